@@ -21,6 +21,7 @@ from truerail.model import (
     Snapshot,
     Status,
 )
+from truerail.plans import infer
 from truerail.rounds import evaluate
 
 RAILS = 4
@@ -75,3 +76,11 @@ def test_a_number_that_hosts_do_not_agree_on_names_no_nic(name: Callable[[int, i
     assert not evaluation.causes
     assert CableState.WRONG not in evaluation.cable_states.values()
     assert {one.rule: one.status for one in evaluation.verdicts}["CAB001"] is Status.UNKNOWN
+
+
+def test_a_leaf_that_hears_a_numbered_dpu_is_enough_to_look_for_a_plan() -> None:
+    """The plan that inference begins with has no cables."""
+    facts = (Neighbor("swp1", system_name="gpu-1-bf0", port_id="p0", port_id_type="ifname"),)
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    readings = [Reading("leaf-0", "lldp_switch", at, facts), Reading("gpu-1", "lldp_host", at, ())]
+    assert infer(Snapshot(at, readings)).plan.cables == ()

@@ -14,8 +14,8 @@ from truerail.causes.moved import WIRING, moves, moves_on, relabel_draft
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.model import Role
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE, Codes
-from truerail.model.finding import CauseKind
 from truerail.model.names import natural_key
 
 MIN_CABLES = 2

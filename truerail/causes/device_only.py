@@ -15,8 +15,9 @@ from truerail.causes.by_name import reordered
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.observed_links import ObservedLinks
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE, Mask
-from truerail.model.finding import Alternative, CauseKind, Rename
+from truerail.model.finding import Alternative, Rename
 from truerail.model.names import natural_key
 
 _SHOWN = 4

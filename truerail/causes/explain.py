@@ -48,8 +48,9 @@ from truerail.causes.shift import blocks
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
 from truerail.causes.trunks import crossed_by_name, joined_trunks
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity, cause_key
+from truerail.model.finding import Cause, Finding, Move, Severity, cause_key
 from truerail.model.maintained import Maintained
 
 

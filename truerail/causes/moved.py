@@ -14,8 +14,9 @@ from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, 
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import Alternative, CauseKind, Move, Rename, cause_key
+from truerail.model.finding import Alternative, Move, Rename, cause_key
 from truerail.model.names import natural_key
 
 WIRING = ("CAB", "RAL003", "CFG002", "CFG003", "LAG001", "BGP001")

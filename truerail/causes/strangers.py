@@ -13,8 +13,9 @@ from truerail.analysis.cabling import State, Wiring
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import CauseKind, Rename
+from truerail.model.finding import Rename
 
 MIN_CABLES = 2
 

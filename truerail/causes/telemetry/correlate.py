@@ -14,10 +14,11 @@ from truerail.causes.telemetry.crossing import Crossing, Spines
 from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.maintenance import maintenance_roots
 from truerail.causes.telemetry.precedence import PHYSICAL, PROBED, ROWS
-from truerail.causes.telemetry.roots import DOWN, MOVED, RootCandidate, root_of_draft
+from truerail.causes.telemetry.roots import DOWN, RootCandidate, root_of_draft
 from truerail.causes.telemetry.sweep_doubts import doubt_by_sweep
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import Alternative, CauseKind, Finding
+from truerail.model.finding import Alternative, Finding
 from truerail.model.maintained import Maintained
 
 BY_TRAFFIC_ONLY = 0.6
@@ -66,7 +67,7 @@ PROBE_DOUBT = 0.5
 def _confirm_by_probes(board: Correlator, drafts: Sequence[CauseCandidate]) -> None:
     """Raises the confidence in moved cables that explain what probes show: a second witness."""
     for draft in drafts:
-        if draft.kind in MOVED and any(
+        if CAUSE_KINDS[draft.kind].strays and any(
             board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ())
         ):
             draft.confidence = 1 - (1 - draft.confidence) * PROBE_DOUBT
@@ -88,7 +89,8 @@ def _roots(
 
 def _crossings(ground: FabricContext, drafts: Sequence[CauseCandidate]) -> dict[int, Crossing]:
     """Traffic of each draft's wrong-rail NICs through the spines, by the draft's id."""
-    moved = [(draft, np.array(list(draft.cables), dtype=np.int64)) for draft in drafts if draft.kind in MOVED]
+    strays = (draft for draft in drafts if CAUSE_KINDS[draft.kind].strays)
+    moved = [(draft, np.array(list(draft.cables), dtype=np.int64)) for draft in strays]
     if not moved:
         return {}
     index = ground.wiring.index

@@ -23,14 +23,10 @@ from truerail.causes.telemetry.precedence import (
     Scope,
 )
 from truerail.causes.telemetry.upstream import upstream
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import NONE, Codes
-from truerail.model.finding import CauseKind
 
 DOWN = (CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
-MOVED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, CauseKind.PORT_SHIFT)
-"""Cables that end elsewhere than planned while the rest of their leaf stays: only these change traffic's path."""
-
-
 _OF_SEVERAL = {"PFC003": "cycle", "PRB004": "switches"}
 """Findings about several devices, and the detail that names these."""
 
@@ -94,7 +90,7 @@ def root_of_draft(ground: FabricContext, draft: CauseCandidate, crossing: Crossi
         return RootCandidate(-1, HOST_ORDER, whole=_known(devices.tolist()))
     if draft.kind in DOWN:
         return _down(ground, draft)
-    if draft.kind in MOVED and draft.cables:
+    if CAUSE_KINDS[draft.kind].strays and draft.cables:
         return _moved(ground, draft, crossing)
     return None
 

@@ -12,7 +12,8 @@ from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import Swept, swept
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.correlator import Correlator
-from truerail.model.finding import Alternative, CauseKind
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Alternative
 from truerail.model.index import PlanIndex
 from truerail.model.probe_facts import ProbeHop
 
