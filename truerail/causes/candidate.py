@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.finding import Alternative, Cause, Finding, Move, Rename
 from truerail.model.index import PlanIndex
+from truerail.model.names import natural_key
 
 
 @dataclass
@@ -29,6 +30,16 @@ class CauseCandidate:
     """Ids of findings."""
     harm: int = 0
     """Number of ports known to be affected; of causes of one kind, the one that affects more comes first."""
+
+
+def names_of_devices(index: PlanIndex, codes: Iterable[int]) -> tuple[str, ...]:
+    """The names of devices, in natural order."""
+    return tuple(sorted((index.devices.names[code] for code in codes), key=natural_key))
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """`a and b`; `a, b, c`."""
+    return (" and " if len(names) == 2 else ", ").join(names)
 
 
 def attach(index: PlanIndex, drafts: list[CauseCandidate], findings: Iterable[Finding]) -> list[Finding]:

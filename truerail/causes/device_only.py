@@ -12,11 +12,11 @@ import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.causes.by_name import reordered
-from truerail.causes.candidate import CauseCandidate
-from truerail.causes.moved import WIRING
+from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
+from truerail.causes.moved import WIRING, open_names
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import NONE, Mask
+from truerail.model.columns import Mask
 from truerail.model.finding import Alternative, Rename
 from truerail.model.names import natural_key
 
@@ -75,22 +75,10 @@ def left_open(
 
 def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> CauseCandidate:
     """Two hosts that are heard in each other's places by their names alone."""
-    names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
-    both = " and ".join(names)
-    summary = f"all cables of {both} are swapped, their names are right"
-    return CauseCandidate(
-        CauseKind.HOST_SWAP,
-        names,
-        f"the hosts {both} are swapped: each is found by name in ports of the other, and in none of its own",
-        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=_each_other(*names),
-        confidence=0.6,
-        alternatives=(Alternative(CauseKind.HOST_SWAP, summary),),
-        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
-    )
+    names = names_of_devices(wiring.index, (one, other))
+    found = "each is found by name in ports of the other, and in none of its own"
+    summary = f"the hosts {joined_names(names)} are swapped: {found}"
+    return open_names(CauseKind.HOST_SWAP, names, summary, cables, _each_other(*names))
 
 
 def _each_other(one: str, other: str) -> tuple[Rename, ...]:
@@ -103,7 +91,7 @@ def swapped_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
     names.
     """
     index = wiring.index
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     vague = (wiring.state == State.WRONG) & (wiring.place < 0)
     vague[reordered(wiring, {})] = False
     votes: dict[tuple[int, int], set[int]] = {}
@@ -138,11 +126,9 @@ def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of switches without names of their own that are one by their host cables and the other by
     their uplinks: either bundle is crossed, and nothing shows which.
     """
-    pairs = {tuple(sorted(pair)) for pair in wiring.identity.contested.values()}
-    for names in (
-        tuple(sorted((wiring.index.devices.names[c] for c in pair), key=natural_key)) for pair in sorted(pairs)
-    ):
-        both = " and ".join(names)
+    for pair in sorted({tuple(sorted(pair)) for pair in wiring.identity.contested.values()}):
+        names = names_of_devices(wiring.index, pair)
+        both = joined_names(names)
         yield CauseCandidate(
             CauseKind.BUNDLE_SWAP,
             names,
@@ -158,8 +144,8 @@ def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
 
 def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
     index = wiring.index
-    names = tuple(sorted((index.devices.names[code] for code in (one, other)), key=natural_key))
-    both = " and ".join(names)
+    names = names_of_devices(index, (one, other))
+    both = joined_names(names)
     draft = CauseCandidate(
         CauseKind.BUNDLE_SWAP,
         names,
@@ -189,21 +175,10 @@ def _within_hosts(wiring: Wiring, cables: list[int]) -> bool:
 
 
 def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
-    names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
-    both = " and ".join(names)
-    return CauseCandidate(
-        CauseKind.LEAF_SWAP,
-        names,
-        f"the switches {both} may be swapped by name: each is found in the ports of the other, without its own port",
-        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=_each_other(*names),
-        confidence=0.6,
-        alternatives=(Alternative(CauseKind.BUNDLE_SWAP, f"all cables of {both} are swapped, their names are right"),),
-        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
-    )
+    names = names_of_devices(wiring.index, (one, other))
+    found = "each is found in the ports of the other, without its own port"
+    summary = f"the switches {joined_names(names)} may be swapped by name: {found}"
+    return open_names(CauseKind.LEAF_SWAP, names, summary, cables, _each_other(*names))
 
 
 def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.causes.candidate import CauseCandidate
+from truerail.causes.candidate import CauseCandidate, joined_names
 from truerail.model import MachineIdentity
 from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.plan import Plan
@@ -54,7 +54,7 @@ def decided(wiring: Wiring, draft: CauseCandidate, machine: Mapping[str, str]) -
     if CAUSE_KINDS[draft.kind].names != "devices" or not draft.alternatives or not draft.renames:
         return draft
     actual = {rename.actual: rename.planned for rename in draft.renames}
-    both = " and ".join(draft.subjects) if len(draft.subjects) == 2 else ", ".join(draft.subjects)
+    both = joined_names(draft.subjects)
     if all(machine.get(name) == planned for name, planned in actual.items()):
         return replace(
             draft,

@@ -49,6 +49,11 @@ class Devices:
             self._by_key[device_key(name)] = self._by_key[device_key(planned)]
         self._sorted = sorted(self._by_key)
 
+    @property
+    def tiers(self) -> Codes:
+        """The tier of every device by its code, -1 for an unplanned one; the last entry is for no device."""
+        return np.array([*self.tier, NONE], dtype=np.int64)
+
     def find(self, name: str) -> int:
         """The code of a device by any spelling of its name; -1 if unknown or if two devices could be meant."""
         key = device_key(name)

@@ -176,7 +176,7 @@ def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) ->
     `chassis` is None where a MAC identifies the machine: NIC firmware sends that of each port.
     """
     codes, _ = factorize(chassis)
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     device = index.ports.device_of(v)
     rows = np.flatnonzero((v >= 0) & (codes >= 0) & (tier[device] == 0))
     several = _repeated(np.unique(device[rows] << 32 | codes[rows]) >> 32)

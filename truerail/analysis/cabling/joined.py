@@ -161,7 +161,7 @@ class Wiring:
         found = self.identity.discovery
         unnumbered = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
         unnumbered[[] if found is None else list(found.unnumbered)] = True
-        return np.asarray(unnumbered & (np.array([*self.index.devices.tier, NONE]) > 0), dtype=bool)
+        return np.asarray(unnumbered & (self.index.devices.tiers > 0), dtype=bool)
 
     @cached_property
     def hears(self) -> Mask:

@@ -23,7 +23,7 @@ def without_namesakes(index: PlanIndex, claims: Claims, states: PortStates, read
     """
     u, v, w = claims.u, claims.v, claims.w
     owner = index.ports.device_of(index.far_ends(u))
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     suspect = (v >= 0) & (w >= 0) & (claims.witness < 0) & (owner >= 0) & (owner != w)
     suspect &= (tier[w] == 0) & (tier[owner] == 0) & read[owner] & ~read[w]
     if not suspect.any():

@@ -18,7 +18,7 @@ def only_pairs(index: PlanIndex, u: Codes, v: Codes, w: Codes, usable: Mask, spl
     """The far ports `v` of what ports `u` hear of devices `w`, completed at the lower ends of such cables. Shapes
     (rows,). Rows that are not `usable` hear a device whose port is in doubt; `split` names belong to several devices.
     """
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     mine = index.ports.device_of(u)
     vague = (v < 0) & usable & (u >= 0)
     open_ = vague & (w >= 0) & (w < index.devices.planned) & (tier[mine] < tier[w])

@@ -59,7 +59,7 @@ def _remembered(index: PlanIndex, claims: Claims, low: Codes, high: Codes, says:
     under another id; then it counts only where the other end hears another one for certain.
     """
     size = len(index.ports)
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     of_host = tier[index.ports.device_of(claims.u)] == 0
     second = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned) & (tier[claims.w] > 0)
     far = np.full(size + 1, NONE, dtype=np.int64)
@@ -84,7 +84,7 @@ def _of_two_switches(index: PlanIndex, claims: Claims, speaker: Codes, silent: C
     """Pairs of switches that one end names, where that end hears another planned switch as well, without its port: one
     of the two is an old neighbour.
     """
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     device = index.ports.device_of(claims.u)
     vague = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned)
     vague &= (tier[claims.w] > 0) & (tier[device] > 0)

@@ -6,7 +6,7 @@ last, for the ports of both. Such a name is no witness of which of them is meant
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Objects, distinct_pairs, factorize
+from truerail.model.columns import Codes, Objects, distinct_pairs, factorize
 from truerail.model.index import PlanIndex
 
 
@@ -15,7 +15,7 @@ def of_shared_chassis(index: PlanIndex, u: Codes, v: Codes, w: Codes, chassis: O
     the switch of which the port with this name hears `u`. Where none of them does, or several do, it stays as named,
     and in conflict with what is named elsewhere. Shapes (rows,).
     """
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     of_switch = (u >= 0) & (v >= 0) & (w >= 0) & (w < index.devices.planned) & (tier[w] > 0)
     wanted = index.far_ends(u)
     elsewhere = of_switch & (wanted >= 0) & (index.ports.device_of(wanted) != w)

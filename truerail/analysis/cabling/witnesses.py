@@ -257,4 +257,4 @@ def _partners(names: LocalNames) -> Testimony:
 
 def _tiers(names: LocalNames) -> Codes:
     """The tier of each device by code, -1 where it has none; the last slot is for device -1."""
-    return np.array([*names.index.devices.tier, NONE], dtype=np.int64)
+    return names.index.devices.tiers
