@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from truerail.analysis.cabling import evidence_of
-from truerail.analysis.counters.link_bits import LINE_CODING
+from truerail.analysis.counters.link_bits import LINE_CODING, rate_ports
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.device_rates import rate_ports
 from truerail.model import BitErrorRate, Evidence
 
 LEAST_SECONDS = 60.0

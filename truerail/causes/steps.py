@@ -11,7 +11,6 @@ import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, Wiring
 from truerail.causes.absent import absent_drafts
-from truerail.causes.absent_targets import without_absent_targets
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.crossed_hosts import crossed_hosts, swapped_peers
@@ -22,6 +21,7 @@ from truerail.causes.device_only import (
     left_open,
     swapped_cables,
     swapped_switches,
+    without_absent_targets,
 )
 from truerail.causes.labels import relabelled
 from truerail.causes.moved import chain_drafts, moves, order_draft, shift_draft

@@ -14,9 +14,9 @@ from enum import IntEnum
 import numpy as np
 
 from rules._places import Misplaced, Places, places
+from truerail.analysis.affected import hidden_by_names
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.connected import connected_parts
-from truerail.analysis.hidden import hidden_by_names
+from truerail.analysis.explained import connected_parts
 from truerail.analysis.published import EvaluatedRound
 from truerail.model import Evaluation
 from truerail.model.cause_kinds import CAUSE_KINDS
