@@ -7,7 +7,8 @@ from functools import cache
 from tests.metrics_pages import published
 from tests.small_fabric import AT, World, make_plan
 from truerail.analysis.published import Published
-from truerail.model.finding import CauseKind, Severity
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Severity
 from truerail.model.life import Mute, MuteKind
 from truerail.model.open_fault import OpenFault
 

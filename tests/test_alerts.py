@@ -24,8 +24,7 @@ from dashboards.rules.declared import Alert, Group
 from rules import rules
 from tests.each import each
 from tests.real import require
-from truerail.model.cause_alerts import CAUSE_ALERTS
-from truerail.model.finding import CauseKind
+from truerail.model.cause_kinds import ALERTING, CauseKind
 from truerail.outputs.metrics.declared import CATALOGUE
 
 HERE = ROOT / GENERATED
@@ -163,20 +162,20 @@ def test_alerts_do_not_come_twice() -> None:
 
 
 def test_every_kind_of_cause_has_an_alert_but_announced_work() -> None:
-    assert CAUSE_ALERTS.keys() == set(CauseKind) - {CauseKind.MAINTENANCE}
-    assert len({one.name for one in CAUSE_ALERTS.values()}) == len(CAUSE_ALERTS)
+    assert {one.kind for one in ALERTING} == set(CauseKind) - {CauseKind.MAINTENANCE}
+    assert len({one.alert for one in ALERTING}) == len(ALERTING)
     boards = {board.name for board in BOARDS}
-    assert {one.dashboard for one in CAUSE_ALERTS.values()} <= boards
-    assert {one.runbook for one in CAUSE_ALERTS.values()} <= rules().keys()
+    assert {one.dashboard for one in ALERTING} <= boards
+    assert {one.runbook for one in ALERTING} <= rules().keys()
 
 
 def test_the_guide_has_a_row_for_every_kind_of_cause() -> None:
     text = (ROOT / "docs/alerting.md").read_text(encoding="utf-8")
-    for one in CAUSE_ALERTS.values():
+    for one in ALERTING:
         use = " in use" if one.needs_use else ""
         waits = f"{one.critical} min{use} | {one.warning} min"
         link = f"[{one.runbook}](runbooks/{one.runbook}.md)"
-        assert f"| `{one.kind}` | `{one.name}` | {one.title} | {waits} | {link} |\n" in text
+        assert f"| `{one.kind}` | `{one.alert}` | {one.title} | {waits} | {link} |\n" in text
 
 
 @each("text", EXPRESSIONS)

@@ -25,7 +25,7 @@ from tests.patience import ENOUGH, soon
 from tests.ports import free_address
 from tests.real import require
 from truerail.model import Cause
-from truerail.model.cause_alerts import CAUSE_ALERTS
+from truerail.model.cause_kinds import CAUSE_KINDS
 
 TEXTS = Path(__file__).parent / "notifications"
 MINUTE_MS = 500
@@ -184,7 +184,7 @@ def test_one_cause_is_one_notification(shown: dict[str, Shown], sent: list[tuple
     for key, (path, body) in found.items():
         (alert,) = body["alerts"]
         assert alert["status"] == "firing"
-        assert alert["labels"]["alertname"] == CAUSE_ALERTS[causes[key].kind].name
+        assert alert["labels"]["alertname"] == CAUSE_KINDS[causes[key].kind].alert
         assert alert["annotations"]["summary"] == causes[key].summary
         assert f"\nFirst: {causes[key].action}\n" in alert["annotations"]["description"]
         assert path == {"critical": "/pager", "warning": "/tickets"}[alert["labels"]["severity"]]

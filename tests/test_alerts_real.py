@@ -11,7 +11,7 @@ from dashboards.generate import GENERATED, ROOT
 from dashboards.rules import ALERTS, GROUPS
 from tests.metrics_pages import all_samples, page, published
 from tests.real import require
-from truerail.model.finding import CauseKind
+from truerail.model.cause_kinds import CauseKind
 from truerail.simulator import Fault, Shape, simulate
 
 CONFIG = ROOT / GENERATED / "alertmanager/alertmanager.yml"

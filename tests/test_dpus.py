@@ -1,13 +1,15 @@
 """The numbers of DPUs in the names that they send: what hosts agree on decides, an assumed order does not."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
 from rules._examples import hears
 from tests.each import each
 from truerail.analysis.rule import Case
-from truerail.model import CableState, Evaluation, Port, Status
+from truerail.model import CableState, Evaluation, Neighbor, Port, Reading, Snapshot, Status
+from truerail.plans import infer
 from truerail.rounds import evaluate
 from truerail.testing.cases import scene
 
@@ -52,3 +54,11 @@ def test_a_number_that_hosts_do_not_agree_on_names_no_nic(name: Callable[[int, i
     assert not evaluation.causes
     assert CableState.WRONG not in evaluation.cable_states.values()
     assert {one.rule: one.status for one in evaluation.verdicts}["CAB001"] is Status.UNKNOWN
+
+
+def test_a_leaf_that_hears_a_numbered_dpu_is_enough_to_look_for_a_plan() -> None:
+    """The plan that inference begins with has no cables."""
+    facts = (Neighbor("swp1", system_name="gpu-1-bf0", port_id="p0", port_id_type="ifname"),)
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    readings = [Reading("leaf-0", "lldp_switch", at, facts), Reading("gpu-1", "lldp_host", at, ())]
+    assert infer(Snapshot(at, readings)).plan.cables == ()

@@ -12,8 +12,8 @@ from tests.api_client import Api
 from tests.fake_tower import NOW, FakeTower, fabric
 from tests.page_site import Site, Watched, chromium, publication
 from truerail.analysis.published import Published
-from truerail.model.cause_alerts import CAUSE_ALERTS, FINDING_ALERT
-from truerail.model.finding import CauseKind, Severity
+from truerail.model.cause_kinds import CAUSE_KINDS, FINDING_ALERT, CauseKind
+from truerail.model.finding import Severity
 from truerail.model.life import Mute, MuteKind
 from truerail.model.open_fault import OpenFault
 from truerail.views.fault_alert import Elsewhere, fault_alerts
@@ -49,7 +49,7 @@ def test_a_cause_waits_as_long_as_its_rule_and_then_fires() -> None:
         made = evaluated(at - timedelta(minutes=ago))
         fault = of_kind(made, CauseKind.CABLE_SWAP)
         (alert,) = fault_alerts(made, fault.key, Elsewhere(WIKI, GRAFANA))
-        rule = CAUSE_ALERTS[CauseKind.CABLE_SWAP]
+        rule = CAUSE_KINDS[CauseKind.CABLE_SWAP]
         assert (alert.name, alert.state, alert.title) == ("TruerailCableSwap", state, rule.title)
         assert alert.wait_minutes == rule.minutes(fault.severity)
         assert alert.fires_at == at + timedelta(minutes=alert.wait_minutes - ago)

@@ -13,7 +13,7 @@ from rules import rules
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, looked, only
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
-from truerail.analysis.counters.sums import sums
+from truerail.analysis.counters.series import sums
 from truerail.analysis.optics_lanes import lanes_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case

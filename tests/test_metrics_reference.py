@@ -18,7 +18,8 @@ from tests.probed_fabric import with_probes
 from tests.small_fabric import World, make_plan
 from truerail.analysis.published import Published
 from truerail.model import Reading, SchedulerJob, Snapshot
-from truerail.model.finding import CauseKind, Severity
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Severity
 from truerail.model.life import Life, LifeState
 from truerail.model.open_fault import OpenFault
 from truerail.outputs.metrics import sd

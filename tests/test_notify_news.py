@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.draws import draws
 from tests.fault_scenes import CRITICAL, PAGE, WARNING, fault, seen
 from truerail.analysis.published import Published
-from truerail.model.finding import CauseKind, Severity
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Severity
 from truerail.model.open_fault import OpenFault
 from truerail.service.notify.fault_news import MOST_SINGLE, SHOWN_OF_MANY, Announced, message_of_test, news_of
 from truerail.service.notify.notification import Notification, notification_schema
@@ -134,7 +135,7 @@ def test_what_is_muted_is_not_sent_until_it_is_not() -> None:
 
 
 def test_a_cable_that_is_moved_by_hand_sends_nothing() -> None:
-    """A cable's alert waits two minutes, a degraded link's five; the table is `truerail/model/cause_alerts.py`."""
+    """A cable's alert waits two minutes, a degraded link's five; the table is `truerail/model/cause_kinds.py`."""
     assert Sent().after(seen(fault(minutes=1.9))) == []
     assert len(Sent().after(seen(fault(minutes=2)))) == 1
     assert Sent().after(seen(fault(minutes=4, kind=CauseKind.DEGRADED_LINK))) == []

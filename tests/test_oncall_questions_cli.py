@@ -84,6 +84,14 @@ def test_short_options_and_what_is_well(files: tuple[str, ...]) -> None:
     assert (done.exit_code, done.stdout[:1]) == (0, "✓")
 
 
+def test_a_trace_shows_what_each_step_of_the_search_took(files: tuple[str, ...]) -> None:
+    shown = run("why", FINDING.id, "--trace", *files).stdout
+    steps = {line.split()[0]: line.split()[1:] for line in shown.splitlines() if ", gain " in line}
+    assert (list(steps)[:2], list(steps)[-1]) == (["strangers", "labels"], "absent")
+    assert steps["chains"] == ["1", "causes", "2", "cables,", "gain", "2"]
+    assert ", gain " not in run("why", FINDING.id, *files).stdout
+
+
 def test_a_timeline_offers_only_what_it_takes(files: tuple[str, ...]) -> None:
     assert run("timeline", "gpu-001", *files).exit_code == 2
     offered = run("timeline", "--help").output

@@ -16,8 +16,7 @@ from dashboards.rules.words import (
     dashboard_url,
     page_url,
 )
-from truerail.model.cause_alerts import CAUSE_ALERTS, FINDING_ALERT, FINDING_MINUTES, CauseAlert
-from truerail.model.finding import CauseKind
+from truerail.model.cause_kinds import ALERTING, FINDING_ALERT, FINDING_MINUTES, CauseKind, KindOfCause
 from truerail.model.finding import Severity as Found
 from truerail.outputs.monitoring import TRUERAIL
 
@@ -26,11 +25,11 @@ SINCE = 1_790_000_000
 """When the causes of the stories began: 2026-09-21 14:13:20."""
 
 
-def alerts(one: CauseAlert) -> Iterator[Alert]:
+def alerts(one: KindOfCause) -> Iterator[Alert]:
     """The alerts of a kind: critical, and a warning for the same in a pod that is not in use yet."""
     for severity in (C, W):
         yield Alert(
-            name=one.name,
+            name=one.alert,
             severity=severity,
             expr=_expr(one, severity),
             wait=one.minutes(Found(severity.value)),
@@ -45,7 +44,7 @@ def alerts(one: CauseAlert) -> Iterator[Alert]:
         )
 
 
-def _expr(one: CauseAlert, severity: Severity) -> str:
+def _expr(one: KindOfCause, severity: Severity) -> str:
     """Without the cause's own severity, so that one which just changed it is not two of one alert."""
     critical, warning = (f'{CAUSES}{{kind="{one.kind}", severity="{severity}"}}' for severity in (C, W))
     used = f"and on(fabric, pod) ({IN_USE} >= 0.5)"
@@ -60,7 +59,7 @@ def _expr(one: CauseAlert, severity: Severity) -> str:
     return f"max by (fabric, pod, cause, kind) (\n{chosen}\n)"
 
 
-def _story(one: CauseAlert, severity: Severity) -> Story:
+def _story(one: KindOfCause, severity: Severity) -> Story:
     """A cause comes and goes. Beside it one that is muted, and one that is information, say nothing."""
     fabric = f"{one.kind}-{severity}"
     identity = {"fabric": fabric, "pod": "p1", "cause": "c0ffee", "kind": one.kind.value}
@@ -171,7 +170,7 @@ _FOLDED = Alert(
 CAUSE_GROUP = Group(
     "truerail.causes",
     alerts=(
-        *(alert for one in CAUSE_ALERTS.values() for alert in alerts(one)),
+        *(alert for one in ALERTING for alert in alerts(one)),
         *map(_finding, (C, W)),
         _FOLDED,
     ),

@@ -5,17 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.finding import Cause, CauseKind, Finding
+from truerail.model.finding import Cause, Finding
 from truerail.model.index import PlanColumns
 from truerail.model.plan import Plan, Port
-
-STARVING = frozenset(
-    (CauseKind.PFC_STORM, CauseKind.PFC_DEADLOCK, CauseKind.DEGRADED_LINK, CauseKind.FLAPPING_LINK, CauseKind.SLOW_HOST)
-)
-"""Kinds of causes where cables are right and their traffic suffers."""
-_HARMLESS = (CauseKind.UNREACHABLE, CauseKind.MAINTENANCE)
-"""Kinds of causes that say that something is unknown or intended: no job is hurt by them."""
 
 
 class DeviceCables:
@@ -47,7 +41,7 @@ def affected_cables(
     """
     if cause.names_only:
         return np.empty(0, dtype=np.int64)
-    if cause.kind in STARVING:
+    if CAUSE_KINDS[cause.kind].harm is Harm.STARVES:
         return _starved(wiring, findings, cause)
     touched = np.unique(np.fromiter(_cables(wiring, findings, cause), dtype=np.int64))
     settled = {_number(wiring, str(port)) for port in hidden}
@@ -104,9 +98,11 @@ def _off_rail(wiring: Wiring, cables: Codes) -> Mask:
 
 def hosts_hurt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
     """The hosts that a cause hurts, ascending: none where it is unknown whether it does. `affected` are its cables."""
-    if cause.kind in _HARMLESS or cause.names_only or cause.undecided:
+    harm = CAUSE_KINDS[cause.kind].harm
+    if harm in (Harm.UNREAD, Harm.INTENDED) or cause.names_only or cause.undecided:
         return np.empty(0, dtype=np.int64)
-    return _hosts(wiring, affected, cause.subjects if cause.kind in (*STARVING, CauseKind.GPU_NIC_ORDER) else ())
+    on_hosts = harm is Harm.STARVES or cause.kind is CauseKind.GPU_NIC_ORDER
+    return _hosts(wiring, affected, cause.subjects if on_hosts else ())
 
 
 def hosts_in_doubt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
@@ -123,3 +119,18 @@ def _hosts(wiring: Wiring, cables: Codes, subjects: Iterable[str]) -> Codes:
     index = wiring.index
     found = {*index.a_device[cables].tolist(), *(index.devices.find(subject) for subject in subjects)}
     return np.array(sorted(code for code in found if code >= 0 and index.devices.is_host(code)), dtype=np.int64)
+
+
+def hidden_by_names(plan: Plan, causes: Iterable[Cause]) -> frozenset[Port]:
+    """Cables that are on their planned device but appear elsewhere because device names are swapped, among the moves of
+    causes, by the end nearer to the GPUs. A move that waits only for names to be
+    corrected names its ports as they are called afterwards.
+    """
+    known = tuple(causes)
+    names = {cause.key for cause in known if cause.names_only}
+    found = set()
+    for move in (move for cause in known for move in cause.moves if move.after_causes):
+        cable = plan.cable_at(move.cable)
+        if cable is not None and names.issuperset(move.after_causes) and move.source.device == cable.b.device:
+            found.add(cable.a)
+    return frozenset(found)

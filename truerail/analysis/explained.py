@@ -6,13 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.affected import affected_cables, hosts_hurt, hosts_in_doubt
+from truerail.analysis.affected import affected_cables, hidden_by_names, hosts_hurt, hosts_in_doubt
 from truerail.analysis.cabling import State
-from truerail.analysis.connected import connected_parts
-from truerail.analysis.hidden import hidden_by_names
 from truerail.analysis.round import Round
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Cause, Finding, Severity, Verdict
+from truerail.model.index import PlanIndex
 
 HURT_BY = "hurt_by"
 """The field of a finding's detail with the key of the cause that explains it."""
@@ -106,3 +105,20 @@ def with_explained(causes: Iterable[Cause], findings: Iterable[Finding]) -> tupl
         replace(cause, explains=(*cause.explains, *own)) if (own := more.pop(cause.key, None)) else cause
         for cause in causes
     )
+
+
+def connected_parts(index: PlanIndex, end: Codes, use: Mask, size: int) -> Codes:
+    """Numbers the connected parts of the switches, shape (devices,): union by the smaller number."""
+    part = list(range(size))
+
+    def root(device: int) -> int:
+        while part[device] != device:
+            part[device] = part[part[device]]
+            device = part[device]
+        return device
+
+    links = use & ~index.from_host & (index.a_device >= 0) & (end >= 0)
+    for packed in np.unique(index.a_device[links] << 32 | end[links]).tolist():
+        one, other = root(packed >> 32), root(packed & 0xFFFFFFFF)
+        part[max(one, other)] = min(one, other)
+    return np.array([root(device) for device in range(size)], dtype=np.int64)

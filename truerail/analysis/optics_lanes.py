@@ -94,7 +94,7 @@ def leaf_of(index: PlanIndex, other: Codes) -> Codes:
     Ports of a leaf and ports of what it is cabled to are separate groups: their modules and distances differ.
     """
     device = index.ports.device_of(np.arange(index.planned_ports))
-    tier = np.array([*index.devices.tier, NONE])
+    tier = index.devices.tiers
     there = index.ports.device_of(other)
     on_leaf, below = tier[device] == 1, (tier[there] == 1) & (there >= 0)
     return np.where(on_leaf, 2 * device, np.where(below, 2 * there + 1, NONE))

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from truerail.errors import TruerailError
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.facts import Fact
-from truerail.model.finding import CauseKind, Finding, NotEvaluated, Severity
+from truerail.model.finding import Finding, NotEvaluated, Severity
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
 from truerail.model.qos_profile import QosProfile
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring, link_repair
 from truerail.causes.candidate import CauseCandidate
-from truerail.model.finding import CauseKind, Finding
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Finding
 
 NOT_LISTED = "not in the inventory"
 """TEL001's reason for devices that could not be polled: no cause, and no work on site."""

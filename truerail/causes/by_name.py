@@ -48,7 +48,7 @@ class Strays:
 def strays(wiring: Wiring, true_name: Mapping[int, int]) -> Strays:
     """The lost cables of hosts and the places that hear them; `true_name` maps switches to the ones they really are."""
     index, found = wiring.index, Strays()
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     heard = wiring.heard[: len(index.ports)]
     ports = np.flatnonzero((heard >= 0) & (heard < index.devices.planned) & (wiring.partner[: len(heard)] < 0))
     ports = ports[(tier[heard[ports]] == 0) & (tier[index.ports.device_of(ports)] > 0) & ~wiring.ambiguous[ports]]
@@ -144,7 +144,7 @@ def heard_above(wiring: Wiring, explained: Codes) -> tuple[Codes, Codes]:
     """
     index = wiring.index
     heard, known = wiring.heard[index.a], wiring.place >= 0
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     astray = ~known & (heard >= 0) & (heard != index.b_device) & (tier[heard] == tier[index.b_device])
     astray &= ~wiring.ambiguous[index.a]  # of several switches heard, one may be a former neighbour
     gone = (astray | (known & (wiring.place != index.b))) & (wiring.partner[index.b] < 0)

@@ -3,47 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from truerail.model.finding import Alternative, Cause, CauseKind, Finding, Move, Rename
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
+from truerail.model.finding import Alternative, Cause, Finding, Move, Rename
 from truerail.model.index import PlanIndex
-
-_ORDER = (
-    # physical state outranks wiring, wiring outranks faults that no cable can fix (design: families of causes)
-    CauseKind.UNREACHABLE,
-    CauseKind.LINK_DOWN,
-    CauseKind.LEAF_SWAP,
-    CauseKind.BUNDLE_SWAP,
-    CauseKind.HOST_SWAP,
-    CauseKind.PORT_SHIFT,
-    CauseKind.CABLE_ROTATION,
-    CauseKind.CABLE_SWAP,
-    CauseKind.CABLE_MOVE,
-    CauseKind.GPU_NIC_ORDER,
-    CauseKind.UNKNOWN,
-)
-_SHOWN_FIRST = (
-    CauseKind.LEAF_SWAP,
-    CauseKind.BUNDLE_SWAP,
-    CauseKind.HOST_SWAP,
-    CauseKind.GPU_NIC_ORDER,
-    CauseKind.PORT_SHIFT,
-    CauseKind.CABLE_ROTATION,
-    CauseKind.CABLE_SWAP,
-    CauseKind.CABLE_MOVE,
-    CauseKind.LINK_DOWN,
-    CauseKind.DEGRADED_LINK,
-    CauseKind.FLAPPING_LINK,
-    CauseKind.SILENT_LINK,
-    CauseKind.SLOW_HOST,
-    CauseKind.PFC_DEADLOCK,
-    CauseKind.PFC_STORM,
-    CauseKind.CONFIGURATION,
-    CauseKind.ECMP_POLARIZATION,
-    CauseKind.DEAD_MEMBER,
-    CauseKind.OVERLOAD,
-    CauseKind.MAINTENANCE,
-    CauseKind.UNREACHABLE,
-    CauseKind.UNKNOWN,
-)
+from truerail.model.names import natural_key
 
 
 @dataclass
@@ -69,10 +32,20 @@ class CauseCandidate:
     """Number of ports known to be affected; of causes of one kind, the one that affects more comes first."""
 
 
+def names_of_devices(index: PlanIndex, codes: Iterable[int]) -> tuple[str, ...]:
+    """The names of devices, in natural order."""
+    return tuple(sorted((index.devices.names[code] for code in codes), key=natural_key))
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """`a and b`; `a, b, c`."""
+    return (" and " if len(names) == 2 else ", ").join(names)
+
+
 def attach(index: PlanIndex, drafts: list[CauseCandidate], findings: Iterable[Finding]) -> list[Finding]:
     """Gives each finding to the first draft that can explain it, by precedence. Returns the unexplained findings."""
     by_subject: dict[str, list[CauseCandidate]] = {}
-    for draft in sorted(drafts, key=lambda d: _ORDER.index(d.kind)):
+    for draft in sorted(drafts, key=lambda d: CAUSE_KINDS[d.kind].precedence):
         names = {str(end) for c in draft.cables for end in (index.a_port(c), index.b_port(c))} | set(draft.devices)
         for name in names:
             by_subject.setdefault(name, []).append(draft)
@@ -94,9 +67,8 @@ def names_only(draft: CauseCandidate) -> bool:
     """
     if draft.moves or draft.alternatives:
         return False
-    return draft.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP) or (
-        draft.kind is CauseKind.GPU_NIC_ORDER and len(draft.cables) > 0
-    )
+    names = CAUSE_KINDS[draft.kind].names
+    return names == "devices" or (names == "NICs" and len(draft.cables) > 0)
 
 
 def _affects_nobody(draft: CauseCandidate) -> bool:
@@ -104,7 +76,7 @@ def _affects_nobody(draft: CauseCandidate) -> bool:
     if names_only(draft):
         return True
     moves = [move for other in draft.alternatives for move in other.moves]
-    swap = draft.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP) and not draft.moves
+    swap = CAUSE_KINDS[draft.kind].names == "devices" and not draft.moves
     return swap and bool(moves) and all(move.source.device == move.target.device for move in moves)
 
 
@@ -114,7 +86,7 @@ def number(drafts: Iterable[CauseCandidate]) -> tuple[Cause, ...]:
     """
     ordered = sorted(
         drafts,
-        key=lambda d: (_affects_nobody(d), _SHOWN_FIRST.index(d.kind), -max(len(d.explains), d.harm), d.subjects),
+        key=lambda d: (_affects_nobody(d), CAUSE_KINDS[d.kind].shown, -max(len(d.explains), d.harm), d.subjects),
     )
     return tuple(
         Cause(

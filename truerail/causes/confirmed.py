@@ -14,18 +14,18 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.causes.candidate import CauseCandidate
-from truerail.model.finding import CauseKind, Move
+from truerail.model.cause_kinds import CAUSE_KINDS
+from truerail.model.finding import Move
 
 _MOST_DOUBT = 0.05
-_CLOSED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION)
 _SHOWN = 4
 
 
 def confirmed(wiring: Wiring, draft: CauseCandidate) -> CauseCandidate:
     """The draft; without its moves, and with what confirms them, where the evidence does not carry them."""
-    weak = _weak(wiring, draft.moves, closed=draft.kind in _CLOSED)
+    weak = _weak(wiring, draft.moves, closed=CAUSE_KINDS[draft.kind].closed)
     alternatives = tuple(
-        replace(other, moves=()) if _weak(wiring, other.moves, closed=other.kind in _CLOSED) else other
+        replace(other, moves=()) if _weak(wiring, other.moves, closed=CAUSE_KINDS[other.kind].closed) else other
         for other in draft.alternatives
     )
     draft = replace(draft, alternatives=alternatives)

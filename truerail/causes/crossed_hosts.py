@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, Wiring
-from truerail.causes.candidate import CauseCandidate
+from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
 from truerail.causes.moved import WIRING, moves, moves_on, relabel_draft
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.model import Role
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE, Codes
-from truerail.model.finding import CauseKind
-from truerail.model.names import natural_key
 
 MIN_CABLES = 2
 """Least number of cables of each host: one of each is a swap of two cables."""
@@ -44,7 +43,7 @@ def swapped_peers(s: ObservedLinks, wiring: Wiring) -> Iterator[CauseCandidate]:
     swapped as well as their cables. Their cables count as right from then on.
     """
     index, ports = s.index, s.index.ports
-    tier = np.array([*index.devices.tier, NONE])
+    tier = index.devices.tiers
     between = s.wrong & index.from_host[s.taken_for] & (tier[index.b_device[s.taken_for]] == Role.HOST.tier)
     there = ports.device_of(s.place)
     pairs = np.sort(np.stack([index.b_device[s.taken_for], there], axis=1)[between], axis=1)
@@ -68,8 +67,8 @@ def swapped_peers(s: ObservedLinks, wiring: Wiring) -> Iterator[CauseCandidate]:
 
 
 def _draft(s: ObservedLinks, rows: Codes, hosts: tuple[int, int], before: Sequence[Relabelling]) -> CauseCandidate:
-    names = tuple(sorted((s.index.devices.names[host] for host in hosts), key=natural_key))
-    both = " and ".join(names)
+    names = names_of_devices(s.index, hosts)
+    both = joined_names(names)
     steps = moves_on(s, rows.tolist(), before)
     s.place[rows] = s.index.b[s.taken_for[rows]]
     return CauseCandidate(

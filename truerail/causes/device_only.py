@@ -2,6 +2,10 @@
 
 A leaf that hears host e where host d is planned, and d where e is planned, shows that two cables are wrong. No data
 shows which NIC of each host it is, so no move is ordered: the cause names the pair, and how to identify the cables.
+
+Nor is a move ordered into a port or device that only the plan knows: its name may be a slip, and the cable right. A
+switch that lists its ports, and not the planned one, has no such port. A planned device that does not answer, that
+none hears, and all of whose planned cables are seen elsewhere, may be another one's misspelled name.
 """
 
 from collections import Counter
@@ -12,11 +16,12 @@ import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.causes.by_name import reordered
-from truerail.causes.candidate import CauseCandidate
-from truerail.causes.moved import WIRING
+from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
+from truerail.causes.moved import WIRING, open_names
 from truerail.causes.observed_links import ObservedLinks
-from truerail.model.columns import NONE, Mask
-from truerail.model.finding import Alternative, CauseKind, Rename
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.columns import Mask
+from truerail.model.finding import Alternative, Rename
 from truerail.model.names import natural_key
 
 _SHOWN = 4
@@ -74,22 +79,10 @@ def left_open(
 
 def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> CauseCandidate:
     """Two hosts that are heard in each other's places by their names alone."""
-    names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
-    both = " and ".join(names)
-    summary = f"all cables of {both} are swapped, their names are right"
-    return CauseCandidate(
-        CauseKind.HOST_SWAP,
-        names,
-        f"the hosts {both} are swapped: each is found by name in ports of the other, and in none of its own",
-        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=_each_other(*names),
-        confidence=0.6,
-        alternatives=(Alternative(CauseKind.HOST_SWAP, summary),),
-        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
-    )
+    names = names_of_devices(wiring.index, (one, other))
+    found = "each is found by name in ports of the other, and in none of its own"
+    summary = f"the hosts {joined_names(names)} are swapped: {found}"
+    return open_names(CauseKind.HOST_SWAP, names, summary, cables, _each_other(*names))
 
 
 def _each_other(one: str, other: str) -> tuple[Rename, ...]:
@@ -102,7 +95,7 @@ def swapped_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
     names.
     """
     index = wiring.index
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     vague = (wiring.state == State.WRONG) & (wiring.place < 0)
     vague[reordered(wiring, {})] = False
     votes: dict[tuple[int, int], set[int]] = {}
@@ -137,11 +130,9 @@ def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of switches without names of their own that are one by their host cables and the other by
     their uplinks: either bundle is crossed, and nothing shows which.
     """
-    pairs = {tuple(sorted(pair)) for pair in wiring.identity.contested.values()}
-    for names in (
-        tuple(sorted((wiring.index.devices.names[c] for c in pair), key=natural_key)) for pair in sorted(pairs)
-    ):
-        both = " and ".join(names)
+    for pair in sorted({tuple(sorted(pair)) for pair in wiring.identity.contested.values()}):
+        names = names_of_devices(wiring.index, pair)
+        both = joined_names(names)
         yield CauseCandidate(
             CauseKind.BUNDLE_SWAP,
             names,
@@ -157,8 +148,8 @@ def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
 
 def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
     index = wiring.index
-    names = tuple(sorted((index.devices.names[code] for code in (one, other)), key=natural_key))
-    both = " and ".join(names)
+    names = names_of_devices(index, (one, other))
+    both = joined_names(names)
     draft = CauseCandidate(
         CauseKind.BUNDLE_SWAP,
         names,
@@ -188,21 +179,10 @@ def _within_hosts(wiring: Wiring, cables: list[int]) -> bool:
 
 
 def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
-    names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
-    both = " and ".join(names)
-    return CauseCandidate(
-        CauseKind.LEAF_SWAP,
-        names,
-        f"the switches {both} may be swapped by name: each is found in the ports of the other, without its own port",
-        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=_each_other(*names),
-        confidence=0.6,
-        alternatives=(Alternative(CauseKind.BUNDLE_SWAP, f"all cables of {both} are swapped, their names are right"),),
-        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
-    )
+    names = names_of_devices(wiring.index, (one, other))
+    found = "each is found in the ports of the other, without its own port"
+    summary = f"the switches {joined_names(names)} may be swapped by name: {found}"
+    return open_names(CauseKind.LEAF_SWAP, names, summary, cables, _each_other(*names))
 
 
 def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:
@@ -224,3 +204,43 @@ def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:
     )
     draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, summary),)
     return draft
+
+
+def without_absent_targets(
+    wiring: Wiring, sightings: ObservedLinks, rows: Sequence[int], draft: CauseCandidate
+) -> CauseCandidate:
+    """The draft without its moves if one of them leads to such a port or device."""
+    index = wiring.index
+    if not draft.moves:
+        return draft
+    for port in index.b[sightings.taken_for[list(rows)]].tolist():
+        where, device = index.spell(port), int(index.ports.device_of(np.array([port]))[0])
+        if _lacks(wiring, port, device):
+            reason, name = f"{where.device} does not list a port {where.name}", f"port {where.name} of {where.device}"
+        elif _is_unseen(wiring, device):
+            reason, name = f"{where.device} does not answer and is not heard anywhere", f"name {where.device}"
+        else:
+            continue
+        return replace(
+            draft,
+            summary=f"{draft.summary}; {reason}",
+            action=f"Move no cable before it is confirmed. Correct the plan if its {name} is a slip.",
+            moves=(),
+            to_confirm=f"does {where} exist?",
+        )
+    return draft
+
+
+def _lacks(wiring: Wiring, port: int, device: int) -> bool:
+    """Whether the device lists its ports, most planned ones among them, and not this one."""
+    own = np.flatnonzero(wiring.index.ports.device_of(np.arange(wiring.index.planned_ports)) == device)
+    listed = wiring.states.link_row[own] >= 0
+    heard = np.isin(port, wiring.identity.claims.u) or wiring.partner[port] >= 0
+    return bool(wiring.states.link_row[port] < 0 and not heard and 2 * np.count_nonzero(listed) > len(own))
+
+
+def _is_unseen(wiring: Wiring, device: int) -> bool:
+    index = wiring.index
+    own = (index.a_device == device) | (index.b_device == device)
+    elsewhere = bool(((wiring.state[own] == State.WRONG) & (wiring.place[own] >= 0)).all())
+    return elsewhere and not wiring.read[device] and not np.isin(device, wiring.identity.claims.w)

@@ -14,14 +14,13 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.causes.candidate import CauseCandidate
+from truerail.causes.candidate import CauseCandidate, joined_names
 from truerail.model import MachineIdentity
-from truerail.model.finding import CauseKind
+from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.plan import Plan
 
 BY_SERIAL = 0.98
 """Confidence in what serial numbers decide: as in names that MACs confirm."""
-_BY_NAME = (CauseKind.HOST_SWAP, CauseKind.LEAF_SWAP)
 
 
 def machines(wiring: Wiring) -> Mapping[str, str]:
@@ -52,10 +51,10 @@ def _owners(plan: Plan) -> dict[str, str]:
 
 def decided(wiring: Wiring, draft: CauseCandidate, machine: Mapping[str, str]) -> CauseCandidate:
     """The draft of swapped devices; with the explanation alone that the serial numbers of all of them leave."""
-    if draft.kind not in _BY_NAME or not draft.alternatives or not draft.renames:
+    if CAUSE_KINDS[draft.kind].names != "devices" or not draft.alternatives or not draft.renames:
         return draft
     actual = {rename.actual: rename.planned for rename in draft.renames}
-    both = " and ".join(draft.subjects) if len(draft.subjects) == 2 else ", ".join(draft.subjects)
+    both = joined_names(draft.subjects)
     if all(machine.get(name) == planned for name, planned in actual.items()):
         return replace(
             draft,

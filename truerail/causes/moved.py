@@ -7,15 +7,16 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails
-from truerail.causes.candidate import CauseCandidate
+from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
 from truerail.causes.cycles import Chain
 from truerail.causes.nic_names import Names, names_of
 from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, order_of
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import Alternative, CauseKind, Move, Rename, cause_key
+from truerail.model.finding import Alternative, Move, Rename, cause_key
 from truerail.model.names import natural_key
 
 WIRING = ("CAB", "RAL003", "CFG002", "CFG003", "LAG001", "BGP001")
@@ -47,7 +48,7 @@ def moves_on(s: ObservedLinks, rows: Iterable[int], before: Sequence[Relabelling
         source, target = s.index.spell(int(s.place[r])), s.index.b_port(int(s.taken_for[r]))
         if source != target:
             words = " and ".join(_repaired(s, one) for one in first)
-            keys = tuple(cause_key(one.kind, _names(s, one)) for one in first)
+            keys = tuple(cause_key(one.kind, names_of_devices(s.index, one.cycle)) for one in first)
             found.append(Move(s.index.a_port(int(s.cable[r])), source, target, words, keys))
     return tuple(found)
 
@@ -61,13 +62,9 @@ def nic_renames(s: ObservedLinks, rows: Iterable[int], cables: Iterable[int]) ->
     return tuple(sorted(found, key=lambda one: natural_key(one.planned)))
 
 
-def _names(s: ObservedLinks, one: Relabelling) -> list[str]:
-    return sorted((s.index.devices.names[d] for d in one.cycle), key=natural_key)
-
-
 def _repaired(s: ObservedLinks, one: Relabelling) -> str:
     what = "the bundles" if one.kind is CauseKind.BUNDLE_SWAP else "the names"
-    return f"{what} of {' and '.join(_names(s, one))} are swapped back"
+    return f"{what} of {' and '.join(names_of_devices(s.index, one.cycle))} are swapped back"
 
 
 def _waits_for(s: ObservedLinks, row: int, before: Sequence[Relabelling]) -> list[Relabelling]:
@@ -164,7 +161,7 @@ def _within_a_host(s: ObservedLinks, chain: Chain, gpus: GpuRails) -> bool:
 def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: bool) -> CauseCandidate:
     """Names of NICs that are or may be swapped, on one host or equally on several: no cable moves."""
     index, first = s.index, found[0]
-    hosts = tuple(sorted({index.devices.names[one.host] for one in found}, key=natural_key))
+    hosts = names_of_devices(index, {one.host for one in found})
     host, many = hosts[0], len(hosts) > 1
     names = [index.a_port(cable).name for cable in first.residents]
     own = ", ".join(
@@ -215,8 +212,8 @@ def may_be_names(s: ObservedLinks, wiring: Wiring, rows: Codes) -> bool:
 def bundle_or_order(s: ObservedLinks, found: Relabelling, rows: Codes, steps: tuple[Move, ...]) -> CauseCandidate:
     """Crossed bundles that may as well be another order of NICs: no cable moves."""
     index = s.index
-    hosts = tuple(sorted({index.devices.names[d] for d in index.a_device[s.taken_for[rows]].tolist()}, key=natural_key))
-    leaves = ", ".join(sorted((index.devices.names[d] for d in found.cycle), key=natural_key))
+    hosts = names_of_devices(index, {*index.a_device[s.taken_for[rows]].tolist()})
+    leaves = ", ".join(names_of_devices(index, found.cycle))
     return CauseCandidate(
         CauseKind.GPU_NIC_ORDER,
         hosts,
@@ -311,37 +308,62 @@ def relabel_draft(
     """Swapped labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
     are crossed.
     """
-    names = tuple(_names(s, found))
-    both = " and ".join(names) if len(names) == 2 else ", ".join(names)
-    cables = [int(s.cable[r]) for r in rows]
-    draft = CauseCandidate(found.kind, names, "", "", cables, names, (*WIRING, "TEL003"))
-    draft.confidence = 0.98 if found.decided or announced else 0.6
+    names = names_of_devices(s.index, found.cycle)
+    both, cables = joined_names(names), [int(s.cable[r]) for r in rows]
     if found.kind is CauseKind.BUNDLE_SWAP:
-        draft.summary = f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels"
-        draft.action = (
+        return CauseCandidate(
+            found.kind,
+            names,
+            f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels",
             f"Swap the two bundles where they cross, most likely in the patch panel, "
             f"or move the {len(steps)} cables one by one."
             if whole
-            else f"Move the {len(steps)} cables one by one, not the whole bundles: some are planned elsewhere."
+            else f"Move the {len(steps)} cables one by one, not the whole bundles: some are planned elsewhere.",
+            cables,
+            names,
+            (*WIRING, "TEL003"),
+            moves=steps,
+            confidence=0.98 if found.decided or announced else 0.6,
         )
-        draft.moves = steps
-        return draft
     devices = s.index.devices.names
-    draft.renames = tuple(Rename(devices[name], devices[true]) for name, true in sorted(found.true_name.items()))
-    what = "hosts" if found.kind is CauseKind.HOST_SWAP else "switches"
-    draft.summary = f"the {what} {both} are swapped: each is cabled as the other is planned"
-    draft.action = f"Swap the names of {both}: hostname and label. No cable has to move."
-    if announced:
-        draft.summary += "; their own MAC addresses confirm that the names are swapped"
-    elif not found.decided:
-        draft.summary = f"the {what} {both} may be swapped by name: each is cabled as the other is planned"
-        draft.action = f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed."
-        other = CauseKind.HOST_SWAP if found.kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
-        draft.alternatives = (Alternative(other, f"all cables of {both} are swapped, their names are right", steps),)
-        draft.to_confirm = (
-            f"serial numbers or management addresses of {both}: is each the machine that the inventory names?"
-        )
-    return draft
+    renames = tuple(Rename(devices[name], devices[true]) for name, true in sorted(found.true_name.items()))
+    who = f"the {'hosts' if found.kind is CauseKind.HOST_SWAP else 'switches'} {both}"
+    if not (found.decided or announced):
+        summary = f"{who} may be swapped by name: each is cabled as the other is planned"
+        return open_names(found.kind, names, summary, cables, renames, steps)
+    shown = "; their own MAC addresses confirm that the names are swapped" if announced else ""
+    return CauseCandidate(
+        found.kind,
+        names,
+        f"{who} are swapped: each is cabled as the other is planned{shown}",
+        f"Swap the names of {both}: hostname and label. No cable has to move.",
+        cables,
+        names,
+        (*WIRING, "TEL003"),
+        renames=renames,
+        confidence=0.98,
+    )
+
+
+def open_names(
+    kind: CauseKind, names: tuple[str, ...], summary: str, cables: Sequence[int], renames: tuple[Rename, ...],
+    steps: tuple[Move, ...] = (),
+) -> CauseCandidate:  # fmt: skip
+    """Devices that most likely have each other's names; `steps` are the moves if they have each other's cables."""
+    both, other = joined_names(names), kind if kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
+    return CauseCandidate(
+        kind,
+        names,
+        summary,
+        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
+        cables,
+        names,
+        (*WIRING, "TEL003"),
+        renames=renames,
+        confidence=0.6,
+        alternatives=(Alternative(other, f"all cables of {both} are swapped, their names are right", steps),),
+        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
+    )
 
 
 def order_draft(s: ObservedLinks, found: NicOrder, steps: tuple[Move, ...]) -> CauseCandidate:

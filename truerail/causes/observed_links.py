@@ -137,20 +137,21 @@ class ObservedLinks:
             self.taken_for[moved] = np.where(other >= 0, other, self.taken_for[moved])
         return before & ~self.wrong
 
-    def put_back(self, crossed: Collection[int]) -> bool:
+    def put_back(self, crossed: Collection[int]) -> Codes | None:
         """Undoes swapped bundles of these switches if many of their cables are still wrong after it, since each of
-        those would move twice: only cables that come to their own place move with it. Returns whether half of them do:
-        else none does.
+        those would move twice: only cables that come to their own place move with it, if they are half of them or
+        more. Returns the rows that do not; None if none does.
         """
         carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)
         chosen = carried & ~self.wrong
-        if np.count_nonzero(chosen) < MIN_HELPED_PER_CARRIED * np.count_nonzero(carried & ~chosen):
-            while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
-                chosen &= ~taken  # another plug is in its place: the two are one chain
-            chosen &= 2 * np.count_nonzero(chosen) >= np.count_nonzero(carried)
-            back = carried & ~chosen
-            self.place[back] = self.stands[back]
-        return bool(chosen.any())
+        if np.count_nonzero(chosen) >= MIN_HELPED_PER_CARRIED * np.count_nonzero(carried & ~chosen):
+            return np.empty(0, dtype=np.int64) if chosen.any() else None
+        while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
+            chosen &= ~taken  # another plug is in its place: the two are one chain
+        chosen &= 2 * np.count_nonzero(chosen) >= np.count_nonzero(carried)
+        back = np.flatnonzero(carried & ~chosen)
+        self.place[back] = self.stands[back]
+        return back if chosen.any() else None
 
     def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
         """Whether any of these is right where it is, on a device that would be renamed."""

@@ -13,8 +13,9 @@ from truerail.analysis.cabling import State, Wiring
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import CauseKind, Rename
+from truerail.model.finding import Rename
 
 MIN_CABLES = 2
 
@@ -53,11 +54,8 @@ def strangers(wiring: Wiring) -> list[Stranger]:
 
 def _seen_somewhere(wiring: Wiring) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Which devices are heard, or hear a neighbour, under their planned names."""
-    index = wiring.index
-    seen = np.zeros(len(index.devices.names) + 1, dtype=bool)
-    married = np.flatnonzero(wiring.partner[: index.planned_ports] >= 0)
-    seen[index.ports.device_of(married)] = True
-    return seen
+    paired = np.flatnonzero(wiring.partner[: wiring.index.planned_ports] >= 0)
+    return wiring.index.devices.marked(wiring.index.ports.device_of(paired))
 
 
 def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:

@@ -14,7 +14,6 @@ from truerail.analysis.cabling.joined import Why
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.model import Alternative, CauseKind, Port
-from truerail.model.columns import NONE
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 
@@ -105,7 +104,7 @@ def crossed_by_name(wiring: Wiring) -> Iterator[CauseCandidate]:
     hears either of the two in its place, they may carry each other's names instead.
     """
     index = wiring.index
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     heard, below = wiring.heard[index.b], wiring.heard[index.a]
     vague = (wiring.state == State.WRONG) | ((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
     vague &= ~index.from_host & (wiring.place < 0) & (heard >= 0) & (heard != index.a_device)

@@ -19,7 +19,7 @@ from truerail.model.index import PlanIndex
 def turned(wiring: Wiring) -> tuple[PlanIndex, Codes]:
     """The plan and the places of its cables, both as they are if no cable between peers is wrong."""
     index = wiring.index
-    tier = np.array([*index.devices.tier, NONE])
+    tier = index.devices.tiers
     peers = (tier[index.a_device] == tier[index.b_device]) & (tier[index.a_device] != NONE)
     wrong = np.flatnonzero(peers & (wiring.state == State.WRONG))
     if not len(wrong):

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import Fact
-from truerail.model.finding import Alternative, Cause, CauseKind, Evidence, Finding, Move, Rename
+from truerail.model.finding import Alternative, Cause, Evidence, Finding, Move, Rename
 from truerail.model.plan import Port
 
 _FACTS = {kind.__name__: kind for kind in KINDS}

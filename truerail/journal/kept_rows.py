@@ -12,7 +12,8 @@ from truerail.journal.row_values import cause_record, finding_record, newest_rou
 from truerail.journal.salvage import Salvage
 from truerail.journal.statements import among_numbers
 from truerail.journal.types import is_id
-from truerail.model.finding import Cause, CauseKind, Finding, Severity
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.history import KeptCause, KeptFinding
 
 

@@ -1,5 +1,6 @@
 """The data model: plan, facts, findings, causes. Imports no other package of the project."""
 
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.collector import BY_HAND, EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import (
@@ -27,7 +28,6 @@ from truerail.model.finding import (
     Alternative,
     CableState,
     Cause,
-    CauseKind,
     Evaluation,
     Evidence,
     Finding,

@@ -9,6 +9,7 @@ from enum import StrEnum
 from hashlib import blake2s
 from typing import Any
 
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import Fact
 from truerail.model.plan import Plan, Port
@@ -79,38 +80,6 @@ class Finding:
         return self.subject.partition("/")[0]
 
 
-class CauseKind(StrEnum):
-    """All kinds of causes; exactly these words in every output."""
-
-    CABLE_SWAP = "cable-swap"
-    CABLE_ROTATION = "cable-rotation"
-    CABLE_MOVE = "cable-move"
-    PORT_SHIFT = "port-shift"
-    HOST_SWAP = "host-swap"
-    LEAF_SWAP = "leaf-swap"
-    BUNDLE_SWAP = "bundle-swap"
-    GPU_NIC_ORDER = "gpu-nic-order"
-    LINK_DOWN = "link-down"
-    UNREACHABLE = "unreachable"
-    DEGRADED_LINK = "degraded-link"
-    """Slower than planned, fewer lanes, errors, or optics out of range."""
-    FLAPPING_LINK = "flapping-link"
-    SILENT_LINK = "silent-link"
-    """Loses packets in one direction without an error counter that shows it."""
-    SLOW_HOST = "slow-host"
-    """PCIe, GPUDirect, or a receiver that does not drain."""
-    PFC_DEADLOCK = "pfc-deadlock"
-    PFC_STORM = "pfc-storm"
-    CONFIGURATION = "configuration"
-    ECMP_POLARIZATION = "ecmp-polarization"
-    DEAD_MEMBER = "dead-member"
-    OVERLOAD = "overload"
-    """Incast, too few uplinks, load by design."""
-    MAINTENANCE = "maintenance"
-    """Announced work on a device, as the reason for its neighbours' symptoms."""
-    UNKNOWN = "unknown"
-
-
 @dataclass(frozen=True, slots=True)
 class Move:
     """Unplug the cable of `cable` (its end nearer to the GPUs) from `source` and plug it into `target`.
@@ -171,20 +140,12 @@ class Cause:
         """Whether swapped cables explain it as well as swapped names, so that nothing is moved: its impact is then that
         of the cables that may be wrong.
         """
-        return self.kind in _EXCHANGES and bool(self.alternatives) and not self.moves
+        return CAUSE_KINDS[self.kind].exchange and bool(self.alternatives) and not self.moves
 
     @property
     def key(self) -> str:
         """Stable over rounds and restarts, unlike `id`: depends only on the kind and the subjects."""
         return cause_key(self.kind, self.subjects)
-
-
-_EXCHANGES = frozenset(
-    (
-        *(CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP, CauseKind.LEAF_SWAP),
-        *(CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER),
-    )
-)
 
 
 def cause_key(kind: CauseKind, subjects: Iterable[str]) -> str:

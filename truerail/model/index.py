@@ -49,6 +49,17 @@ class Devices:
             self._by_key[device_key(name)] = self._by_key[device_key(planned)]
         self._sorted = sorted(self._by_key)
 
+    @property
+    def tiers(self) -> Codes:
+        """The tier of every device by its code, -1 for an unplanned one; the last entry is for no device."""
+        return np.array([*self.tier, NONE], dtype=np.int64)
+
+    def marked(self, codes: Codes | list[int]) -> Mask:
+        """By device code, whether it is among some; the last entry is for no device, -1."""
+        found = np.zeros(len(self.names) + 1, dtype=bool)
+        found[codes] = True
+        return found
+
     def find(self, name: str) -> int:
         """The code of a device by any spelling of its name; -1 if unknown or if two devices could be meant."""
         key = device_key(name)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from truerail.model.finding import CauseKind, Severity
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import HostSays, NicOrder, name_shape
 from truerail.model import Port
-from truerail.plans.infer_rails import FEWEST_VOTES, Column, Columns, clear
+from truerail.plans.infer_rails import Column, Columns, clear
 
 _STRANGE = "its name does not match those of the other hosts"
 

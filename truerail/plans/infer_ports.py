@@ -10,9 +10,10 @@ undecided.
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.model import Port
 from truerail.plans.infer_kinds import Members
-from truerail.plans.infer_rails import FEWEST_VOTES, REGULAR, Column, Columns, Key, Leaves, clear, leaves_of
+from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of
 from truerail.plans.port_numbers import PortNumbers, pattern
 
 _REGULAR = 0.75

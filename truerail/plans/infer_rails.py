@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import NicOrder
 from truerail.model import Port
 from truerail.model.names import natural_key
@@ -20,8 +21,6 @@ Column = tuple[int, int]
 Key = tuple[str, Column]
 """A host and a column: one rail cable."""
 
-FEWEST_VOTES = 3
-"""Hosts that must agree before their vote alone decides: of two, either may be the wrong one."""
 REGULAR = 0.95
 """Share of a fabric that follows a rule from which the rule decides where few hosts vote, and about single cables."""
 

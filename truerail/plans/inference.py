@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import HostSays, NicOrder, hosts_say, nic_order
 from truerail.model import Cable, Device, Plan, Port, Rail, Role, Snapshot
 from truerail.model.names import natural_key
@@ -12,7 +13,7 @@ from truerail.model.pause import garbage_collection_paused
 from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
 from truerail.plans.infer_ports import Consensus, agree
-from truerail.plans.infer_rails import FEWEST_VOTES, Columns, Key, common_orders
+from truerail.plans.infer_rails import Columns, Key, common_orders
 from truerail.plans.infer_uplinks import uplinks
 from truerail.plans.infer_why import why_not
 from truerail.plans.infer_wires import Wires, wires_of

@@ -1,11 +1,11 @@
 """`why ID`: what a finding or a cause rests on, now or, once it is resolved, while it lasted."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from truerail.questions.question import Asked, Form, Given, Journal, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
 from truerail.views.pieces import CablePath, CauseLine, FindingLine
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class Why:
     """What ended it, as far as the journal has it: a sentence without its full stop."""
     note: str = ""
     """What the journal no longer has of it."""
+    trace: tuple[str, ...] = ()
+    """If wanted: each step of the search for causes in this evaluation, and what it took."""
 
     @property
     def state(self) -> str:
@@ -67,7 +69,12 @@ class Why:
 def _find(asked: Asked, given: Given) -> Why:
     from truerail.questions.answers.why import why
 
-    return why(asked.publication, asked.history, given["finding"])
+    answer = why(asked.publication, asked.history, given["finding"])
+    if not given["trace"]:
+        return answer
+    from truerail.causes import trace
+
+    return replace(answer, trace=trace(asked.publication.round, asked.publication.evaluation.findings))
 
 
 def _good(answer: Why) -> bool:
@@ -90,6 +97,16 @@ QUESTION = Question(
             help="The id of a finding, or the key of a cause: 6f4dbffbab52.",
             description="id of a finding, or key of a cause",
             metavar="id",
+        ),
+        Parameter(
+            "trace",
+            help="Also each step of the search for causes: what it took, and its gain.",
+            description="also each step of the search for causes",
+            kind=Kind.FLAG,
+            needed=False,
+            option=True,
+            default=False,
+            label="Steps",
         ),
     ),
     _find,

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from truerail.model.finding import CauseKind, Severity
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Severity
 from truerail.model.life import LifeState
 from truerail.model.names import natural_key
 from truerail.views.filters import Part, one_of

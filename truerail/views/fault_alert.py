@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from truerail.analysis.published import Published
-from truerail.model.cause_alerts import CAUSE_ALERTS, FINDING_ALERT, minutes_of
+from truerail.model.cause_kinds import CAUSE_KINDS, FINDING_ALERT, minutes_of
 from truerail.model.life import Mute
 from truerail.model.open_fault import OpenFault
 
@@ -68,15 +68,15 @@ def fault_alerts(publication: Published, key: str, elsewhere: Elsewhere) -> tupl
 
 
 def _alert(publication: Published, fault: OpenFault, elsewhere: Elsewhere) -> FaultAlert:
-    known = CAUSE_ALERTS.get(fault.kind) if fault.kind else None
+    known = CAUSE_KINDS[fault.kind] if fault.kind else None
     minutes = minutes_of(fault.kind, fault.severity)
     fires_at = fault.since + timedelta(minutes=minutes) if fault.since and minutes is not None else None
     muted = _muted(publication.mutes, fault.findings)
-    name = "" if minutes is None else known.name if known else FINDING_ALERT
+    name = "" if minutes is None else known.alert if known else FINDING_ALERT
     runbook = known.runbook if known else fault.rule
     return FaultAlert(
         name=name,
-        title=known.title if known else "A finding that no cause explains",
+        title=known.title if known and known.title else "A finding that no cause explains",
         severity=fault.severity.value,
         state=_state(name, muted, fires_at, publication.at),
         why_none="" if name else _why_none(fault),
@@ -99,7 +99,7 @@ def _state(name: str, muted: tuple[MutedBy, ...], fires_at: datetime | None, at:
 
 
 def _why_none(fault: OpenFault) -> str:
-    if fault.kind and fault.kind not in CAUSE_ALERTS:
+    if fault.kind and not CAUSE_KINDS[fault.kind].title:
         return f"a cause of kind {fault.kind} explains findings and is no fault"
     return f"its severity is {fault.severity}"
 

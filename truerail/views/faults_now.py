@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from truerail.analysis.published import EvaluatedRound
-from truerail.model.cause_alerts import minutes_of
-from truerail.model.finding import Cause, CauseKind, Finding, Severity
+from truerail.model.cause_kinds import CAUSE_KINDS, Harm, minutes_of
+from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.life import Life
 from truerail.model.open_fault import OpenFault
 from truerail.model.plan import Plan
@@ -21,14 +21,6 @@ from truerail.views.cause_jobs import HurtJob, jobs_by_cause, named_jobs
 from truerail.views.index import EvaluationIndex
 
 MOST_NAMED = 3
-_PLACED = frozenset(
-    (
-        *(CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, CauseKind.PORT_SHIFT),
-        *(CauseKind.HOST_SWAP, CauseKind.LEAF_SWAP, CauseKind.BUNDLE_SWAP, CauseKind.GPU_NIC_ORDER),
-        *(CauseKind.LINK_DOWN, CauseKind.UNREACHABLE),
-    )
-)
-"""Kinds whose effect follows from the cabling. For the others no affected GPU is known, which is not none."""
 
 
 def open_faults(
@@ -107,7 +99,9 @@ def _on_hosts(index: EvaluationIndex, cause: Cause) -> bool:
     """Whether a cause is of cables at hosts alone: where these end is their effect. That of uplinks is not known."""
     names = [move.cable.device for move in cause.moves] or [name.partition("/")[0] for name in cause.subjects]
     ends = map(index.index.devices.find, names)
-    return cause.kind in _PLACED and all(end >= 0 and index.index.devices.is_host(end) for end in ends)
+    # of other kinds no affected GPU is known, which is not none
+    placed = CAUSE_KINDS[cause.kind].harm in (Harm.CABLES, Harm.UNREAD)
+    return placed and all(end >= 0 and index.index.devices.is_host(end) for end in ends)
 
 
 def _of_cause(plan: Plan, key: str, cause: Cause, found: Mapping[str, Finding]) -> OpenFault:

@@ -1,8 +1,9 @@
 """The impact of a cause: the number of GPUs that lose their rail."""
 
 from truerail.analysis.cabling import Wiring
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE, Codes
-from truerail.model.finding import Cause, CauseKind
+from truerail.model.finding import Cause
 from truerail.views.layout import Layout
 
 

@@ -5,10 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.affected import affected_cables
+from truerail.analysis.affected import affected_cables, hidden_by_names
 from truerail.analysis.cabling import State
 from truerail.analysis.cabling.named_by import verified
-from truerail.analysis.hidden import hidden_by_names
 from truerail.analysis.published import EvaluatedRound
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Finding

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.device_rates import rate_ports
+from truerail.analysis.counters.link_bits import rate_ports
 from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.analysis.published import Published
 from truerail.analysis.trends.declines import declines_of

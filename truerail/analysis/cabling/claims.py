@@ -7,9 +7,19 @@ each met in the field, and how they are handled:
   its chassis id or its port's MAC identifies it).
 - A port is named by its name, by a vendor's alias (`etp1` for `Ethernet0`), by a MAC, or by a number (`far_ports`).
 - A DPU in NIC mode may announce its MAC plus 0x10, its ARM one that is 0x10 or 0x25 more than the host's: a hint.
+
+Two ports that hear only each other's device are a pair where no other ports are possible (`_only_pairs`). A brief table
+may name the neighbour and not its port (Junos without `lldp-remote-port-id`, and numbers without a translation). Where
+only one port of a host hears a leaf, and only one port of that leaf hears the host, they are the two ends of one cable:
+unless another cable between the two is heard at neither of them. So every planned port of one of the two devices must
+hear a neighbour, and each of the two ports one device alone.
+
+A chassis id may be that of two switches (`_of_shared_chassis`). An MLAG pair, or a stack, may have one chassis id.
+lldpd keeps one name for each id: that of the switch whose frame came last, for the ports of both. Such a name is no
+witness of which of them is meant, but the other end is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -18,8 +28,6 @@ import numpy as np
 from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.only_pairs import only_pairs
-from truerail.analysis.cabling.shared_chassis import of_shared_chassis
 from truerail.model.columns import (
     NONE,
     Codes,
@@ -115,7 +123,7 @@ def read_claims(
     by_name = (named >= 0) & (named == w) & (index.ports.device_of(owner) != w)
     shared = _of_a_shared_name(index, u, v, either(~by_name, None, chassis))
     v, doubt = np.where(shared, NONE, v), doubt | shared
-    v, w = of_shared_chassis(index, u, v, w, chassis)
+    v, w = _of_shared_chassis(index, u, v, w, chassis)
     hint = macs.arm_ports((port_id, chassis), (dpu >= 0) & (v < 0) & (w == dpu) & ~doubt, w)
     agrees = _agrees(index, u, w, hint)
     v, doubt = np.where((hint >= 0) & agrees, hint, v), doubt | ((hint >= 0) & ~agrees)
@@ -124,7 +132,7 @@ def read_claims(
         names_sent = [system_names[code] for code in system[unknown].tolist()]
         sent = either(is_mac[unknown], None, port_id[unknown])
         v[unknown] = numbered_ports(index, u[unknown], w[unknown], names_sent, sent)
-    v = only_pairs(index, u, v, w, ~doubt, split)
+    v = _only_pairs(index, u, v, w, ~doubt, split)
     old = _outdated(index, u, v, table.column("age_seconds")[row])
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
     keep = u >= 0
@@ -176,7 +184,7 @@ def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) ->
     `chassis` is None where a MAC identifies the machine: NIC firmware sends that of each port.
     """
     codes, _ = factorize(chassis)
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     device = index.ports.device_of(v)
     rows = np.flatnonzero((v >= 0) & (codes >= 0) & (tier[device] == 0))
     several = _repeated(np.unique(device[rows] << 32 | codes[rows]) >> 32)
@@ -273,3 +281,74 @@ def _by_address(index: PlanIndex, w: Codes, addresses: Objects) -> Codes:
         of_plan = [code for code in found if 0 <= code < index.devices.planned]
         w[row] = of_plan[0] if len(of_plan) == 1 else NONE
     return w
+
+
+def _only_pairs(index: PlanIndex, u: Codes, v: Codes, w: Codes, usable: Mask, split: Collection[int]) -> Codes:
+    """The far ports `v` of what ports `u` hear of devices `w`, completed at the lower ends of such cables. Shapes
+    (rows,). Rows that are not `usable` hear a device whose port is in doubt; `split` names belong to several devices.
+    """
+    tier = index.devices.tiers
+    mine = index.ports.device_of(u)
+    vague = (v < 0) & usable & (u >= 0)
+    open_ = vague & (w >= 0) & (w < index.devices.planned) & (tier[mine] < tier[w])
+    open_ &= ~np.isin(w, list(split)) & ~np.isin(mine, list(split))
+    if not open_.any():
+        return v
+    heard = np.flatnonzero((u >= 0) & (w >= 0))
+    port, device = distinct_pairs(u[heard], w[heard])
+    silent = _silent_ports(index, port)
+    open_ &= (silent[mine] == 0) | (silent[w] == 0)
+    only = _only_ports(index, port, device)
+    without_port = set(u[vague].tolist())
+    found = v.copy()
+    for row in np.flatnonzero(open_).tolist():
+        there = only.get(int(w[row]) << 32 | int(mine[row]), NONE)
+        if only.get(int(mine[row]) << 32 | int(w[row])) == u[row] and there in without_port:
+            found[row] = there
+    return found
+
+
+def _only_ports(index: PlanIndex, port: Codes, device: Codes) -> dict[int, int]:
+    """Of distinct ports and devices that they hear: by device << 32 | device heard, the port that alone hears it and
+    hears nothing else.
+    """
+    _, place, times = np.unique(port, return_inverse=True, return_counts=True)
+    key, at, count = np.unique(index.ports.device_of(port) << 32 | device, return_inverse=True, return_counts=True)
+    alone = (count[at] == 1) & (times[place] == 1)
+    return dict(zip(key[at[alone]].tolist(), port[alone].tolist(), strict=True))
+
+
+def _silent_ports(index: PlanIndex, hearing: Codes) -> Codes:
+    """The number of planned ports of each device that hear nothing, shape (devices + 1,)."""
+    planned = np.arange(index.planned_ports)
+    silent = planned[~np.isin(planned, hearing)]
+    return np.bincount(index.ports.device_of(silent), minlength=len(index.devices.names) + 1)
+
+
+def _of_shared_chassis(index: PlanIndex, u: Codes, v: Codes, w: Codes, chassis: Objects) -> tuple[Codes, Codes]:
+    """The far ports `v`, and their devices `w`, of what ports `u` hear: where switches share its chassis id, those of
+    the switch of which the port with this name hears `u`. Where none of them does, or several do, it stays as named,
+    and in conflict with what is named elsewhere. Shapes (rows,).
+    """
+    tier = index.devices.tiers
+    of_switch = (u >= 0) & (v >= 0) & (w >= 0) & (w < index.devices.planned) & (tier[w] > 0)
+    wanted = index.far_ends(u)
+    elsewhere = of_switch & (wanted >= 0) & (index.ports.device_of(wanted) != w)
+    if not elsewhere.any():
+        return v, w
+    code, _ = factorize(chassis)
+    known = np.flatnonzero(of_switch & np.isin(code, code[elsewhere & (code >= 0)]))
+    switches: dict[int, set[int]] = {}
+    for id_, device in zip(*(one.tolist() for one in distinct_pairs(code[known], w[known])), strict=True):
+        switches.setdefault(id_, set()).add(device)
+    hears = u << 32 | v  # of rows with both: others are negative, or equal no pair
+    open_ = known[np.isin(u[known], v) & ~np.isin(v[known] << 32 | u[known], hears)]
+    said, v, w = set(hears[np.isin(v, u[open_])].tolist()), v.copy(), w.copy()
+    for row in open_.tolist():
+        here, own = int(u[row]), int(w[row])
+        devices = np.array(sorted(switches[int(code[row])] - {own}), dtype=np.int64)
+        same = index.ports.find(devices, np.repeat(index.ports.name_of(v[row : row + 1]), len(devices)))
+        meant = [at for at, port in enumerate(same.tolist()) if port << 32 | here in said]
+        if len(meant) == 1:
+            v[row], w[row] = same[meant[0]], devices[meant[0]]
+    return v, w

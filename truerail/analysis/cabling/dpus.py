@@ -13,8 +13,10 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 from truerail.model.names import dpu_number, host_of_dpu
 
-_FEWEST = 3
-"""Hosts that must agree on what a number means, and two thirds of all that send it."""
+FEWEST_VOTES = 3
+"""Hosts that must agree, and be over two thirds of all, before their vote alone decides: of two, either may be the
+wrong one.
+"""
 
 
 def dpu_hosts(index: PlanIndex, system_names: Sequence[str]) -> Codes:
@@ -35,6 +37,8 @@ def numbered_ports(index: PlanIndex, u: Codes, host: Codes, names: Sequence[str]
 
     Shapes (claims,): `u` the port that hears it, `host` whose DPU it is, `sent` its port id, None where that is a MAC.
     """
+    if not len(index.a):  # a plan without cables, as inference begins with
+        return np.full(len(u), NONE, dtype=np.int64)
     tags = [(dpu_number(name), port) for name, port in zip(names, sent, strict=True)]
     order = {tag: code for code, tag in enumerate(dict.fromkeys(tags))}
     tag = np.array([order[one] for one in tags], dtype=np.int64)
@@ -43,7 +47,7 @@ def numbered_ports(index: PlanIndex, u: Codes, host: Codes, names: Sequence[str]
     votes = (cable >= 0) & (index.a_device[cable] == host)
     (voted, at), count = np.unique(np.stack([tag[votes], slot[cable[votes]]]), axis=1, return_counts=True)
     total = np.bincount(voted, weights=count, minlength=len(order))
-    clear = (count >= _FEWEST) & (3 * count > 2 * total[voted])
+    clear = (count >= FEWEST_VOTES) & (3 * count > 2 * total[voted])
     meant = dict(zip(voted[clear].tolist(), at[clear].tolist(), strict=True))
     if len({*meant.values()}) < len(meant):
         return np.full(len(u), NONE, dtype=np.int64)

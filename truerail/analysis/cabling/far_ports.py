@@ -85,7 +85,7 @@ def _shared_macs(index: PlanIndex, heard: Heard) -> Mask:
     """Where a switch sends a MAC that belongs to no single port: of its management port, or heard from several of its
     ports, as SONiC's are until their aliases are set (sonic-buildimage#4300).
     """
-    switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[index.ports.device_of(heard.owner)] > 0
+    switch = index.devices.tiers[index.ports.device_of(heard.owner)] > 0
     rows = np.flatnonzero(switch)
     owner, _ = distinct_pairs(heard.owner[rows], heard.u[rows])
     owners, count = np.unique(owner, return_counts=True)
@@ -159,7 +159,7 @@ class _Open:
 
     def _hosts(self) -> Mask:
         """Which of the devices heard are hosts."""
-        tier = np.array([*self.index.devices.tier, NONE], dtype=np.int64)
+        tier = self.index.devices.tiers
         return np.asarray(tier[self.heard.w] == 0, dtype=bool)
 
     def _by_scheme(self) -> tuple[Codes, Mask]:

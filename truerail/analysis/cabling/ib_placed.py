@@ -13,7 +13,6 @@ import numpy as np
 
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.ib_names import canonical_guid
-from truerail.model.columns import NONE
 from truerail.model.index import PlanIndex
 
 LAYERS = 3
@@ -45,7 +44,7 @@ def contested_places(index: PlanIndex, claims: Claims, by_place: Mapping[int, in
     """Planned switches that a node matches by its hosts, while most of its uplinks are in the places of the uplinks of
     one other switch of its tier: the switch by hosts to the switch by uplinks.
     """
-    ports, tier = index.ports, np.array([*index.devices.tier, NONE], dtype=np.int64)
+    ports, tier = index.ports, index.devices.tiers
     node = np.concatenate([ports.device_of(claims.u), claims.w])
     far = np.concatenate([claims.v, claims.u])
     cable = index.cables_at(far)

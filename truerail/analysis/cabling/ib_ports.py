@@ -26,7 +26,7 @@ _RDMA = re.compile(r"[a-z]+\d*_\d+", re.IGNORECASE)
 def ports_of(names: LocalNames, ends: Sequence[End], nodes: Nodes) -> Codes:
     """The port of every end, -1 where it is unknown. Shape (ends,)."""
     index = names.index
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)[nodes.device]
+    tier = index.devices.tiers[nodes.device]
     name = index.ports.name_codes([end.port or None for end in ends])
     label = index.ports.name_codes([end.label for end in ends])
     by_name, by_label = (index.ports.find(nodes.device, code) for code in (name, label))

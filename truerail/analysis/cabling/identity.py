@@ -21,7 +21,9 @@ from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places,
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import Codes, Mask
 from truerail.model.index import PlanIndex
+from truerail.model.nccl_facts import JOB_COLLECTORS
 from truerail.model.plan import Plan
+from truerail.model.probe_facts import PROBE_COLLECTORS
 from truerail.model.snapshot import Snapshot, Table
 
 
@@ -183,3 +185,24 @@ def _placed(
         assert again is not None  # noqa: S101 - as above
         found, free = again, free.union(other)
     return found, by_place, contested, found.nameless if free else frozenset()
+
+
+NOT_POLLED = JOB_COLLECTORS | PROBE_COLLECTORS
+"""Readings of these do not show that a device answers."""
+
+
+def who_answered(identity: Identity) -> tuple[Mask, Mask]:
+    """Which devices returned any data, and which their LLDP neighbours. Shapes (devices + 1,)."""
+    devices = identity.index.devices
+    answers: dict[str, bool] = {}
+    for name in dict.fromkeys(reading.device for reading in identity.names.seen.readings):
+        identity.filed(name)  # now: a device that is filed later would have no place in the columns made here
+    for reading in identity.names.seen.readings:
+        if not reading.error and not answers.get(reading.device) and reading.collector not in NOT_POLLED:
+            answers[reading.device] = reading.collector.startswith("lldp")
+    codes = {name: identity.filed(name) for name in answers}
+    read = devices.marked(list(codes.values()))
+    listened = devices.marked([codes[name] for name, lldp in answers.items() if lldp])
+    if identity.discovery is not None:  # the cabling of a device met in a discovery is known without a login
+        read[identity.discovery.devices] = listened[identity.discovery.devices] = True
+    return read, listened

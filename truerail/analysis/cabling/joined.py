@@ -20,14 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling.corroborated import Corroborated, corroborate
-from truerail.analysis.cabling.identity import Identity, identify
+from truerail.analysis.cabling.identity import Identity, identify, who_answered
 from truerail.analysis.cabling.links import PortStates, port_states
-from truerail.analysis.cabling.namesakes import without_namesakes, without_the_past
 from truerail.analysis.cabling.nic_places import nic_places
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails
 from truerail.analysis.cabling.peers import Peers, peers_of
-from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, heard_devices, partners
-from truerail.analysis.cabling.who_answered import who_answered
+from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, current_claims, heard_devices, partners
 from truerail.analysis.cabling.witnesses import Testimony, testimony
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import Fact, Neighbor, NetLink, Optic, RdmaLink
@@ -159,17 +157,14 @@ class Wiring:
         ports.
         """
         found = self.identity.discovery
-        unnumbered = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
-        unnumbered[[] if found is None else list(found.unnumbered)] = True
-        return np.asarray(unnumbered & (np.array([*self.index.devices.tier, NONE]) > 0), dtype=bool)
+        unnumbered = self.index.devices.marked([] if found is None else list(found.unnumbered))
+        return np.asarray(unnumbered & (self.index.devices.tiers > 0), dtype=bool)
 
     @cached_property
     def hears(self) -> Mask:
         """Per device code: whether it hears a neighbour on a planned port."""
         reported = self.identity.claims.u
-        hears = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
-        hears[self.index.ports.device_of(reported[reported < self.index.planned_ports])] = True
-        return hears
+        return self.index.devices.marked(self.index.ports.device_of(reported[reported < self.index.planned_ports]))
 
     @cached_property
     def blind_bonds(self) -> Mask:
@@ -233,7 +228,7 @@ def join(plan: Plan, snapshot: Snapshot, earlier: Snapshot | None = None) -> Wir
     states = port_states(identity)
     size = len(index.ports)
     read, listened = who_answered(identity)
-    current = without_namesakes(index, without_the_past(identity.claims, states), states, read)
+    current = current_claims(index, identity.claims, states, read)
     partner, sure, ambiguous = partners(index, current, size)
     heard = heard_devices(current, index.devices.planned, ambiguous)
     heard[heard == index.ports.device_of(partner)] = NONE  # its port is known from the other end
@@ -354,19 +349,16 @@ def _evaluate_unseen(wiring: Wiring, cables: Codes) -> None:
 
 def _hears_anything(wiring: Wiring, device: Codes) -> Mask:
     """Whether a device hears a neighbour, or is heard by one, over LLDP on planned ports."""
-    alive = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     ports = np.arange(wiring.index.planned_ports)
     active = wiring.corroborated.by_lldp[ports] | wiring.corroborated.torn[ports]
-    alive[wiring.index.ports.device_of(ports[active])] = True
-    return alive[device]
+    return wiring.index.devices.marked(wiring.index.ports.device_of(ports[active]))[device]
 
 
 def _is_reported_of(wiring: Wiring, device: Codes) -> Mask:
     """The same, also where it is heard without its port."""
-    alive = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     ports = np.flatnonzero(wiring.heard[: wiring.index.planned_ports] >= 0)
-    alive[wiring.heard[ports]] = alive[wiring.index.ports.device_of(ports)] = True
-    return np.asarray(alive[device] | _hears_anything(wiring, device), dtype=bool)
+    both = np.concatenate([wiring.heard[ports], wiring.index.ports.device_of(ports)])
+    return np.asarray(wiring.index.devices.marked(both)[device] | _hears_anything(wiring, device), dtype=bool)
 
 
 def _has_links(wiring: Wiring, device: Codes) -> Mask:
@@ -375,12 +367,10 @@ def _has_links(wiring: Wiring, device: Codes) -> Mask:
     An InfiniBand adapter does not report the interface above it: only a host that reported one planned port names ports
     as the plan does.
     """
-    reported = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     rows = np.flatnonzero((wiring.states.link_row[:-1] >= 0) | (wiring.states.rdma_row[:-1] >= 0))
     if wiring.index.plan.transport is Transport.INFINIBAND:
         rows = rows[rows < wiring.index.planned_ports]
-    reported[wiring.index.ports.device_of(rows)] = True
-    return reported[device]
+    return wiring.index.devices.marked(wiring.index.ports.device_of(rows))[device]
 
 
 def _pending(wiring: Wiring, cables: Codes, down: Mask) -> Mask:

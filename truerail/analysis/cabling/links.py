@@ -305,7 +305,7 @@ def _found(identity: Identity, size: int) -> Codes | None:
     found = np.full(size + 1, NONE, dtype=np.int64)
     planned = np.arange(index.planned_ports)
     device = index.ports.device_of(planned)
-    switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[device] > 0
+    switch = index.devices.tiers[device] > 0
     met = np.isin(device, identity.discovery.devices) & ~np.isin(device, list(identity.discovery.unnumbered))
     found[planned[switch & met]] = NO
     found[identity.discovery.ports] = YES

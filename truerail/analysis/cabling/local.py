@@ -143,7 +143,7 @@ class LocalNames:
         """
         table, of = self.seen.table(kind), self.index.ports
         device, ids = self.devices_of(table), table.column(column)
-        tier = np.array([*self.index.devices.tier, NONE], dtype=np.int64)
+        tier = self.index.devices.tiers
         rows = np.flatnonzero(~equals(ids, None) & (tier[device] != 0)) if len(table) else device
         pairs = [(row, one) for row in rows.tolist() for one in ((ids[row],) if type(ids[row]) is str else ids[row])]
         at = np.array([row for row, _ in pairs], dtype=np.int64)

@@ -1,9 +1,18 @@
-"""Claims of neighbours joined into pairs of ports: which are valid, how certain, and where claims contradict."""
+"""Claims of neighbours joined into pairs of ports: which are valid, how certain, and where claims contradict.
+
+Some names of hosts cannot be where they are heard (`_without_namesakes`). A cloned machine id, or a name given twice,
+makes one host send another's name. If that other host is switched off, its name is heard in one place only and nothing
+contradicts it but the links: the host of that place answers that its own NIC has carrier, no switch hears it, and the
+place of the named host is dark.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling.claims import Claims
+from truerail.analysis.cabling.links import PortStates
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 
@@ -59,7 +68,7 @@ def _remembered(index: PlanIndex, claims: Claims, low: Codes, high: Codes, says:
     under another id; then it counts only where the other end hears another one for certain.
     """
     size = len(index.ports)
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     of_host = tier[index.ports.device_of(claims.u)] == 0
     second = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned) & (tier[claims.w] > 0)
     far = np.full(size + 1, NONE, dtype=np.int64)
@@ -84,7 +93,7 @@ def _of_two_switches(index: PlanIndex, claims: Claims, speaker: Codes, silent: C
     """Pairs of switches that one end names, where that end hears another planned switch as well, without its port: one
     of the two is an old neighbour.
     """
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    tier = index.devices.tiers
     device = index.ports.device_of(claims.u)
     vague = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned)
     vague &= (tier[claims.w] > 0) & (tier[device] > 0)
@@ -117,3 +126,32 @@ def _count(size: int, *ports: Codes) -> Codes:
 def _marry(partner: Codes, sure: npt.NDArray[np.float64], a: Codes, b: Codes, confidence: float) -> None:
     partner[a], partner[b] = b, a
     sure[a] = sure[b] = confidence
+
+
+def current_claims(index: PlanIndex, claims: Claims, states: PortStates, read: Mask) -> Claims:
+    """The claims without names of hosts that cannot be there, and without those of a port that has no carrier by its
+    own device's report, unless the port heard reports carrier: no frame came since, and the entry shows the previous
+    cabling. `read` are the devices that answered.
+    """
+    shown = claims.where(~(states.dark(claims.u) & ~states.up(claims.v)))
+    return _without_namesakes(index, shown, states, read)
+
+
+def _without_namesakes(index: PlanIndex, claims: Claims, states: PortStates, read: Mask) -> Claims:
+    """The claims, with such a name as a sign that something else is there: its port unknown, and in doubt.
+
+    A MAC that belongs to the host heard decides; then nothing is in doubt.
+    """
+    u, v, w = claims.u, claims.v, claims.w
+    owner = index.ports.device_of(index.far_ends(u))
+    tier = index.devices.tiers
+    suspect = (v >= 0) & (w >= 0) & (claims.witness < 0) & (owner >= 0) & (owner != w)
+    suspect &= (tier[w] == 0) & (tier[owner] == 0) & read[owner] & ~read[w]
+    if not suspect.any():
+        return claims
+    rows = np.flatnonzero(suspect & ~np.isin(owner, w))
+    place, home = index.far_ends(u[rows]), index.far_ends(v[rows])
+    rows = rows[states.up(place) & (home >= 0) & states.dark(home)]
+    far, doubt = v.copy(), claims.doubt.copy()
+    far[rows], doubt[rows] = NONE, True
+    return replace(claims, v=far, doubt=doubt)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import Codes
 from truerail.model.facts import Optic
 from truerail.model.snapshot import Table
 
@@ -46,7 +46,7 @@ def cable_ends(names: LocalNames, optics: Table[Optic]) -> tuple[Codes, Codes, C
     by_number: dict[str, dict[int, _End]] = {}
     for number, end in _ends(names, optics):
         by_number.setdefault(number, {}).setdefault(end.port, end)
-    tier = [*names.index.devices.tier, NONE]
+    tier = names.index.devices.tiers
     device = names.index.ports.device_of(np.arange(len(names.index.ports)))
     found: list[tuple[int, int, int, int]] = []
     for ends in by_number.values():

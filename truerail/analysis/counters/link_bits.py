@@ -1,14 +1,16 @@
-"""The bits that links carry, and which links are NRZ: the denominators of error rates."""
+"""The bits that links carry, and which links are NRZ: denominators of error rates. The rates that devices compute."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import Transport
-from truerail.model.columns import Mask
+from truerail.model.columns import Codes, Mask
+from truerail.model.facts import BitErrorRate
 
 Numbers = npt.NDArray[np.float64]
 
@@ -37,3 +39,18 @@ def infiniband(telemetry: Telemetry) -> Mask:
 def nrz_links(telemetry: Telemetry) -> Mask:
     """For each port, whether its link is InfiniBand without PAM4."""
     return np.asarray(telemetry.speed() * 8 / 1e9 <= FASTEST_NRZ_GBPS, dtype=bool) & infiniband(telemetry)
+
+
+def rate_ports(wiring: Wiring) -> tuple[Codes, Codes]:
+    """The planned ports with a bit error rate that their device computes itself, and the row of each among the
+    snapshot's rates.
+    """
+    identity, index = wiring.identity, wiring.index
+    table = wiring.seen.table(BitErrorRate)
+    if not len(table):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    device, names = identity.devices_of(table), index.ports.name_codes([rate.port for rate in table.rows])
+    of_rdma = identity.names.rdma_called(device, names)
+    ports = np.where(of_rdma >= 0, of_rdma, identity.local_ports(device, names))
+    rows = np.flatnonzero((ports >= 0) & (ports < index.planned_ports))
+    return ports[rows], rows

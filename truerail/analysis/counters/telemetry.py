@@ -16,8 +16,7 @@ from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
-from truerail.analysis.counters.series import Key, SourceView
-from truerail.analysis.counters.sums import Sums, sums
+from truerail.analysis.counters.series import Key, SourceView, Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import PortCounters, RdmaLink

@@ -161,5 +161,5 @@ def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes, unreported: f
     links = np.bincount(group[~hosted], minlength=size)
     shared = np.where(below >= 0, (own / np.maximum(b.members, 1))[below], 0.0)
     passed = np.bincount(group[~hosted], weights=shared[~hosted], minlength=size)
-    tiers = np.array([*index.devices.tier, NONE])[b.switch]
+    tiers = index.devices.tiers[b.switch]
     return np.asarray(np.where((links > 0) & (tiers > Role.LEAF.tier), passed, own), dtype=np.float64)

@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.counters.link_bits import bits_of
+from truerail.analysis.counters.link_bits import bits_of, rate_ports
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
-from truerail.analysis.device_rates import rate_ports
 from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.model.columns import NONE, Codes, Mask, factorize
 from truerail.model.facts import BitErrorRate, Optic

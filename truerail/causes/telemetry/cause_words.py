@@ -9,7 +9,8 @@ from truerail.analysis.pfc.reasons import Reason
 from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import FabricContext
 from truerail.causes.telemetry.precedence import PROBED
-from truerail.model.finding import CauseKind, Finding
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Finding
 
 _BY_REASON: Mapping[str, CauseKind] = {
     Reason.INCAST.value: CauseKind.OVERLOAD,

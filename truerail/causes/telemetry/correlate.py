@@ -1,4 +1,9 @@
-"""From findings on traffic, links and hosts to few causes: a higher root explains a finding, or it is a cause."""
+"""From findings on traffic, links and hosts to few causes: a higher root explains a finding, or it is a cause.
+
+A path sweep may refute causes that counters suggest. Counters show what carried nothing, and that may be chance, few
+large flows, or a hash. A sweep with enough flows shows what the hash does: where it spreads them, a polarized tier or a
+dead member is no explanation.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,6 +12,7 @@ import numpy as np
 
 from truerail.analysis.cabling import ONE_END, State
 from truerail.analysis.round import Round
+from truerail.analysis.sweep.swept import Swept, swept
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.cause_words import behind, impact, listed
 from truerail.causes.telemetry.correlator import Correlator
@@ -14,11 +20,13 @@ from truerail.causes.telemetry.crossing import Crossing, Spines
 from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.maintenance import maintenance_roots
 from truerail.causes.telemetry.precedence import PHYSICAL, PROBED, ROWS
-from truerail.causes.telemetry.roots import DOWN, MOVED, RootCandidate, root_of_draft
-from truerail.causes.telemetry.sweep_doubts import doubt_by_sweep
+from truerail.causes.telemetry.roots import DOWN, RootCandidate, root_of_draft
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import Alternative, CauseKind, Finding
+from truerail.model.finding import Alternative, Finding
+from truerail.model.index import PlanIndex
 from truerail.model.maintained import Maintained
+from truerail.model.probe_facts import ProbeHop
 
 BY_TRAFFIC_ONLY = 0.6
 """Confidence in conclusions from traffic alone (detection notes, source reliabilities)."""
@@ -66,7 +74,7 @@ PROBE_DOUBT = 0.5
 def _confirm_by_probes(board: Correlator, drafts: Sequence[CauseCandidate]) -> None:
     """Raises the confidence in moved cables that explain what probes show: a second witness."""
     for draft in drafts:
-        if draft.kind in MOVED and any(
+        if CAUSE_KINDS[draft.kind].strays and any(
             board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ())
         ):
             draft.confidence = 1 - (1 - draft.confidence) * PROBE_DOUBT
@@ -88,7 +96,8 @@ def _roots(
 
 def _crossings(ground: FabricContext, drafts: Sequence[CauseCandidate]) -> dict[int, Crossing]:
     """Traffic of each draft's wrong-rail NICs through the spines, by the draft's id."""
-    moved = [(draft, np.array(list(draft.cables), dtype=np.int64)) for draft in drafts if draft.kind in MOVED]
+    strays = (draft for draft in drafts if CAUSE_KINDS[draft.kind].strays)
+    moved = [(draft, np.array(list(draft.cables), dtype=np.int64)) for draft in strays]
     if not moved:
         return {}
     index = ground.wiring.index
@@ -158,3 +167,47 @@ def _doubt_slow_nics(
             hosts = " and ".join(port.partition("/")[0] for port in (other, draft.subjects[0]))
             draft.to_confirm = f"whether one job runs on {hosts}"
             draft.confidence = min(draft.confidence, BY_TRAFFIC_ONLY)
+
+
+REFUTED = 0.4
+"""Confidence in a cause that a sweep contradicts. Chosen by judgement: below that of traffic alone."""
+
+
+def doubt_by_sweep(round: Round, board: Correlator) -> None:
+    """Lowers the confidence in causes of LBL001 and LBL003 that the sweep of the round contradicts."""
+    numbers = [n for rule in ("LBL001", "LBL003") for n in board.found.by_rule.get(rule, ()) if board.made(n)]
+    if not numbers or not len(round.snapshot.table(ProbeHop)):
+        return
+    found = swept(round)
+    for number in numbers:
+        draft, device, port = board.owner[number], int(board.found.device[number]), int(board.found.port[number])
+        if board.found.rules[number] == "LBL003":
+            if packets := _passed(round.cabling.index, found, port):
+                _doubt(
+                    draft, f"a path sweep sent {packets:,} packets over it: it is in use, and few large flows miss it"
+                )
+        elif _spread(found, [device]):
+            _doubt(
+                draft, "in a path sweep the hashes of the two tiers were independent: few large flows load it unevenly"
+            )
+
+
+def _passed(index: PlanIndex, found: Swept, port: int) -> int:
+    """Packets of the sweep that an uplink has sent."""
+    cable = int(index.cables_at(np.array([port]))[0])
+    if cable < 0 or int(index.a[cable]) != port:
+        return 0
+    return int(found.coverage.packets[found.coverage.segment == 2 * cable].sum())
+
+
+def _spread(found: Swept, switches: Iterable[int]) -> bool:
+    """Whether all leaves that send over these switches were swept with enough flows, and none repeats its choice."""
+    own = [one for one in found.choices.spreads if np.isin(list(switches), one.switches).any()]
+    polarized = {one.leaf for one in found.choices.polarized}
+    return bool(own) and all(one.enough and one.leaf not in polarized for one in own)
+
+
+def _doubt(draft: CauseCandidate, why: str) -> None:
+    draft.confidence = min(draft.confidence, REFUTED)
+    draft.alternatives = (*draft.alternatives, Alternative(CauseKind.OVERLOAD, why))
+    draft.to_confirm = draft.to_confirm or "whether its traffic is a few large flows"

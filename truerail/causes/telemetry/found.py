@@ -46,7 +46,7 @@ class FabricContext:
     @cached_property
     def tier(self) -> Codes:
         """The tier of every device, -1 for an unplanned one; the last entry is for no device at all."""
-        return np.array([*self.wiring.index.devices.tier, NONE], dtype=np.int64)
+        return self.wiring.index.devices.tiers
 
     @cached_property
     def uplink(self) -> Codes:

@@ -14,8 +14,8 @@ from truerail.causes.telemetry.cause_words import listed
 from truerail.causes.telemetry.found import FabricContext
 from truerail.causes.telemetry.precedence import MAINTAINED_HOST, MAINTAINED_SWITCH
 from truerail.causes.telemetry.roots import RootCandidate, root_of_device
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import CauseKind
 from truerail.model.maintained import Maintained
 
 DRAINED = 0.001

@@ -1,10 +1,18 @@
-"""Roots: causes, and findings that may cause others, with the part of the fabric that they affect."""
+"""Roots: causes, and findings that may cause others, with the part of the fabric that they affect.
 
-from collections.abc import Iterator, Sequence
+A root may pause switches over other switches, through a hop where back-pressure is too weak for a finding. An incast
+behind one leaf pauses spines, these pause the spines of another pod, and those the leaf of the senders. In between,
+where the load comes over many links, each is paused for a few hundredths of the time: less than joins two ports to one
+pause tree. At the far end, where the links are few again, the pause is a finding whose switch shows no full port.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
+from truerail.analysis.counters.quantities import Quantity
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import FabricContext, Found
@@ -22,15 +30,10 @@ from truerail.causes.telemetry.precedence import (
     Row,
     Scope,
 )
-from truerail.causes.telemetry.upstream import upstream
-from truerail.model.columns import NONE, Codes
-from truerail.model.finding import CauseKind
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
+from truerail.model.columns import NONE, Codes, Mask
 
 DOWN = (CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
-MOVED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, CauseKind.PORT_SHIFT)
-"""Cables that end elsewhere than planned while the rest of their leaf stays: only these change traffic's path."""
-
-
 _OF_SEVERAL = {"PFC003": "cycle", "PRB004": "switches"}
 """Findings about several devices, and the detail that names these."""
 
@@ -94,7 +97,7 @@ def root_of_draft(ground: FabricContext, draft: CauseCandidate, crossing: Crossi
         return RootCandidate(-1, HOST_ORDER, whole=_known(devices.tolist()))
     if draft.kind in DOWN:
         return _down(ground, draft)
-    if draft.kind in MOVED and draft.cables:
+    if CAUSE_KINDS[draft.kind].strays and draft.cables:
         return _moved(ground, draft, crossing)
     return None
 
@@ -198,3 +201,50 @@ def _paused(found: Found, root: RootCandidate) -> Iterator[tuple[int, int]]:
 
 def _known(devices: Sequence[int]) -> tuple[int, ...]:
     return tuple(device for device in dict.fromkeys(devices) if device >= 0)
+
+
+HELD_UP = 0.01
+"""Share of the time for which a port must be paused to propagate it, a fifth of the share for an edge of a pause tree
+(`truerail.analysis.pfc.edges.LEAST_SHARE`). Measured in the simulator: 0.026 to 0.1 between spines behind an incast,
+0.006 at most if the same fabric carries other jobs. Chosen by judgement.
+"""
+FRAMES = 100.0
+"""Equivalent pause frames per second where the time is not reported (`rules.incast.PAUSE_FRAMES`)."""
+
+
+def upstream(ground: FabricContext, switch: int) -> Mapping[int, int]:
+    """The switches that a switch pauses, directly or over others, with their distance in links; without itself."""
+    peer, owner = ground.peer, ground.owner
+    pausing: dict[int, list[int]] = {}
+    for port in np.flatnonzero(_pausing(ground)).tolist():
+        if 0 <= peer[port] < len(owner):
+            pausing.setdefault(owner[port], []).append(owner[int(peer[port])])
+    found, edge = {switch: 0}, [switch]
+    while edge:
+        reached = dict.fromkeys(other for device in edge for other in pausing.get(device, ()))
+        far = found[edge[0]] + 1
+        edge = [other for other in reached if other not in found and not ground.is_host(other)]
+        found.update(dict.fromkeys(edge, far))
+    del found[switch]
+    return found
+
+
+def _pausing(ground: FabricContext) -> Mask:
+    """Planned ports that pause the other end long enough to propagate, counted at either end."""
+    by_time = _rate(ground, Quantity.TX_PAUSE_US, Quantity.RX_PAUSE_US)
+    by_frames = _rate(ground, Quantity.TX_PAUSE_FRAMES, Quantity.RX_PAUSE_FRAMES)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((by_time >= HELD_UP * 1e6) | (np.isnan(by_time) & (by_frames >= FRAMES)), dtype=bool)
+
+
+def _rate(ground: FabricContext, sent: Quantity, received: Quantity) -> npt.NDArray[np.float64]:
+    """Rate per second of each planned port on its highest priority, counted at the port or at the other end; NaN if
+    neither reports it.
+    """
+    reported, peer = ground.reported, ground.peer
+    there = (peer >= 0) & (peer < reported.ports)
+    most = np.full(reported.ports, np.nan)
+    for priority in reported.priorities(sent, received):
+        own, other = (reported.summed(quantity, priority).rate for quantity in (sent, received))
+        most = np.fmax(most, np.fmax(own, np.where(there, other[np.where(there, peer, 0)], np.nan)))
+    return most

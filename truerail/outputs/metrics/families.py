@@ -9,7 +9,8 @@ from prometheus_client.registry import Collector
 
 from rules import rules
 from truerail.analysis.published import Published
-from truerail.model.finding import CauseKind, Finding, Severity, Status, Verdict
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.outputs.metrics import declared
 from truerail.outputs.metrics.job_series import job_families

@@ -8,7 +8,7 @@ from prometheus_client import Metric
 
 from truerail.analysis.explained import HURT_BY
 from truerail.analysis.published import Published
-from truerail.model.finding import CauseKind
+from truerail.model.cause_kinds import CauseKind
 from truerail.outputs.metrics import declared_jobs as declared
 from truerail.outputs.metrics.samples import family
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerail.analysis.affected import STARVING
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError
 from truerail.files.nodesets import fold
-from truerail.model.finding import CauseKind
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.answers.job import DEGRADED, LOST, UNKNOWN, cells_of
@@ -67,7 +66,7 @@ def _hurt(view: View) -> dict[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     for key, hosts in hosts_hurt(view).items():
         cause = view.sight.causes[key]
-        if cause.kind in STARVING or cause.kind is CauseKind.GPU_NIC_ORDER:
+        if CAUSE_KINDS[cause.kind].harm is Harm.STARVES or cause.kind is CauseKind.GPU_NIC_ORDER:
             for host in hosts.tolist():
                 found[host] = (*found.get(host, ()), f"{cause.id} {cause.kind.value}")
     return found

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.analysis.affected import STARVING
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
+from truerail.model.cause_kinds import CAUSE_KINDS, Harm
 from truerail.model.columns import NONE, Codes
 from truerail.questions.answers.job_words import fault_words, headline, host_says, rail_says, to_do, verdict
 from truerail.questions.answers.pairs import count_pairs
@@ -82,7 +82,7 @@ def _affected(view: View, cables: Codes, hosts: Codes) -> dict[str, int]:
         of_cause = view.sight.affected[key]
         affected = set(view.index.a_device[of_cause[own[of_cause]]].tolist())
         if not cause.names_only:
-            named = (view.device(subject) for subject in cause.subjects if cause.kind in STARVING)
+            named = (view.device(subject) for subject in cause.subjects if CAUSE_KINDS[cause.kind].harm is Harm.STARVES)
             affected |= wanted.intersection(named)
         if affected:
             found[key] = len(affected)

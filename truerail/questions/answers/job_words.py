@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from truerail.analysis.cabling import State
 from truerail.files.nodesets import fold
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import NONE
-from truerail.model.finding import CauseKind, Evaluation, Severity, Status, Verdict, is_down
+from truerail.model.finding import Evaluation, Severity, Status, Verdict, is_down
 from truerail.outputs.report_words import count
 from truerail.questions.answers.rail_status import RailStatus, Stand
 from truerail.questions.answers.subjects import rail_words
@@ -69,13 +70,11 @@ def fault_words(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts:
         return f"Yes: {_of_hosts(lost, hosts)} {_has(lost)} lost a rail."
     if touching:
         return f"Perhaps: {_what(touching[0], affected, hosts)}."
-    above = [cause for cause in causes if cause.kind not in _NAMES and Severity(cause.severity) is not Severity.INFO]
+    of_cables = [cause for cause in causes if not CAUSE_KINDS[CauseKind(cause.kind)].names]
+    above = [cause for cause in of_cables if Severity(cause.severity) is not Severity.INFO]
     if above:
         return f"Perhaps: {_named(above[0])} is on their path, but none of their own links is affected."
     return ""
-
-
-_NAMES = (CauseKind.HOST_SWAP.value, CauseKind.LEAF_SWAP.value, CauseKind.GPU_NIC_ORDER.value)
 
 
 def not_evaluated(evaluation: Evaluation) -> str:

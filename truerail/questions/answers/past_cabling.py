@@ -13,9 +13,10 @@ from truerail.analysis.cabling.joined import join
 from truerail.analysis.counters import CounterView
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
-from truerail.model.finding import CableState, CauseKind
+from truerail.model.finding import CableState
 from truerail.model.history import LinkPlace, PastState
 from truerail.model.plan import Plan, Port
 from truerail.model.reading import Reading

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from truerail.errors import QueryError
+from truerail.model.cause_kinds import Work
 from truerail.model.columns import Codes, Mask
 from truerail.outputs.punch import Step
 from truerail.questions.answers.jobs_given import JobsThere, busy, folded, jobs_on, jobs_there
@@ -20,7 +21,7 @@ from truerail.questions.answers.repair_conflicts import Group, apart, groups
 from truerail.questions.answers.repair_gain import LEAST_WEIGHT, Gain, gains
 from truerail.questions.answers.repair_order import UNIT_MINUTES, Schedule, in_order, value
 from truerail.questions.answers.repair_words import NOW, Placed, assumptions, repair_of, summary, waits_for
-from truerail.questions.answers.repairs import Candidate, Work, candidates, dependencies, steps_of, walked
+from truerail.questions.answers.repairs import Candidate, candidates, dependencies, steps_of, walked
 from truerail.questions.answers.windows import Window, windows_announced, windows_given
 from truerail.questions.plan_repair import NotTogether, Repair, RepairPlan, RepairWindow
 from truerail.questions.question import Asked

@@ -14,17 +14,15 @@ from enum import IntEnum
 import numpy as np
 
 from rules._places import Misplaced, Places, places
+from truerail.analysis.affected import hidden_by_names
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.connected import connected_parts
-from truerail.analysis.hidden import hidden_by_names
+from truerail.analysis.explained import connected_parts
 from truerail.analysis.published import EvaluatedRound
-from truerail.model import CauseKind, Evaluation
+from truerail.model import Evaluation
+from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Role
-
-_NAMES_ONLY = (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER)
-"""Causes that, without a move, are about names alone."""
 
 
 class Stand(IntEnum):
@@ -148,7 +146,7 @@ def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
     """Wrong cables that a names-only cause explains; `open_too`: also if swapped cables are as likely. Includes cables
     in another port of their own leaf, behind its wrong name.
     """
-    causes = [c for c in evaluation.causes if c.kind in _NAMES_ONLY and not c.moves]
+    causes = [c for c in evaluation.causes if CAUSE_KINDS[c.kind].names and not c.moves]
     reported = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
     subjects = {finding.subject for finding in evaluation.findings if finding.id in reported}
     subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}

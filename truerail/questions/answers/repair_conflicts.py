@@ -6,9 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from truerail.model.cause_kinds import Work
 from truerail.model.columns import Mask
 from truerail.model.plan import Role
-from truerail.questions.answers.repairs import Candidate, Work
+from truerail.questions.answers.repairs import Candidate
 from truerail.views.view import View
 
 MOST_NAMED = 3

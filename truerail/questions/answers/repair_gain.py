@@ -11,30 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.affected import STARVING
 from truerail.analysis.cabling import State, Why
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm, Work
 from truerail.model.columns import Codes, Mask
-from truerail.model.finding import CauseKind
 from truerail.questions.answers.rail_status import RailStatus, Stand
-from truerail.questions.answers.repairs import Candidate, Work, gain_is_known
+from truerail.questions.answers.repairs import Candidate, gain_is_known
 from truerail.views.view import View
 
 LEAST_WEIGHT = 0.01
 """GPUs that a repair counts as at the least, so that one with an unknown effect, or none, is not put off for ever."""
-_OF_CABLES = frozenset(
-    (
-        CauseKind.CABLE_SWAP,
-        CauseKind.CABLE_ROTATION,
-        CauseKind.CABLE_MOVE,
-        CauseKind.PORT_SHIFT,
-        CauseKind.HOST_SWAP,
-        CauseKind.LEAF_SWAP,
-        CauseKind.BUNDLE_SWAP,
-        CauseKind.GPU_NIC_ORDER,
-        CauseKind.LINK_DOWN,
-    )
-)
-"""Kinds of causes whose effect is that of cables: without an affected cable they have none."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -62,7 +47,7 @@ def _gain(view: View, standing: RailStatus, capacity: "_Capacity", one: Candidat
     affected = view.sight.affected[one.key]
     known = _is_known(view, one, affected)
     back, unsure = affected[known], bool((~known).any())
-    if not gain_is_known(one) or not (len(back) or (one.cause.kind in _OF_CABLES and not unsure)):
+    if not gain_is_known(one) or not (len(back) or (CAUSE_KINDS[one.cause.kind].harm is Harm.CABLES and not unsure)):
         return Gain(None, False, None, LEAST_WEIGHT)
     if one.cause.kind is CauseKind.GPU_NIC_ORDER:  # every cable carries its traffic, GPUs use another's
         return Gain(view.sight.impact[one.key], unsure, 0.0, max(LEAST_WEIGHT, view.sight.impact[one.key]))
@@ -77,7 +62,7 @@ def _is_known(view: View, one: Candidate, cables: Codes) -> Mask:
     """Which of the affected cables are known to be affected."""
     state, why = view.wiring.state[cables], view.wiring.why[cables]
     known = (state != State.UNKNOWN) | (why == Why.PENDING)
-    return np.asarray(known | (one.cause.kind in STARVING), dtype=bool)
+    return np.asarray(known | (CAUSE_KINDS[one.cause.kind].harm is Harm.STARVES), dtype=bool)
 
 
 class _Capacity:

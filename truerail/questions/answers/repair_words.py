@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from truerail.model import Plan, Port
+from truerail.model.cause_kinds import Work
 from truerail.model.columns import Codes
 from truerail.outputs.punch import Step
 from truerail.outputs.report_words import as_sentence, count
 from truerail.questions.answers.jobs_given import JobsThere, folded, jobs_on, shortened
 from truerail.questions.answers.repair_gain import Gain
 from truerail.questions.answers.repair_order import UNIT_MINUTES, Schedule
-from truerail.questions.answers.repairs import MINUTES, PLUGS_EACH, Candidate, Work
+from truerail.questions.answers.repairs import MINUTES, PLUGS_EACH, Candidate
 from truerail.questions.plan_repair import Repair, RepairStep
 from truerail.views.pieces import CauseLine
 from truerail.views.view import View

@@ -7,33 +7,19 @@ traffic.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from truerail.analysis.affected import cables_at
 from truerail.analysis.cabling import State
+from truerail.model.cause_kinds import CAUSE_KINDS, Work
 from truerail.model.columns import Codes, Mask
-from truerail.model.finding import Cause, CauseKind, is_down, waits
+from truerail.model.finding import Cause, is_down, waits
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.report_words import order as natural
 from truerail.questions.answers.blast import Target, hosts_below
 from truerail.questions.answers.rail_status import RailStatus, Stand, carrying
 from truerail.views.view import View
-
-
-class Work(StrEnum):
-    """What a repair is, in the words of `Repair.work`."""
-
-    MOVE = "move"
-    LINK = "link"
-    HOST = "host"
-    SETTINGS = "settings"
-    NAMES = "names"
-    CONFIRM = "confirm"
-    LOOK = "look"
-    WAIT = "wait"
-
 
 MINUTES = {
     Work.MOVE: 10,
@@ -48,24 +34,6 @@ MINUTES = {
 """Minutes for a plug, a cable, or a device: walking, the work, and the look at the next evaluation."""
 PLUGS_EACH = 8
 """Plugs for which one more technician is planned."""
-
-_WORK = {
-    CauseKind.LINK_DOWN: Work.LINK,
-    CauseKind.DEGRADED_LINK: Work.LINK,
-    CauseKind.FLAPPING_LINK: Work.LINK,
-    CauseKind.SILENT_LINK: Work.LINK,
-    CauseKind.SLOW_HOST: Work.HOST,
-    CauseKind.PFC_STORM: Work.HOST,
-    CauseKind.PFC_DEADLOCK: Work.HOST,
-    CauseKind.GPU_NIC_ORDER: Work.HOST,
-    CauseKind.CONFIGURATION: Work.SETTINGS,
-    CauseKind.ECMP_POLARIZATION: Work.SETTINGS,
-    CauseKind.DEAD_MEMBER: Work.SETTINGS,
-    CauseKind.MAINTENANCE: Work.WAIT,
-}
-"""By the kind of a cause without moves; all others need a look."""
-_BLOCKS = frozenset((CauseKind.LEAF_SWAP, CauseKind.BUNDLE_SWAP, CauseKind.PORT_SHIFT))
-"""Kinds whose moves concern many ports of a switch."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +83,7 @@ def work_of(view: View, cause: Cause) -> Work:
         return Work.CONFIRM
     if cause.moves:
         return Work.MOVE
-    return Work.NAMES if cause.names_only else _WORK.get(cause.kind, Work.LOOK)
+    return Work.NAMES if cause.names_only else CAUSE_KINDS[cause.kind].work
 
 
 def _moves_right(view: View, cause: Cause) -> bool:
@@ -175,7 +143,7 @@ def _keeps_uplink(standing: RailStatus, switch: int, uplinks: Codes) -> bool:
 
 def _whole_switches(view: View, cause: Cause, work: Work, cables: Codes) -> Codes:
     """The switches that are reconfigured as a whole, or whose cables are moved in a block."""
-    if work is Work.MOVE and cause.kind in _BLOCKS:
+    if work is Work.MOVE and CAUSE_KINDS[cause.kind].block:
         ends = np.unique(view.index.b_device[cables])
         return ends[ends >= 0]
     if work is not Work.SETTINGS:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.analysis.cabling import BOTH_ENDS, State, Why
+from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import Cause, CauseKind
+from truerail.model.finding import Cause
 from truerail.questions.answers.rail_status import RailStatus
 from truerail.views.view import View
 

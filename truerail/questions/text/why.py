@@ -34,6 +34,10 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
         yield heading("Evidence")
     for line in answer.evidence:
         yield _evidence(line)
+    if answer.trace:
+        yield heading("Steps")
+    for step in answer.trace:
+        yield Text(f"  {step}")
     if answer.path and options.details:
         yield heading("Cable")
         yield from path_block(answer.path)

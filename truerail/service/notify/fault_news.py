@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from truerail.analysis.published import Published
-from truerail.model.cause_alerts import CAUSE_ALERTS, minutes_of
+from truerail.model.cause_kinds import CAUSE_KINDS, minutes_of
 from truerail.model.finding import Severity
 from truerail.model.open_fault import OpenFault
 from truerail.outputs.report_words import count
@@ -68,7 +68,7 @@ def _due(fault: OpenFault, publication: Published) -> bool:
 
 
 def _message(publication: Published, fault: OpenFault, event: Event) -> Notification:
-    title = CAUSE_ALERTS[fault.kind].title if fault.kind else "A finding without a known cause"
+    title = CAUSE_KINDS[fault.kind].title if fault.kind else "A finding without a known cause"
     return _worded(
         Notification(
             at=publication.at,

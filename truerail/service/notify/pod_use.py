@@ -1,7 +1,7 @@
 """Which pods are in use: half of their cables were right at some time in the last week.
 
-In a pod that is still being cabled, wrong cables are expected: the causes that `CauseAlert.needs_use` marks are sent as
-warnings there, as Prometheus' alerts have it.
+In a pod that is still being cabled, wrong cables are expected: the causes that `KindOfCause.needs_use` marks are sent
+as warnings there, as Prometheus' alerts have it.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.model.cause_alerts import CAUSE_ALERTS
+from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.finding import Severity
 from truerail.model.open_fault import OpenFault
 
@@ -48,8 +48,8 @@ def pods_in_use(use: PodUse) -> frozenset[str]:
 
 def as_sent(fault: OpenFault, in_use: Collection[str]) -> OpenFault:
     """The fault with the severity that it is reported with."""
-    known = CAUSE_ALERTS.get(fault.kind) if fault.kind else None
-    if known and known.needs_use and fault.severity is Severity.CRITICAL and fault.pod not in in_use:
+    in_use_only = fault.kind is not None and CAUSE_KINDS[fault.kind].needs_use
+    if in_use_only and fault.severity is Severity.CRITICAL and fault.pod not in in_use:
         return replace(fault, severity=Severity.WARNING)
     return fault
 

@@ -1,0 +1,206 @@
+"""The steps of the search, each of which explains some of the cables that are still seen in wrong places.
+
+A step takes the search, marks in its links what it explains, and yields the causes. Those before it have explained what
+is shorter to say: names before bundles, blocks before single cables.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from truerail.analysis.cabling import DEVICE_ONLY, Wiring
+from truerail.causes.absent import absent_drafts
+from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
+from truerail.causes.candidate import CauseCandidate
+from truerail.causes.crossed_hosts import crossed_hosts, swapped_peers
+from truerail.causes.cycles import chains
+from truerail.causes.device_only import (
+    crossed_without_names,
+    hosts_draft,
+    left_open,
+    swapped_cables,
+    swapped_switches,
+    without_absent_targets,
+)
+from truerail.causes.labels import relabelled
+from truerail.causes.moved import chain_drafts, moves, order_draft, shift_draft
+from truerail.causes.nic_order import joined, likely_orders
+from truerail.causes.observed_links import ObservedLinks
+from truerail.causes.relabel import Relabelling
+from truerail.causes.shift import blocks
+from truerail.causes.strangers import Stranger, stranger_draft, strangers
+from truerail.causes.trunks import crossed_by_name, joined_trunks
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.finding import Finding
+
+
+@dataclass
+class Search:
+    """What the steps share."""
+
+    wiring: Wiring
+    findings: Sequence[Finding]
+    links: ObservedLinks
+    drafts: list[CauseCandidate] = field(default_factory=list)
+    renamed: Sequence[Stranger] = ()
+    repairs: list[Relabelling] = field(default_factory=list)
+    """Relabellings: moves between their devices wait for them."""
+    ports: dict[int, int] = field(default_factory=dict)
+    """For each place that hears a host by its name alone, the port there, under the name that its switch has."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one step has explained: its causes, their cables, and how many wrong links became right by it."""
+
+    step: str
+    causes: int
+    cables: int
+    gain: int
+
+    def __str__(self) -> str:
+        return f"{self.step:<10} {self.causes:>5} causes {self.cables:>6} cables, gain {self.gain}"
+
+
+def search(wiring: Wiring, findings: Sequence[Finding]) -> tuple[list[CauseCandidate], list[Taken]]:
+    """The causes of the cabling, and what each step took."""
+    found, taken = Search(wiring, findings, ObservedLinks.of(wiring)), list[Taken]()
+    for step in STEPS:
+        wrong = np.count_nonzero(found.links.wrong)
+        drafts = list(step(found))
+        cables = {cable for draft in drafts for cable in draft.cables}
+        gain = int(wrong - np.count_nonzero(found.links.wrong))
+        taken.append(Taken(step.__name__.strip("_"), len(drafts), len(cables), gain))
+        found.drafts += drafts
+    return joined_trunks(wiring.index, _one_order(found.drafts)), taken
+
+
+def _strangers(found: Search) -> Iterator[CauseCandidate]:
+    """Devices with unplanned names."""
+    found.renamed = strangers(found.wiring)
+    for stranger in found.renamed:
+        found.links.settle(stranger.cables)
+        yield stranger_draft(found.wiring, stranger)
+
+
+def _labels(found: Search) -> Iterable[CauseCandidate]:
+    """Swapped names of devices, crossed bundles, and NIC orders that a topology proves."""
+    drafts, found.repairs = relabelled(found.wiring, found.links)
+    return drafts
+
+
+def _switches(found: Search) -> Iterator[CauseCandidate]:
+    """Switches that are swapped by their names alone; a pair that ports show as well is one cause."""
+    for draft in swapped_switches(found.wiring):
+        same = next((one for one in found.drafts if (one.kind, one.subjects) == (draft.kind, draft.subjects)), None)
+        if same is None:
+            yield draft
+        else:
+            same.cables = [*same.cables, *draft.cables]
+
+
+def _contested(found: Search) -> Iterable[CauseCandidate]:
+    return crossed_without_names(found.wiring)
+
+
+def _orders(found: Search) -> Iterator[CauseCandidate]:
+    """NIC orders without a topology."""
+    for order in joined(found.links, likely_orders(found.links, found.wiring.gpu_rails)):
+        steps = moves(found.links, order.rows.tolist())
+        found.links.retake(order.rows, order.cables)
+        yield order_draft(found.links, order, steps)
+
+
+def _hosts(found: Search) -> Iterator[CauseCandidate]:
+    """Hosts in each other's places."""
+    yield from crossed_hosts(found.links, found.repairs)
+    yield from swapped_peers(found.links, found.wiring)
+
+
+def _by_name(found: Search) -> Iterator[CauseCandidate]:
+    """Swapped hosts that are heard by name alone; other cables of such hosts join the links."""
+    wiring, links = found.wiring, found.links
+    true_name: dict[int, int] = {}
+    for repair in found.repairs:
+        true_name |= repair.true_name if repair.kind is CauseKind.LEAF_SWAP else {}
+    heard = strays(wiring, true_name)
+    for one, other, cables in list(swapped_hosts(wiring.index, heard)):
+        heard = heard.without(cables, wiring.index.b[cables].tolist())
+        yield hosts_draft(wiring, one, other, cables)
+    lost, places = placed(wiring.index, links.slots, heard)
+    links.add(lost, places, DEVICE_ONLY)
+    found.ports = {place: heard.ports[place] for place in places.tolist()}
+    lost, places = heard_above(wiring, reordered(wiring, true_name))
+    rest = ~np.isin(lost, links.cable) & ~np.isin(places, links.place)
+    links.add(lost[rest], places[rest], DEVICE_ONLY)
+
+
+def _shifts(found: Search) -> Iterator[CauseCandidate]:
+    """Blocks of ports that are off by k."""
+    links = found.links
+    for shift, block in blocks(links):
+        yield left_open(links, block, shift_draft(links, shift, block, found.repairs), found.ports)
+        links.place[block] = links.index.b[links.taken_for[block]]
+
+
+def _chains(found: Search) -> Iterator[CauseCandidate]:
+    """The rest: cycles and paths of single cables."""
+    links = found.links
+    for rows, draft in chain_drafts(links, chains(links), found.wiring, found.repairs):
+        open_ = left_open(links, rows, draft, found.ports)
+        yield without_absent_targets(found.wiring, links, rows, open_)
+        links.place[rows] = links.index.b[links.taken_for[rows]]
+
+
+def _pairs(found: Search) -> Iterator[CauseCandidate]:
+    """Cables that are wrong by their devices alone, and that no other cause has."""
+    done = {cable for draft in found.drafts for cable in draft.cables}
+    done.update(found.wiring.index.cables_at(np.array(list(found.ports.values()), dtype=np.int64)).tolist())
+    for draft in (*swapped_cables(found.wiring), *crossed_by_name(found.wiring)):
+        if done.isdisjoint(draft.cables):
+            yield draft
+
+
+def _absent(found: Search) -> Iterable[CauseCandidate]:
+    """Links without a signal, and devices that do not answer, unless they do under another name."""
+    wiring = found.wiring
+    standing = {stranger.true for stranger in found.renamed}
+    standing |= {switch for switch, _ in wiring.identity.contested.values()}
+    return absent_drafts(wiring, found.findings, {wiring.index.devices.names[code] for code in standing})
+
+
+STEPS: Sequence[Callable[[Search], Iterable[CauseCandidate]]] = (
+    _strangers,
+    _labels,
+    _switches,
+    _contested,
+    _orders,
+    _hosts,
+    _by_name,
+    _shifts,
+    _chains,
+    _pairs,
+    _absent,
+)
+
+
+def _one_order(drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
+    """Each host's NIC order once: the NICs that a topology shows and the open ones of the same hosts are one order,
+    since that is the shortest explanation. Each other explanation of a part stays an alternative.
+    """
+    whole: dict[tuple[str, ...], CauseCandidate] = {}
+    joined_in: list[CauseCandidate] = []
+    for one in sorted(drafts, key=lambda draft: len(draft.alternatives)):  # proven orders before open ones
+        if one.kind is not CauseKind.GPU_NIC_ORDER:
+            continue
+        first = whole.setdefault(one.subjects, one)
+        if first is not one and one.alternatives:
+            first.summary = f"{first.summary}; the same of further NICs, or {one.alternatives[0].summary}"
+            first.cables = [*first.cables, *one.cables]
+            first.alternatives += one.alternatives
+            first.to_confirm = first.to_confirm or one.to_confirm
+            first.confidence = min(first.confidence, one.confidence)
+            first.renames += tuple(rename for rename in one.renames if rename not in first.renames)
+            joined_in.append(one)
+    return [one for one in drafts if not any(one is part for part in joined_in)]
