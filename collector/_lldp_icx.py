@@ -9,8 +9,8 @@ command reference.
 import re
 from collections.abc import Iterator, Sequence
 
-from collector._lldp_table import announced
-from collector._lldp_words import addresses, identified, reported, seconds
+from collector.formats.lldp_tables import announced
+from collector.formats.lldp_words import addresses, advertised, identified, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -55,7 +55,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, dict[str, Value]]]
 
 def _neighbor(port: str, block: dict[str, Value]) -> Neighbor:
     def text(key: str) -> str | None:
-        return reported(block.get(key, (None, ""))[1].strip('"'))
+        return advertised(block.get(key, (None, ""))[1].strip('"'))
 
     (chassis_type, _), (port_type, _) = (block[key] for key in _IDS)
     return Neighbor(

@@ -23,7 +23,7 @@ Traps, all met in the field:
 import re
 from collections.abc import Iterator, Sequence
 
-from collector._answer import PASTED, lines
+from collector.formats.text import PASTED, lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Device, GpuNicPath, Role, collector, minutes
 

@@ -27,7 +27,7 @@ Traps:
 - JSON of ethtool up to 6.15 has the key `module_temperature` twice: for the reading, then for its limits.
 - `mlxlink` writes `1.88,1.98,2.28,1.97 [-10.41..6]`: the lanes, then the low and the high limit.
 - EOS shows a module's type (`400GBASE-DR4`) and serial number, no part number: the type replaces the part. Junos shows
-  neither here. Inventories are in `collector/_optics_inventory.py`.
+  neither here. Inventories are in `collector/formats/module_inventory.py`.
 - SONiC shows zeros for a copper cable, and for a module without diagnostics: they are skipped.
 - Refused: an answer that ends inside a name, two modules below one command. Skipped: a last value without line feed.
 """
@@ -35,16 +35,14 @@ Traps:
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from collector import _optics_models
-from collector._answer import is_json, lines
-from collector._documents import unwrapped
-from collector._medium import medium_of
-from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink, from_words
-from collector._module_json import optics as of_lanes
-from collector._optics_inventory import nvue
-from collector._port_models import optics as of_models
-from collector._sections import Section, asks, is_prompt, sections
-from collector._switch_optics import of_switch
+from collector.formats.documents import unwrapped
+from collector.formats.module_inventory import nvue
+from collector.formats.modules import DARK_DBM, from_ethtool, from_mlxlink, from_words, medium_of
+from collector.formats.modules import optics as of_lanes
+from collector.formats.switch_modules import of_switch
+from collector.formats.text import Section, asks, is_json, is_prompt, lines, sections
+from collector.nos import model_forms
+from collector.nos.model_forms import port_optics as of_models
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, Optic, collector, minutes
 
@@ -97,7 +95,7 @@ Reported = Mapping[str, Mapping[int, str]]
         Command("show interfaces diagnostics optics", ("junos",)),
         Command("info from state interface * | as json", ("srlinux",)),
         Command("show inventory", ("capture",)),
-        *_optics_models.REQUESTS,
+        *model_forms.OPTICS_REQUESTS,
         *(
             Command(text, ("capture",))
             for text in (
@@ -133,8 +131,8 @@ def optics(answer: str, device: Device) -> list[Optic]:
     modules = None
     if '"oper-state"' in answer and '"port-speed"' in answer and is_json(answer):
         modules = list(of_models(unwrapped(answer)))
-    if modules is None and is_json(answer) and _optics_models.is_model(answer):
-        modules = list(_optics_models.optics(unwrapped(answer)))
+    if modules is None and is_json(answer) and model_forms.optics_is_model(answer):
+        modules = list(model_forms.optics_optics(unwrapped(answer)))
     if modules is not None:
         return _some(modules, text)
     if _OTHER_INVENTORY.search(answer):
