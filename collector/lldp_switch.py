@@ -12,8 +12,8 @@ made by hand:
 | Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
 | Cisco NX-OS | `show lldp neighbors [detail]`, text, `\\| json`, `json-pretty`, `json native` |
 | Junos | `show lldp neighbors [detail]`, text, `\\| display json`, `\\| display xml` |
-| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, RGOS, OcNOS, ICX | their tables and their detailed text |
-| Nokia SR Linux and SR OS, VyOS, DriveNets | `show system lldp neighbor`, `show lldp neighbors` |
+| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, RGOS, OcNOS | their tables and their detailed text |
+| Nokia SR Linux and SR OS, VyOS | `show system lldp neighbor`, `show lldp neighbors` |
 | `sonic-cli` | `show lldp neighbor`; rests on its template |
 | OpenConfig, SR Linux' model | JSON of gNMI and RESTCONF |
 
@@ -34,7 +34,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from collector import _lldp_icx
 from collector.formats import documents, lldp_tables, lldp_text, lldpd
 from collector.formats.documents import root_of, unwrapped
 from collector.formats.lldp_words import OF_SWITCHES
@@ -175,8 +174,6 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return cumulus_forms.neighbors(rows)
     if lldp_text.is_table(rows):
         return lldp_text.boxed_neighbors(rows)
-    if _lldp_icx.BEGIN.search(text):
-        return _lldp_icx.neighbors(text, rows)
     if _BLOCK.search(text) or lldp_text.VRP.search(text):
         return lldp_text.block_neighbors(text, rows)
     table = lldp_tables.header(rows)

@@ -138,29 +138,6 @@ ANSWERS: Answers = {
             *(GpuNicPath(1, f"NIC{n}", None, level) for n, level in enumerate(("PIX", "SYS", "SYS"))),
         ],
     ),
-    "NCSA's manual of Delta: a table in reStructuredText, its NIC by an abbreviation": (
-        "gpu_nic_topology",
-        (
-            "+------+------+------+-----+--------------+\n|      | GPU0 | GPU1 | HSN | CPU Affinity |\n"
-            "+======+======+======+=====+==============+\n| GPU0 | X    | NV12 | SYS | 48-63        |\n"
-            "+------+------+------+-----+--------------+\n| GPU1 | NV12 | X    | PHB | 16-31        |\n"
-            "+------+------+------+-----+--------------+\n| HSN  | SYS  | PHB  | X   |              |\n"
-        ),
-        [GpuNicPath(0, "HSN", "HSN", "SYS"), GpuNicPath(1, "HSN", "HSN", "PHB")],
-    ),
-    "nccl: a legend of NICs with notes, under no heading": (
-        "gpu_nic_topology",
-        (
-            "        GPU0  NIC0  NIC1  NIC2\nGPU0     X    PIX   SYS   SYS\n\n"
-            "NIC0: rocep8s0   -> ens2np0  192.0.2.0/24   (rail 0)\n\nNIC1: rocep9s0f0   NIC2: rocep9s0f1\n"
-            "Both rails are apart.\nNIC2: rocep10s0\n"
-        ),
-        [
-            GpuNicPath(0, "NIC0", "rocep8s0", "PIX"),
-            GpuNicPath(0, "NIC1", "rocep9s0f0", "SYS"),
-            GpuNicPath(0, "NIC2", "rocep9s0f1", "SYS"),
-        ],
-    ),
     "a legend of NICs with the interface of each": (
         "gpu_nic_topology",
         "\tGPU0\tNIC0\nGPU0\t X \tPIX\n\nNIC Legend:\n\n  NIC0: mlx5_an (eth0)\n",

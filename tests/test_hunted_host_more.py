@@ -93,11 +93,6 @@ ANSWERS: Answers = {
         "\tGPU0\tNIC0\tCPU Affinity\nGPU0\t X \tPIX\t0-31\nNIC0\tPIX\t X \n\nGPU0 <-> NIC0 = one switch\n",
         [GpuNicPath(0, "NIC0", None, "PIX")],
     ),
-    "a drawn matrix with its first column in bold type": (
-        "gpu_nic_topology",
-        "|      | GPU0 | NIC0 |\n| :------- | :--: | :--: |\n| **GPU0** |   X  |  PIX |\n| **NIC0** |  PIX |   X  |\n",
-        [GpuNicPath(0, "NIC0", None, "PIX")],
-    ),
 }
 
 

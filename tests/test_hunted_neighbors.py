@@ -28,36 +28,6 @@ Device ID                 Local     Proto  Cap   Platform             Port ID
 br2.lab.example           eth0      LLDP   R     VyOS 1.2.4           eth1
 sw1.lab.example           eth2      LLDP   B     Cisco IOS Software   GigabitEthernet0/6
 """
-ICX = """\
-Total number of LLDP neighbors on all ports: 2
-Local port: 1/1/2
-  Neighbor: 00a0.c85a.a3dd, TTL 118 seconds
-    + Chassis ID (MAC address): 00a0.c836.37c8
-    + Port ID (locally assigned): "Gigabit-Ethernet 1/A/1"
-    + Time to live: 120 seconds
-    + Management address (IPv4): 192.0.2.98
-    + System name         : "ta5000-b"
-    + System capabilities : bridge
-      Enabled capabilities: bridge
-
-  Neighbor: cc4e.24c7.af71, TTL 112 seconds
-    + Chassis ID (MAC address): cc4e.24c7.ccd4
-    + Port ID (MAC address): cc4e.24c7.af71
-    + Time to live: 120 seconds
-    + Port description    : "10GigabitEthernet2/3/3"
-    + 802.3 MAC/PHY          : auto-negotiation supported, but disabled
-      Operational MAU type   : 10GigBaseER
-"""
-DNOS = """\
-edge# show lldp neighbors | no-more
-
-| Interface    | Neighbor System Name | Neighbor interface | Neighbor TTL |
-|--------------+----------------------+--------------------+--------------|
-| ge400-0/0/0  | leaf-15              | ge100-0/0/6        | 120          |
-| ge400-0/0/3  |                      |                    |              |
-
-edge#
-"""
 LLDPTOOL = """\
 Chassis ID TLV
 \tMAC: 02:00:00:00:00:01
@@ -266,19 +236,6 @@ sw 3      eth2               LLDP        BR            Debian GNU/Linux 1  swp3
 """,
         [Neighbor("eth2", None, None, "sw 3", "swp3")],
     ),
-    "SIMNOS' brocade_fastiron and brocade_netiron, a port with two neighbours": (
-        "lldp_switch",
-        ICX,
-        [
-            Neighbor(
-                *("1/1/2", "00:a0:c8:36:37:c8", "mac", "ta5000-b", "Gigabit-Ethernet 1/A/1", "local", None, 120, None),
-                ("192.0.2.98",),
-            ),
-            Neighbor(
-                *("1/1/2", "cc:4e:24:c7:cc:d4", "mac", None, "cc:4e:24:c7:af:71", "mac", "10GigabitEthernet2/3/3", 120)
-            ),
-        ],
-    ),
     "FastIron's command reference: a name cut with a tilde": (
         "lldp_switch",
         """\
@@ -292,19 +249,6 @@ Lcl Port Chassis ID      Port ID         Port Description          System Name
                 *("00:00:00:34:0f:c0", "mac", "GigabitEthernet9/1"),
             ),
             Neighbor("17", "00:00:00:11:02:00", "mac", None, None, None, "GigabitEthernet18"),
-        ],
-    ),
-    "DriveNets DNOS, public notes of labs": (
-        "lldp_switch",
-        DNOS,
-        [Neighbor("ge400-0/0/0", None, None, "leaf-15", "ge100-0/0/6", None, None, 120)],
-    ),
-    "DriveNets DNOS, no prompt and no line feed below": (
-        "lldp_switch",
-        DNOS[: DNOS.index("\n\nedge#")].replace("ge400-0/0/3  |  ", "mgmt-ncc-0   | a"),
-        [
-            Neighbor("ge400-0/0/0", None, None, "leaf-15", "ge100-0/0/6", None, None, 120),
-            Neighbor("mgmt-ncc-0", None, None, "a"),
         ],
     ),
     "Juniper's notes on OISM: the prompt with the next command below the table": (
@@ -372,25 +316,6 @@ IPV4         LLADR(MAC)         State      Flag
         "lldp_switch",
         VYOS.replace("br2.lab.example          ", "br2-of-the-third-row.lab.example"),
         "line 6: a row that does not fit the table's header",
-    ),
-    "ICX, fewer than announced": (
-        *("lldp_switch", ICX[: ICX.index("  Neighbor: cc4e")], "1 of 2 neighbours: the answer is cut"),
-    ),
-    "ICX, cut before the port id": (
-        "lldp_switch",
-        ICX[: ICX.index("    + Port ID (MAC")],
-        "line 12: a neighbour without port, ids or time to live: the answer is cut",
-    ),
-    "ICX, cut below a port": (
-        *("lldp_switch", ICX[ICX.index("Local") :] + "\nLocal port: 1/1/9\n", "line 19: a neighbour without port, ids"),
-    ),
-    "ICX, cut within a name": (
-        *("lldp_switch", ICX[: ICX.index('0GigabitEthernet2/3/3"')], "line 16: the last value may be cut"),
-    ),
-    "DNOS, cut within a row": (
-        "lldp_switch",
-        DNOS[: DNOS.index("0/0/6")],
-        "line 5: a row that does not fit the table's labels: the answer is cut",
     ),
 }
 test_read = reads(READ)

@@ -230,23 +230,15 @@ def _block_neighbor(block: _Block) -> Neighbor:
     )
 
 
-"""LLDP neighbours in a table with drawn borders: Nokia SR Linux' `show system lldp neighbor`, DriveNets' `show lldp
-neighbors`.
+"""LLDP neighbours in a table with drawn borders: Nokia SR Linux' `show system lldp neighbor`.
 
 The labels stand between `+---+` and `+===+`, on one or two lines; columns differ between releases. Text that does not
 fit into a cell continues on the next line, even inside MACs and names, with an empty port cell. A table without its
-lower border is cut. DriveNets draws no outer borders, breaks no cell, and lists ports without a neighbour. Sources:
-answers in containerlab's and clabernetes' documentation and in public notes of labs.
+lower border is cut. Sources: answers in containerlab's and clabernetes' documentation.
 """
 
 _BORDER = re.compile(r"[ \t]*\+(?:-+\+)+[ \t]*")
 _BELOW_LABELS = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")
-_OPEN_LABELS = re.compile(
-    r"[ \t]*\|[ \t]*interface[ \t]*\|[ \t]*neighbor system name[ \t]*\|[ \t]*neighbor interface[ \t]*\|.*",
-    re.IGNORECASE,
-)
-"""DriveNets' labels."""
-_OPEN_RULER = re.compile(r"[ \t]*\|-[-+|]*[ \t]*")
 _FIELDS = {
     "name": "port",
     "interface": "port",
@@ -261,7 +253,7 @@ Row = dict[str, str]
 
 def is_table(rows: Sequence[str]) -> bool:
     """Whether these lines contain the labels of such a table."""
-    return any(_BELOW_LABELS.fullmatch(line) or _OPEN_LABELS.fullmatch(line) for line in rows)
+    return any(_BELOW_LABELS.fullmatch(line) for line in rows)
 
 
 def boxed_neighbors(rows: Sequence[str]) -> Iterator[Neighbor]:
@@ -271,21 +263,6 @@ def boxed_neighbors(rows: Sequence[str]) -> Iterator[Neighbor]:
         if _BELOW_LABELS.fullmatch(line):
             for row, number in _table(rows, at):
                 yield _boxed_neighbor(row, number)
-        elif _OPEN_LABELS.fullmatch(line):
-            yield from _open_table(rows, at)
-
-
-def _open_table(rows: Sequence[str], labels: int) -> Iterator[Neighbor]:
-    """The neighbours in DriveNets' table, of which nothing shows the end."""
-    count = len(_cells(rows[labels], labels + 1))
-    for number, line in enumerate(rows[labels + 1 :], labels + 2):
-        if not line.lstrip().startswith("|"):
-            return
-        if not _OPEN_RULER.fullmatch(line):
-            port, name, port_id, *rest = _cells(line, number, count)
-            if name or port_id:
-                kind = identified(port_id)
-                yield Neighbor(local_port(port), None, None, advertised(name), *kind, None, seconds(*rest[:1]))
 
 
 def _table(rows: Sequence[str], ruler: int) -> Iterator[tuple[Row, int]]:

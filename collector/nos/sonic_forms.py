@@ -14,7 +14,7 @@ from truerail.model import Counter, Neighbor, PortCounters
 
 """SONiC's neighbours: the blocks of `sonic-cli`, and `show lldp table` in its plain form.
 
-The table is read row by row as slices, in a third of the time of `formats/lldp_tables.py`: only as SONiC itself prints it, whole
+The table is read row by row as slices, in a third of the time of `lldp_tables`: only as SONiC itself prints it, whole
 and nothing beside it: title, labels, a ruler below them, cells in their columns, the total. Anything else is left to
 the parser for all tables (None), with the same facts where both read it.
 Source: sonic-utilities `scripts/lldpshow`, which lays out the table with tabulate's "simple" format.
