@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector.formats.documents import data_of
-from collector.formats.modules import DARK_DBM, Lanes, dbm, medium_of
-from collector.formats.modules import optics as of_lanes
+from collector.formats.modules import Names, medium_of, module, word
 from truerail.errors import UnreadableError
 from truerail.model import Optic
 
@@ -23,7 +22,6 @@ Sources: recorded answers in ntc-templates (arista_eos) and ANTA (`xcvrSlots`), 
 reference, NVIDIA's manuals of NVOS and of Cumulus Linux.
 """
 
-_ABSENT = frozenset(("", "-", "--", "n/a", "none", "unknown"))
 _EOS_TITLE = re.compile(r"[ \t]*System has \d+ (?:switched )?transceiver slots?[ \t]*")
 _EOS_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,}){4}[ \t]*")
 _EOS_ROW = re.compile(r"(\d+(?:/\d+)*) +(.+?) +((?=\S*[-\d])\S+) +(\S{5,}) +(\S{1,4})")
@@ -38,8 +36,10 @@ _SPEED = re.compile(r"(?<!\d)(\d{1,3})G")
 _GIGABIT = re.compile(r"SFP-")
 _NVUE_LANE = re.compile(r"ch(?:annel)?-(\d{1,2})")
 _NVUE_FLAT = re.compile(r"ch-(\d{1,2})-(rx-power|tx-power|tx-bias-current)")
-_POWER = re.compile(r"[ \t]*(-?inf|-?\d{1,6}(?:\.\d{1,9})?) ?mW(?: */ *(-?inf|-?\d{1,6}(?:\.\d{1,9})?) ?dBm)?")
-_INVENTORY_NUMBER = re.compile(r"[ \t]*(-?\d{1,6}(?:\.\d{1,9})?)(?![\d.])")
+_NVUE = Names(
+    *("temperature", "", "", "vendor-name", "vendor-pn", "vendor-sn"),
+    *(("cable-type", "connector", "identifier", "vendor-pn"), ("rx-power",), ("tx-power",), ("tx-bias-current",)),
+)
 _READINGS = ("rx-power", "tx-power", "tx-bias-current")
 
 
@@ -68,13 +68,13 @@ def _eos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
             cells = [*found.groups()]
         else:
             raise UnreadableError("a slot with too few cells: the answer is cut", line=number, text=line)
-        yield Optic(f"Ethernet{cells[0]}", vendor=_word(cells[1]), part=_word(cells[2]), serial=_word(cells[3]))
+        yield Optic(f"Ethernet{cells[0]}", vendor=word(cells[1]), part=word(cells[2]), serial=word(cells[3]))
 
 
 def eos_json(found: Mapping[str, Any]) -> Iterator[Optic]:
     """The modules in the object `xcvrSlots`."""
     for slot, reported in found["xcvrSlots"].items():
-        vendor, part, serial = (_word(reported.get(key)) for key in ("mfgName", "modelName", "serialNum"))
+        vendor, part, serial = (word(reported.get(key)) for key in ("mfgName", "modelName", "serialNum"))
         if serial or part:
             port = slot if slot.startswith("Ethernet") else f"Ethernet{slot}"
             yield Optic(port, vendor=vendor, part=part, serial=serial)
@@ -126,7 +126,7 @@ def _of_junos(place: Mapping[str, str], cage: str, part: Any, serial: Any, descr
     if gigabits:
         kind = "ge" if gigabits == 1 else "xe" if gigabits == 10 else "et"
         port = f"{kind}-{place.get('FPC', '0')}/{place.get('PIC', '0')}/{cage}"
-        yield Optic(port, part=_word(part), serial=_word(serial), medium=medium_of(text, part))
+        yield Optic(port, part=word(part), serial=word(serial), medium=medium_of(text, part))
 
 
 def nvue(found: Any, port: str) -> Iterator[Optic]:
@@ -143,56 +143,26 @@ def nvue(found: Any, port: str) -> Iterator[Optic]:
 def _nvue_module(port: str, reported: Mapping[str, Any]) -> Iterator[Optic]:
     if not port:
         raise UnreadableError("a module of a port that nothing names")
-    lanes: dict[str, Lanes] = {reading: {} for reading in _READINGS}
+    lanes: dict[int, dict[str, Any]] = {}
     channels = reported.get("channel")
     for name, lane in channels.items() if isinstance(channels, dict) else ():
-        number = _NVUE_LANE.fullmatch(name)
-        for reading in _READINGS if number and isinstance(lane, dict) else ():
-            lanes[reading][int(number[1]) if number else 0] = _reading(reading, lane.get(reading))
+        found = _NVUE_LANE.fullmatch(name)
+        if found and isinstance(lane, dict):
+            lanes[int(found[1])] = {key: _reading(key, lane.get(key)) for key in _READINGS}
     for name, value in reported.items():
-        flat = _NVUE_FLAT.fullmatch(name)
-        if flat:
-            lanes[flat[2]][int(flat[1])] = _reading(flat[2], value)
-    whole = Optic(
-        port,
-        temperature_celsius=_number(reported.get("temperature")),
-        vendor=_word(reported.get("vendor-name")),
-        part=_word(reported.get("vendor-pn")),
-        serial=_word(reported.get("vendor-sn")),
-        medium=medium_of(*(reported.get(key) for key in ("cable-type", "connector", "identifier", "vendor-pn"))),
-    )
+        if found := _NVUE_FLAT.fullmatch(name):
+            lanes.setdefault(int(found[1]), {})[found[2]] = _reading(found[2], value)
     copper = "copper" in f"{reported.get('cable-type')} {reported.get('identifier')}".lower()
-    if copper:
-        whole = whole._replace(temperature_celsius=None)
-    return of_lanes(whole, *lanes.values(), copper=copper)
+    celsius = None if copper else reported.get("temperature")
+    values = {**reported, "temperature": celsius.get("temperature") if isinstance(celsius, dict) else celsius}
+    return module(port, _NVUE, values, lanes, copper=copper)
 
 
-def _reading(name: str, value: Any) -> float | None:
-    """A power in dBm or a current in mA, from text or from an object that also has limits."""
+def _reading(name: str, value: Any) -> Any:
+    """A power in milliwatts or a current, from text or from an object that also has limits."""
     if isinstance(value, dict):
         value = value.get("power", value.get("current"))
-    return _number(value) if name == "tx-bias-current" else _dbm(value)
-
-
-def _dbm(value: Any) -> float | None:
-    found = _POWER.match(str(value))
-    if found is None:
-        return None
-    if found[2]:
-        return DARK_DBM if "inf" in found[2] else max(DARK_DBM, float(found[2]))
-    return DARK_DBM if "inf" in found[1] else dbm(float(found[1]))
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, dict):
-        value = value.get("temperature")
-    found = _INVENTORY_NUMBER.match(str(value))
-    return float(found[1]) if found else None
-
-
-def _word(value: Any) -> str | None:
-    text = str(value if value is not None else "").strip()
-    return None if text.lower() in _ABSENT or text == "Not Present" else text
+    return value if name == "tx-bias-current" or "mW" in str(value) else None
 
 
 """The modules of Arista EOS as text: `show interfaces transceiver [detail]`.
@@ -218,26 +188,23 @@ def of_text(text: Sequence[str]) -> list[Optic] | None:
     if any(_BRIEF.fullmatch(line) for line in stripped):
         return list(_brief(stripped))
     if any(_DETAIL.fullmatch(line) for line in stripped):
-        return _detail(stripped)
+        return list(_detail(stripped))
     return None
 
 
-def _value(cell: str, *, power: bool = False) -> float | None:
-    if not _EOS_NUMBER.fullmatch(cell):
-        return None
-    return max(DARK_DBM, float(cell)) if power else float(cell)
+_EOS = Names("Temperature", "low", "high", rx=("Rx Power",), tx=("Tx Power",), bias=("Current",))
 
 
 def _brief(text: Sequence[str]) -> Iterator[Optic]:
     for line in text:
         port, *cells = line.split() or [""]
         if _PORT.fullmatch(port) and len(cells) > 4 and any(map(_EOS_NUMBER.fullmatch, cells[:5])):
-            tx, rx = _value(cells[3], power=True), _value(cells[4], power=True)
-            yield Optic(port, None, rx, tx, _value(cells[2]), _value(cells[0]))
+            values = dict(zip(("Temperature", "Voltage", "Current", "Tx Power", "Rx Power"), cells, strict=False))
+            yield from module(port, _EOS, values, {0: values})
 
 
-def _detail(text: Sequence[str]) -> list[Optic]:
-    found: dict[str, Optic] = {}
+def _detail(text: Sequence[str]) -> Iterator[Optic]:
+    found: dict[str, dict[str, str]] = {}
     name = ""
     for line in text:
         named = _NAMES.fullmatch(line)
@@ -245,17 +212,9 @@ def _detail(text: Sequence[str]) -> list[Optic]:
         if named:
             name = named[1]
         elif name in _READ and _PORT.fullmatch(port) and len(cells) == 5 and _EOS_NUMBER.fullmatch(cells[0]):
-            found[port] = _with(found.get(port, Optic(port)), name, cells)
-    return list(found.values())
-
-
-def _with(optic: Optic, name: str, cells: Sequence[str]) -> Optic:
-    """The module with one of its values."""
-    value = _value(cells[0], power=name.endswith("Power"))
-    if name == "Temperature":
-        return optic._replace(temperature_celsius=value)
-    if name == "Current":
-        return optic._replace(bias_ma=value)
-    if name == "Tx Power":
-        return optic._replace(tx_power_dbm=value)
-    return optic._replace(rx_power_dbm=value, rx_power_high_dbm=_value(cells[1]), rx_power_low_dbm=_value(cells[3]))
+            values = found.setdefault(port, {})
+            values[name] = cells[0]
+            if name == "Rx Power":
+                values |= {"high": cells[1], "low": cells[3]}
+    for port, values in found.items():
+        yield from module(port, _EOS, values, {0: values})

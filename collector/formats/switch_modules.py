@@ -13,18 +13,14 @@ from typing import Any
 
 from collector.formats.documents import data_of, listed, root_of, unwrapped, xml_tree
 from collector.formats.module_inventory import eos_json, eos_text, junos_text, junos_tree, of_text
-from collector.formats.modules import DARK_DBM, Lanes, medium_of
-from collector.formats.modules import optics as of_lanes
+from collector.formats.modules import Names, by_lane, module, number, power, word
 from collector.formats.text import is_json, lines
 from truerail.model import Optic
 
-_NUMBER = re.compile(r"[ \t]*(-[ \t]?inf|-?\d{1,9}(?:\.\d{1,12})?)(?![\d.])", re.IGNORECASE)
-_ABSENT = ("", "-", "--", "n/a", "none", "not available", "unknown")
 _SONIC = re.compile(r"([A-Za-z]\w*\d): SFP EEPROM (detected|.*)")
 _SONIC_LANE = re.compile(r"(rx|tx)(\d{1,2})(power|bias)")
 _SONIC_CLI, _SONIC_CLI_PORT = "Value/State", re.compile(r"[ \t]*(Eth\S*\d)[ \t]*")
 """What `show interface transceiver diagnostics params` of sonic-cli has above the names of the database."""
-_SONIC_MEDIUM = ("connector", "specification_compliance", "media_interface_technology", "cable_type", "model")
 _NXOS_PORT = re.compile(r"[ \t]*([A-Za-z][\w-]*\d[\w/.]*)[ \t]*")
 _NXOS_SAYS = re.compile(r"[ \t]+(transceiver|type|name|part number|serial number|cisco product id) is (.*)")
 _NXOS_LANE = re.compile(r"[ \t]*Lane Number:[ \t]*(\d{1,2})\b.*")
@@ -34,17 +30,45 @@ _NXOS_ROW = re.compile(
 )
 _JUNOS_PORT = re.compile(r"[ \t]*Physical interface:[ \t]+([\w/.:-]+).*")
 _JUNOS_LANE = re.compile(r"[ \t]*Lane[ \t]+(\d{1,2})[ \t]*")
-_JUNOS_TX = "laser-output-power-dbm"
-_JUNOS_RX = ("laser-rx-optical-power-dbm", "rx-signal-avg-optical-power-dbm")
 _JUNOS_TEXT = {
     "module temperature": "module-temperature",
     "laser bias current": "laser-bias-current",
-    "laser output power": _JUNOS_TX,
-    "laser receiver power": _JUNOS_RX[0],
-    "receiver signal average optical power": _JUNOS_RX[1],
+    "laser output power": "laser-output-power-dbm",
+    "laser receiver power": "laser-rx-optical-power-dbm",
+    "receiver signal average optical power": "rx-signal-avg-optical-power-dbm",
     "laser rx power low alarm threshold": "laser-rx-power-low-alarm-threshold-dbm",
     "laser rx power high alarm threshold": "laser-rx-power-high-alarm-threshold-dbm",
 }
+_SONIC_NAMES = Names(
+    *("temperature", "rxpowerlowalarm", "rxpowerhighalarm", "manufacturer", "model", "serial"),
+    ("connector", "specification_compliance", "media_interface_technology", "cable_type", "model"),
+    *(("rxpower",), ("txpower",), ("txbias",)),
+)
+_EOS_NAMES = Names(
+    *("temperature", "lowAlarm", "highAlarm", "", "mediaType", "vendorSn"),
+    *(("mediaType",), ("rxPower",), ("txPower",), ("txBias",)),
+)
+_NXOS_NAMES = Names(
+    *("temperature", "rx_pwr_alrm_lo", "rx_pwr_alrm_hi", "name", "partnum", "serialnum"),
+    *(("type", "cisco_product_id", "partnum"), ("rx_pwr",), ("tx_pwr",), ("current",)),
+)
+_NXOS_TEXT = {
+    "part number": "partnum",
+    "serial number": "serialnum",
+    "cisco product id": "cisco_product_id",
+    "Temperature": "temperature",
+    "Current": "current",
+    "Tx Power": "tx_pwr",
+    "Rx Power": "rx_pwr",
+}
+_JUNOS_NAMES = Names(
+    "module-temperature",
+    "laser-rx-power-low-alarm-threshold-dbm",
+    "laser-rx-power-high-alarm-threshold-dbm",
+    rx=("laser-rx-optical-power-dbm", "rx-signal-avg-optical-power-dbm"),
+    tx=("laser-output-power-dbm",),
+    bias=("laser-bias-current",),
+)
 _LANES = "optics-diagnostics-lane-values"
 Reported = Mapping[str, Any]
 
@@ -93,52 +117,19 @@ def _from_json(answer: str) -> list[Optic] | None:
     return None
 
 
-def _word(value: Any) -> str | None:
-    text = str(value if value is not None else "").strip()
-    return None if text.lower() in _ABSENT else text
-
-
-def _number(value: Any) -> float | None:
-    """The number that a value begins with; None if there is none, or the value reports no light."""
-    found = _NUMBER.match(str(value))
-    return float(found[1]) if found and "inf" not in found[1].lower() else None
-
-
-def _dbm(value: Any) -> float | None:
-    """A power in dBm, also after milliwatts; no light is `DARK_DBM`."""
-    found = _NUMBER.match(str(value).rpartition(" / ")[2])
-    if found is None:
-        return None
-    return DARK_DBM if "inf" in found[1].lower() else max(DARK_DBM, float(found[1]))
-
-
 def _sonic(port: str, reported: Reported) -> Iterator[Optic]:
     """A module by the names of SONiC's database. The zeros of a copper cable, and of a module without limits whose
     lasers have no current, mean nothing."""
-    rx: Lanes = {}
-    tx: Lanes = {}
-    bias: Lanes = {}
+    lanes: dict[int, dict[str, Any]] = {}
     for key, value in reported.items():
-        found = _SONIC_LANE.fullmatch(key)
-        if found and found[3] == "bias":
-            bias[int(found[2])] = _number(value)
-        elif found:
-            (rx if found[1] == "rx" else tx)[int(found[2])] = _dbm(value)
-    low = _dbm(reported.get("rxpowerlowalarm"))
-    dead = low is None and not any(bias.values())
+        if found := _SONIC_LANE.fullmatch(key):
+            lanes.setdefault(int(found[2]), {})[f"{found[1]}{found[3]}"] = value
+    dead = power(reported.get(_SONIC_NAMES.low)) is None and not any(number(of.get("txbias")) for of in lanes.values())
     kind = f"{reported.get('specification_compliance')} {reported.get('media_interface_technology')}"
     copper = dead or "copper" in kind.lower()
-    whole = Optic(
-        port,
-        temperature_celsius=None if dead else _number(reported.get("temperature")),
-        rx_power_low_dbm=None if copper else low,
-        rx_power_high_dbm=None if copper else _dbm(reported.get("rxpowerhighalarm")),
-        vendor=_word(reported.get("manufacturer")),
-        part=_word(reported.get("model")),
-        serial=_word(reported.get("serial")),
-        medium=medium_of(*(reported.get(key) for key in _SONIC_MEDIUM)),
-    )
-    return of_lanes(whole, rx, tx, bias, copper=copper)
+    unread = {*(_SONIC_NAMES[:1] if dead else ()), *(_SONIC_NAMES[1:3] if copper else ())}
+    values = {key: value for key, value in reported.items() if key not in unread}
+    return module(port, _SONIC_NAMES, values, lanes, copper=copper)
 
 
 def _sonic_database(found: Reported) -> Iterator[Optic]:
@@ -148,7 +139,7 @@ def _sonic_database(found: Reported) -> Iterator[Optic]:
         if table.startswith(("TRANSCEIVER_INFO", "TRANSCEIVER_DOM_")) and "FLAG" not in table:
             ports.setdefault(port, {}).update(entry.get("value", entry))
     for port, reported in ports.items():
-        if _word(reported.get("serial")) or _word(reported.get("model")) or "rx1power" in reported:
+        if word(reported.get("serial")) or word(reported.get("model")) or "rx1power" in reported:
             yield from _sonic(port, reported)
 
 
@@ -184,121 +175,73 @@ def _sonic_cli(text: list[str]) -> Iterator[Optic]:
 def _eos(found: Reported) -> Iterator[Optic]:
     for port, reported in found["interfaces"].items():
         inside = reported.get("parameters", reported.get("details", {}))
-        rx, tx, bias = (_eos_lanes(reported, inside, key) for key in ("rxPower", "txPower", "txBias"))
+        columns = {key: _eos_lanes(reported, inside, key) for key in ("rxPower", "txPower", "txBias")}
         limits = inside.get("rxPower", {})
-        limits = limits.get("threshold", limits)
-        celsius = _eos_lanes(reported, inside, "temperature")
-        whole = Optic(
-            port,
-            temperature_celsius=next(iter(celsius.values()), None),
-            rx_power_low_dbm=_dbm(limits.get("lowAlarm")),
-            rx_power_high_dbm=_dbm(limits.get("highAlarm")),
-            part=_word(reported.get("mediaType")),
-            serial=_word(reported.get("vendorSn")),
-            medium=medium_of(reported.get("mediaType")),
-        )
-        if whole.serial or rx:
-            yield from of_lanes(whole, {n: _dbm(v) for n, v in rx.items()}, {n: _dbm(v) for n, v in tx.items()}, bias)
+        celsius = next(iter(_eos_lanes(reported, inside, "temperature").values()), None)
+        values = {**reported, **limits.get("threshold", limits), "temperature": celsius}
+        if word(reported.get("vendorSn")) or columns["rxPower"]:
+            yield from module(port, _EOS_NAMES, values, by_lane(columns))
 
 
-def _eos_lanes(reported: Reported, inside: Reported, key: str) -> Lanes:
+def _eos_lanes(reported: Reported, inside: Reported, key: str) -> dict[int, float | None]:
     """The values of the lanes: a single one of the port, or those of `channels`, where `-` is the whole module's."""
     channels = inside.get(key, {}).get("channels")
     if isinstance(channels, dict):
-        return {int(lane) if lane.isdecimal() else 0: _number(value) for lane, value in channels.items()}
-    return {0: _number(reported[key])} if key in reported else {}
+        return {int(lane) if lane.isdecimal() else 0: number(value) for lane, value in channels.items()}
+    return {0: number(reported[key])} if key in reported else {}
 
 
 def _nxos_json(found: Reported) -> Iterator[Optic]:
     for table in listed(found.get("TABLE_interface", found.get("TABLE_interface_trans"))):
         for row in listed(table.get("ROW_interface", table.get("ROW_interface_trans"))):
-            if row.get("sfp") != "present":
-                continue
-            lanes = [lane for part in listed(row.get("TABLE_lane")) for lane in listed(part["ROW_lane"])]
-            number = {at: int(_number(lane.get("lane_number")) or 0) for at, lane in enumerate(lanes)}
-            yield from _nxos(
-                row["interface"],
-                (row.get("name"), row.get("partnum"), row.get("serialnum")),
-                (row.get("type"), row.get("cisco_product_id")),
-                {
-                    number[at]: {
-                        "Rx Power": (lane.get("rx_pwr"), lane.get("rx_pwr_alrm_hi"), lane.get("rx_pwr_alrm_lo")),
-                        "Tx Power": (lane.get("tx_pwr"), None, None),
-                        "Current": (lane.get("current"), None, None),
-                        "Temperature": (lane.get("temperature"), None, None),
-                    }
-                    for at, lane in enumerate(lanes)
-                },
-            )
+            if row.get("sfp") == "present":
+                lanes = [lane for part in listed(row.get("TABLE_lane")) for lane in listed(part["ROW_lane"])]
+                yield from _nxos(
+                    row["interface"], row, {int(number(lane.get("lane_number")) or 0): lane for lane in lanes}
+                )
 
 
-_Row = tuple[Any, Any, Any]
-"""The value, its high and its low alarm."""
-
-
-def _nxos(
-    port: str, names: tuple[Any, Any, Any], kind: tuple[Any, Any], lanes: Mapping[int, Mapping[str, _Row]]
-) -> Iterator[Optic]:
-    first = next(iter(lanes.values()), {})
-    none: _Row = (None, None, None)
-    power = first.get("Rx Power", none)
-    whole = Optic(
-        port,
-        temperature_celsius=_number(first.get("Temperature", none)[0]),
-        rx_power_low_dbm=_dbm(power[2]),
-        rx_power_high_dbm=_dbm(power[1]),
-        vendor=_word(names[0]),
-        part=_word(names[1]),
-        serial=_word(names[2]),
-        medium=medium_of(*kind, names[1]),
-    )
-    rx, tx = ({n: _dbm(rows.get(key, none)[0]) for n, rows in lanes.items()} for key in ("Rx Power", "Tx Power"))
-    return of_lanes(whole, rx, tx, {n: _number(rows.get("Current", none)[0]) for n, rows in lanes.items()})
+def _nxos(port: str, values: Reported, lanes: Mapping[int, Reported]) -> Iterator[Optic]:
+    return module(port, _NXOS_NAMES, {**values, **next(iter(lanes.values()), {})}, lanes)
 
 
 def _nxos_text(text: list[str]) -> Iterator[Optic]:
-    port, summary, lanes, lane = "", dict[str, str](), dict[int, dict[str, _Row]](), 0
+    port, values, lanes, lane = "", dict[str, str](), dict[int, dict[str, str | None]](), 0
     for line in [*text, "End1"]:
         begun = _NXOS_PORT.fullmatch(line)
         if begun:
-            if port and summary.get("transceiver") == "present":
-                names = (summary.get("name"), summary.get("part number"), summary.get("serial number"))
-                kind = (summary.get("type"), summary.get("cisco product id"))
-                yield from _nxos(port, names, kind, lanes)
-            port, summary, lanes, lane = begun[1], {}, {}, 0
+            if port and values.get("transceiver") == "present":
+                yield from _nxos(port, values, lanes)
+            port, values, lanes, lane = begun[1], {}, {}, 0
         elif found := _NXOS_SAYS.fullmatch(line):
-            summary.setdefault(found[1], found[2].strip())
+            values.setdefault(_NXOS_TEXT.get(found[1], found[1]), found[2].strip())
         elif found := _NXOS_LANE.fullmatch(line):
             lane = int(found[1])
         elif found := _NXOS_ROW.fullmatch(line):
-            lanes.setdefault(lane, {})[found[1]] = (found[2], found[3], found[4])
+            name = _NXOS_TEXT[found[1]]
+            lanes.setdefault(lane, {}).update(
+                zip((name, f"{name}_alrm_hi", f"{name}_alrm_lo"), found.groups()[1:], strict=True)
+            )
 
 
 def _junos(found: Reported) -> Iterator[Optic]:
     for information in listed(found.get("interface-information")):
         for interface in listed(information.get("physical-interface")):
             for reported in listed(interface.get("optics-diagnostics")):
-                lanes = listed(reported.get(_LANES))
-                by_lane = {int(_number(data_of(lane.get("lane-index"))) or 0) + 1: lane for lane in lanes} or {
-                    0: reported
-                }
-                yield from _junos_module(str(data_of(interface["name"])).strip(), reported, by_lane)
+                lanes = [_plain(lane) for lane in listed(reported.get(_LANES))]
+                by_number = {int(number(lane.get("lane-index")) or 0) + 1: lane for lane in lanes}
+                yield from _junos_module(str(data_of(interface["name"])).strip(), _plain(reported), by_number)
+
+
+def _plain(reported: Reported) -> Reported:
+    return {key: data_of(value) for key, value in reported.items()}
 
 
 def _junos_module(port: str, reported: Reported, lanes: Mapping[int, Reported]) -> Iterator[Optic]:
-    whole = Optic(
-        port,
-        temperature_celsius=_number(data_of(reported.get("module-temperature"))),
-        rx_power_low_dbm=_dbm(data_of(reported.get("laser-rx-power-low-alarm-threshold-dbm"))),
-        rx_power_high_dbm=_dbm(data_of(reported.get("laser-rx-power-high-alarm-threshold-dbm"))),
-    )
-    rx: Lanes = {}
-    for lane, summary in lanes.items():
-        rx[lane] = next((_dbm(data_of(summary[key])) for key in _JUNOS_RX if key in summary), None)
-    tx: Lanes = {lane: _dbm(data_of(summary.get(_JUNOS_TX))) for lane, summary in lanes.items()}
-    bias: Lanes = {lane: _number(data_of(summary.get("laser-bias-current"))) for lane, summary in lanes.items()}
-    if any(value is not None for value in (*rx.values(), *tx.values(), *bias.values(), whole.temperature_celsius)):
-        yield from of_lanes(whole, rx, tx, bias)
+    """The module, if it reports any reading."""
+    found = list(module(port, _JUNOS_NAMES, reported, lanes or {0: reported}))
+    readings = ((one.rx_power_dbm, one.tx_power_dbm, one.bias_ma, one.temperature_celsius) for one in found)
+    return iter(found if any(value is not None for values in readings for value in values) else ())
 
 
 def _junos_text(text: list[str]) -> Iterator[Optic]:
@@ -306,7 +249,7 @@ def _junos_text(text: list[str]) -> Iterator[Optic]:
     for line in [*text, "Physical interface: end"]:
         if begun := _JUNOS_PORT.fullmatch(line):
             if port:
-                yield from _junos_module(port, reported, lanes or {0: reported})
+                yield from _junos_module(port, reported, lanes)
             port, reported, lanes, lane = begun[1], {}, {}, 0
         elif found := _JUNOS_LANE.fullmatch(line):
             lane = int(found[1]) + 1

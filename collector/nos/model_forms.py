@@ -7,8 +7,7 @@ from typing import Any
 from collector.formats.counts import Tally, count, summed
 from collector.formats.documents import listed, requests
 from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
-from collector.formats.modules import DARK_DBM, medium_of
-from collector.formats.modules import optics as of_lanes
+from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
 from truerail.model import Counter, Neighbor, Optic, PortCounters
 
@@ -114,7 +113,12 @@ _PORT_COUNTERS = {
     "in-mac-pause-frames": "rx_global_pause_frames",
     "out-mac-pause-frames": "tx_global_pause_frames",
 }
-_PORT_NUMBER = re.compile(r"-?\d{1,6}(?:\.\d{1,12})?")
+_READINGS = ("input-power", "output-power", "laser-bias-current")
+_LANES = tuple((name,) for name in _READINGS)
+_SRLINUX = Names(
+    *("temperature", "low-alarm-threshold", "high-alarm-threshold", "vendor", "vendor-part-number"),
+    *("vendor-serial-number", ("ethernet-pmd", "connector-type", "vendor-part-number"), *_LANES),
+)
 _CASTS = ("unicast", "multicast", "broadcast")
 PORT_REQUESTS = (
     *requests("/interfaces/interface[name=*]/state", "/interfaces/interface[name=*]/ethernet/state"),
@@ -153,39 +157,21 @@ def port_port_counters(found: Any) -> list[PortCounters]:
 def port_optics(found: Any) -> Iterator[Optic]:
     """The modules of SR Linux' ports, one `Optic` for each channel."""
     for port in _ports(found):
-        module = inside(port, "transceiver")
-        if module.get("vendor-serial-number") or module.get("vendor-part-number"):
-            yield from _port_module(str(port["name"]), module)
+        within = inside(port, "transceiver")
+        if within.get("vendor-serial-number") or within.get("vendor-part-number"):
+            yield from _port_module(str(port["name"]), within)
 
 
-def _port_module(port: str, module: PortLeaves) -> Iterator[Optic]:
-    part = str(module.get("vendor-part-number", "")).strip() or None
-    channels = [plain(channel) for channel in listed(module.get("channel"))]
+def _port_module(port: str, found: PortLeaves) -> Iterator[Optic]:
+    channels = [plain(channel) for channel in listed(found.get("channel"))]
     limits = inside(channels[0], "input-power") if channels else {}
-    whole = Optic(
-        port,
-        temperature_celsius=_value(inside(module, "temperature").get("latest-value")),
-        rx_power_low_dbm=_value(limits.get("low-alarm-threshold")),
-        rx_power_high_dbm=_value(limits.get("high-alarm-threshold")),
-        vendor=str(module.get("vendor", "")).strip() or None,
-        part=part,
-        serial=str(module.get("vendor-serial-number", "")).strip() or None,
-        medium=medium_of(module.get("ethernet-pmd"), module.get("connector-type"), part),
-    )
-    lanes = {int(channel["index"]): channel for channel in channels if str(channel.get("index")).isdecimal()}
-    readings = ("input-power", "output-power", "laser-bias-current")
-    rx, tx, bias = (
-        {lane: _value(inside(of, name).get("latest-value")) for lane, of in lanes.items()} for name in readings
-    )
-    yield from of_lanes(whole, _port_lit(rx), _port_lit(tx), bias)
-
-
-def _port_lit(powers: Mapping[int, float | None]) -> dict[int, float | None]:
-    return {lane: None if power is None else max(DARK_DBM, power) for lane, power in powers.items()}
-
-
-def _value(leaf: Any) -> float | None:
-    return float(leaf) if _PORT_NUMBER.fullmatch(str(leaf)) else None
+    lanes = {
+        int(channel["index"]): {key: inside(channel, key).get("latest-value") for key in _READINGS}
+        for channel in channels
+        if str(channel.get("index")).isdecimal()
+    }
+    values = {**limits, **found, "temperature": inside(found, "temperature").get("latest-value")}
+    return module(port, _SRLINUX, values, lanes)
 
 
 def _status(port: PortLeaves) -> PortStatus:
@@ -283,7 +269,10 @@ OPTICS_REQUESTS = (
     *requests("/components"),
 )
 _OPTICS_SIGN = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"\s*:')
-_OPTICS_NUMBER = re.compile(r"-?\d{1,6}(?:\.\d{1,18})?")
+_OPENCONFIG = Names(
+    *("temperature", "input-power-lower", "input-power-upper", "vendor", "part", "serial"),
+    *(("ethernet-pmd", "connector-type", "part"), *_LANES),
+)
 OpticsLeaves = Mapping[str, Any]
 
 
@@ -297,55 +286,41 @@ def optics_optics(found: Any) -> Iterator[Optic]:
     document = plain(found) if isinstance(found, Mapping) else {}
     ports: dict[str, list[str]] = {}
     for port in map(plain, listed(inside(document, "interfaces").get("interface"))):
-        module = inside(port, "state").get("transceiver")
-        if module and "name" in port:
-            ports.setdefault(str(module), []).append(str(port["name"]))
+        owned = inside(port, "state").get("transceiver")
+        if owned and "name" in port:
+            ports.setdefault(str(owned), []).append(str(port["name"]))
     for component in map(plain, listed(inside(document, "components").get("component"))):
-        name, module = str(component.get("name", "")), inside(component, "transceiver")
-        if name and _is_present(module):
+        name, pluggable = str(component.get("name", "")), inside(component, "transceiver")
+        if name and _is_present(pluggable):
             for owner in ports.get(name, [name]):
-                yield from _optics_module(owner, component, module)
+                yield from _optics_module(owner, component, pluggable)
 
 
-def _is_present(module: OpticsLeaves) -> bool:
-    state = inside(module, "state")
+def _is_present(pluggable: OpticsLeaves) -> bool:
+    state = inside(pluggable, "state")
     present = str(state.get("present", "PRESENT")) == "PRESENT"
     return present and any(state.get(leaf) for leaf in ("vendor", "serial-no", "vendor-part", "ethernet-pmd"))
 
 
-def _optics_module(port: str, component: OpticsLeaves, module: OpticsLeaves) -> Iterator[Optic]:
-    whole, state = inside(component, "state"), inside(module, "state")
-    limits = [plain(one) for one in listed(inside(module, "thresholds").get("threshold"))]
+def _optics_module(port: str, component: OpticsLeaves, found: OpticsLeaves) -> Iterator[Optic]:
+    whole, state = inside(component, "state"), inside(found, "state")
+    limits = [plain(one) for one in listed(inside(found, "thresholds").get("threshold"))]
     critical = next((inside(one, "state") for one in limits if str(one.get("severity")).endswith("CRITICAL")), {})
-    part = _word(whole.get("part-no")) or _word(state.get("vendor-part"))
-    optic = Optic(
-        port,
-        temperature_celsius=_instant(whole.get("temperature")),
-        rx_power_low_dbm=_number(critical.get("input-power-lower")),
-        rx_power_high_dbm=_number(critical.get("input-power-upper")),
-        vendor=_word(state.get("vendor")),
-        part=part,
-        serial=_word(whole.get("serial-no")) or _word(state.get("serial-no")),
-        medium=medium_of(*(_word(state.get(leaf)) for leaf in ("ethernet-pmd", "connector-type")), part),
-    )
-    channels = map(plain, listed(inside(module, "physical-channels").get("channel")))
-    lanes = {int(one["index"]): inside(one, "state") for one in channels if str(one.get("index")).isdecimal()}
-    readings = ("input-power", "output-power", "laser-bias-current")
-    rx, tx, bias = ({lane: _instant(of.get(name)) for lane, of in lanes.items()} for name in readings)
-    yield from of_lanes(optic, _optics_lit(rx), _optics_lit(tx), bias)
+    channels = map(plain, listed(inside(found, "physical-channels").get("channel")))
+    lanes = {
+        int(one["index"]): {key: inside(inside(one, "state"), key).get("instant") for key in _READINGS}
+        for one in channels
+        if str(one.get("index")).isdecimal()
+    }
+    values = {
+        **critical,
+        **{leaf: str(value).rpartition(":")[2] for leaf, value in state.items()},
+        "temperature": inside(whole, "temperature").get("instant"),
+        "part": _first(whole.get("part-no"), state.get("vendor-part")),
+        "serial": _first(whole.get("serial-no"), state.get("serial-no")),
+    }
+    return module(port, _OPENCONFIG, values, lanes)
 
 
-def _optics_lit(powers: Mapping[int, float | None]) -> dict[int, float | None]:
-    return {lane: None if power is None else max(DARK_DBM, power) for lane, power in powers.items()}
-
-
-def _instant(leaf: Any) -> float | None:
-    return _number(plain(leaf).get("instant")) if isinstance(leaf, Mapping) else None
-
-
-def _number(leaf: Any) -> float | None:
-    return float(leaf) if _OPTICS_NUMBER.fullmatch(str(leaf)) else None
-
-
-def _word(leaf: Any) -> str | None:
-    return str(leaf).rpartition(":")[2].strip() or None if leaf is not None else None
+def _first(*leaves: Any) -> str:
+    return next((text for leaf in leaves if leaf and (text := str(leaf).rpartition(":")[2].strip())), "")
