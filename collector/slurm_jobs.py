@@ -76,14 +76,12 @@ def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record. Raises `UnreadableError`."""
     if re.search(r"^[ \t]*JobId=", answer, re.MULTILINE):
         return _from_records(answer)
-    if SEPARATOR not in answer and not slurm_tables.JOBS.search(answer) and slurm_tables.asks_columns(answer):
-        return slurm_tables.asked_jobs(answer)
+    if SEPARATOR not in answer and slurm_tables.has_jobs(answer):
+        return slurm_tables.jobs(answer)
     if is_accounting(answer):
         return from_accounting(answer, SEPARATOR)
     if SEPARATOR not in answer and is_json(answer):
         return _from_json(decode(answer))
-    if slurm_tables.JOBS.search(answer):
-        return slurm_tables.jobs(answer)
     if answer.lstrip().startswith("JOBID"):
         needs = (
             "not a job: a table needs the columns JOBID, NODES, NODELIST and STATE or ST, each once, by blanks or `|`"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from collector.formats.slurm_words import Names, end_of, gpus_in, states, time
-from collector.formats.text import is_login_prompt, lines
+from collector.formats.text import is_login_prompt, whole_lines
 from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob, SchedulerNode
 
@@ -20,19 +20,10 @@ Sources: squeue(1) and sinfo(1), "OUTPUT FORMAT" and the codes of states; record
   RESERVATION, which is mostly empty.
 """
 
-JOBS = re.compile(
-    r"^[ \t]*JOBID +PARTITION +NAME +USER +ST(?:ATE)? +TIME +(TIME_LIM\w* +)?NODES +NODELIST\(REASON\)[ \t\r]*$",
-    re.MULTILINE,
-)
 NODES = re.compile(
     r"^[ \t]*(?:PARTITION +AVAIL +TIMELIMIT +(?:JOB_SIZE +ROOT +\w+ +GROUPS +)?NODES +STATE +(?:RESERVATION +)?NODELIST"
     r"|NODELIST +NODES +PARTITION +STATE\b.*|REASON +USER +TIMESTAMP +(?:STATE +)?NODELIST)[ \t\r]*$",
     re.MULTILINE,
-)
-_TIME = r"(?:[\d:-]+|UNLIMITED|INVALID|NOT_SET)"
-_JOB = re.compile(
-    rf"[ \t]*((\d+)(?:_\d+|_\[\S+\]|\+\d+)?) ++\S++ ++(\S.*?) ++(\S++) ++([A-Z_]{{1,12}}) ++{_TIME} ++(?:{_TIME} ++)?"
-    r"(\d++) ++(\(.*\)|\S+)[ \t]*"
 )
 _RECORD = re.compile(r"\d+(?:_\[\S+\])?")
 _PARTITION = re.compile(
@@ -86,21 +77,6 @@ _LEAST_OF_A_NAME = 4
 """Characters of a column's name that a narrow column leaves."""
 
 
-def jobs(answer: str) -> Iterator[SchedulerJob]:
-    """The jobs below squeue's header. Raises `UnreadableError`."""
-    names = Names()
-    for at, line in _rows(answer, JOBS):
-        found = _JOB.fullmatch(line)
-        if found is None:
-            raise UnreadableError("not a row of squeue", line=at, text=line)
-        job, number, name, user, state, count, listed = found.groups()
-        nodes = () if listed.startswith("(") else names.expand(listed, at)
-        if nodes and int(count) != len(nodes):
-            raise UnreadableError(f"{len(nodes)} nodes in a job of {count}", line=at, text=line)
-        record = int(number) if _RECORD.fullmatch(job) else None
-        yield SchedulerJob(job, record, name, user, _state(state, at), nodes)
-
-
 def _state(word: str, at: int) -> str:
     known = _CODES.get(word) or next(
         (state for state in _CODES.values() if state == word or (len(word) == _WIDTH and state.startswith(word))), None
@@ -110,8 +86,8 @@ def _state(word: str, at: int) -> str:
     return known
 
 
-def asks_columns(answer: str) -> bool:
-    """Whether a table of jobs has columns of its own, among them what a job is, where it runs and its state."""
+def has_jobs(answer: str) -> bool:
+    """Whether a table of jobs says what a job is, where it runs and its state."""
     return _asked(answer) is not None
 
 
@@ -126,8 +102,8 @@ def _asked(answer: str) -> tuple[str, list[str], str, str] | None:
     return (header[0].strip(), columns, state, listed) if {"JOBID", "NODES"} <= set(columns) else None
 
 
-def asked_jobs(answer: str) -> Iterator[SchedulerJob]:
-    """The jobs below the columns that were asked for. Raises `UnreadableError`."""
+def jobs(answer: str) -> Iterator[SchedulerJob]:
+    """The jobs below squeue's columns. Raises `UnreadableError`."""
     header, columns, state, listed = _asked(answer) or ("", [], "", "")
     names = Names()
     for at, line in _rows(answer, re.compile(r"[ \t]*" + re.escape(header))):
@@ -204,7 +180,7 @@ def _cells(line: str, columns: list[str], at: int, free: str = "NAME") -> list[s
             cells[name : name + more + 1] = [" ".join(cells[name : name + more + 1])]
         cells += [""] if more == -1 and columns[-1] == "NODELIST" else []
     if len(cells) != len(columns):
-        raise UnreadableError(f"{len(cells)} values in a row, {len(columns)} expected", line=at, text=line)
+        raise UnreadableError(f"not a row of {'squeue' if free == 'NAME' else 'sinfo'}", line=at, text=line)
     return cells
 
 
@@ -249,9 +225,7 @@ def _states(word: str) -> tuple[str, ...]:
 
 def _rows(answer: str, header: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """The numbered lines below the header. A last line without a line feed may be cut: the answer is refused."""
-    text = lines(answer)
-    if text[-1] and not is_login_prompt(text[-1]):
-        raise UnreadableError("cut short: its last line has no end", line=len(text), text=text[-1])
+    text = whole_lines(answer)
     first = next(at for at, line in enumerate(text, 1) if header.match(line))
     yield from (
         (at, line.rstrip())
@@ -295,43 +269,38 @@ def is_accounting(answer: str) -> bool:
 
 def from_accounting(answer: str, separator: str) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record that is no step. Raises `UnreadableError`."""
-    found = lines(answer)
-    if found[-1] and not is_login_prompt(found[-1]):
-        raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1][:80])
-    if _TABLE.search(answer):
-        yield from _from_table(found)
-        return
+    found = whole_lines(answer)
+    table, names = bool(_TABLE.search(answer)), Names()
+    head = next(at for at, line in enumerate(found) if _RULER.fullmatch(line.rstrip())) - 1 if table else 0
     between = separator if separator in found[0] else "|"
-    columns = [name.lower() for name in found[0].split(between)]
+    spans = [run.span() for run in re.finditer("-+", found[head + 1])] if table else []
+    columns = [name.strip().lower() for name in (_below(found[head], spans) if table else found[0].split(between))]
     if lacking := [name for name in _NEEDED if name not in columns]:
-        raise UnreadableError(f"no column {lacking[0]} of sacct", line=1, text=found[0][:80])
-    names = Names()
-    for at, line in enumerate(found[1:], 2):
-        if line.strip():
-            values = line.split(between, len(columns) - 1)
-            if len(values) != len(columns):
-                raise UnreadableError(f"{len(values)} fields, {len(columns)} expected", line=at, text=line[:80])
-            yield from _record(dict(zip(columns, values, strict=True)), names, at)
+        raise UnreadableError(f"no column {lacking[0]} of sacct", line=head + 1, text=found[head][:80])
+    for at, line in enumerate(found[head + 1 + table :], head + 2 + table):
+        if not line.strip() or (table and is_login_prompt(line)):
+            continue
+        if any(line[end : end + 1].strip() for _, end in spans):
+            raise UnreadableError("columns that are not below the ruler", line=at, text=line.strip()[:80])
+        values = _below(line, spans) if table else line.split(between, len(columns) - 1)
+        if len(values) != len(columns):
+            raise UnreadableError(f"{len(values)} fields, {len(columns)} expected", line=at, text=line[:80])
+        record = dict(zip(columns, values, strict=True))
+        yield from _record(_uncut(record, at, line) if table else record, names, at)
 
 
-def _from_table(found: list[str]) -> Iterator[SchedulerJob]:
-    """The records below a ruler, whose runs are as wide as the columns."""
-    ruled = next(at for at, line in enumerate(found) if _RULER.fullmatch(line.rstrip()))
-    spans = [run.span() for run in re.finditer("-+", found[ruled])]
-    columns = [found[ruled - 1][begin:end].strip().lower() for begin, end in spans]
-    if lacking := [name for name in _NEEDED if name not in columns]:
-        raise UnreadableError(f"no column {lacking[0]} of sacct", line=ruled, text=found[ruled - 1][:80])
-    names = Names()
-    for at, line in enumerate(found[ruled + 1 :], ruled + 2):
-        if line.strip() and not is_login_prompt(line):
-            if any(line[end : end + 1].strip() for _, end in spans):
-                raise UnreadableError("columns that are not below the ruler", line=at, text=line.strip()[:80])
-            record = {name: line[begin:end].strip() for name, (begin, end) in zip(columns, spans, strict=True)}
-            cut = {name for name, value in record.items() if value.endswith("+")}
-            if cut & {"jobid", "jobidraw", "nodelist"} and "." not in record.get("jobid", ""):
-                raise UnreadableError("a value that sacct has cut: use -P", line=at, text=line.strip()[:80])
-            kept = {name: value for name, value in record.items() if name not in cut or name == "state"}
-            yield from _record(kept | dict.fromkeys(cut & set(_NEEDED) - {"state"}, ""), names, at)
+def _below(line: str, spans: list[tuple[int, int]]) -> list[str]:
+    return [line[begin:end].strip() for begin, end in spans]
+
+
+def _uncut(record: dict[str, str], at: int, line: str) -> dict[str, str]:
+    """The record without the values that its widths have cut. Raises `UnreadableError` where they name the job or its
+    nodes.
+    """
+    cut = {name for name, value in record.items() if value.endswith("+") and name != "state"}
+    if cut & {"jobid", "jobidraw", "nodelist"} and "." not in record.get("jobid", ""):
+        raise UnreadableError("a value that sacct has cut: use -P", line=at, text=line.strip()[:80])
+    return {name: "" if name in cut else value for name, value in record.items()}
 
 
 def _record(record: dict[str, str], names: Names, at: int) -> Iterator[SchedulerJob]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import product
 from typing import Any
 
-from collector.formats.text import is_login_prompt, lines
+from collector.formats.text import is_login_prompt, whole_lines
 from truerail.errors import UnreadableError
 
 """Slurm's notations: node lists, generic resources, numbers of its JSON, states and times."""
@@ -185,9 +185,7 @@ def records(answer: str, first: str, what: str) -> Iterator[tuple[int, str]]:
 
     Raises `UnreadableError` for another text, and for a last line that has no end.
     """
-    found = lines(answer)
-    if found[-1] and not is_login_prompt(found[-1]):
-        raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1][:80])
+    found = whole_lines(answer)
     held: list[str] = []
     begun = 0
     margin = next((line[: -len(line.lstrip())] for line in found if line.lstrip().startswith(f"{first}=")), "")

@@ -89,6 +89,14 @@ def lines(answer: str) -> list[str]:
     return found
 
 
+def whole_lines(answer: str) -> list[str]:
+    """The same of an answer that ends with a line feed, or a prompt. Raises `UnreadableError` if it is cut."""
+    found = lines(answer)
+    if found[-1] and not is_login_prompt(found[-1]):
+        raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1][:80])
+    return found
+
+
 def _refusal(text: str, at: int, why: str) -> UnreadableError:
     offset = len(text[:at].encode(errors="replace"))
     cut = "JSON cut short" if at >= len(text.rstrip()) or why.startswith("Unterminated") else "not JSON"
