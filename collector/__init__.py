@@ -1,4 +1,6 @@
-"""One file per command family. A file with a collector of its own name registers itself; no other list exists."""
+"""One file per command family. A file with a collector of its own name registers itself; no other list exists. What
+several of them read is in `formats` and `nos`.
+"""
 
 from functools import cache
 from importlib import import_module
@@ -13,7 +15,7 @@ def collectors() -> dict[str, Collector]:
     """Every collector by name, sorted by name."""
     found: dict[str, Collector] = {}
     for module in sorted(iter_modules(__path__), key=lambda m: m.name):
-        if module.name.startswith("_"):
+        if module.ispkg or module.name.startswith("_"):
             continue
         candidate = getattr(import_module(f"{__name__}.{module.name}"), module.name, None)
         if not isinstance(candidate, Collector):

@@ -31,11 +31,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector._answer import is_json, lines
-from collector._documents import unwrapped
-from collector._ruled_table import Table, rows, tables
-from collector._sections import Section, asks, sections
-from collector._tally import count
+from collector.formats.counts import count
+from collector.formats.documents import unwrapped
+from collector.formats.table import Table, rows, tables
+from collector.formats.text import Section, asks, is_json, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, BitErrorRate, Command, Device, collector, minutes
 

@@ -23,7 +23,7 @@ Traps, all met in the field:
 import re
 from collections.abc import Iterator, Sequence
 
-from collector._answer import PASTED, lines
+from collector.formats.text import PASTED, lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Device, GpuNicPath, Role, collector, minutes
 
@@ -46,15 +46,10 @@ _LEVEL = r"SYS|SOC|NODE|PHB|PXB|PSB|PIX|C2C|X|NV\d{1,2}"
 _CELL = re.compile(rf"{_LEVEL}|\d[\d,-]*")
 _GLUED = re.compile(rf"(?:{_LEVEL})+(?:\d[\d,-]*)?")
 """Cells between which a terminal's line ended: `NODEPIX`, `SYS0-31`."""
-_RULE = re.compile(r"[+|:=\s-]+")
-"""A line between rows of a table in Markdown or reStructuredText."""
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))
 """Cells of `nvidia-smi topo -p2p` for each pair of GPUs: whether peers may read, write, ... each other."""
 _EXPLAINED = re.compile(r"([A-Z][A-Z0-9]*)#?\s+=\s")
 _NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*(?:(?:->|[(#=]).*)?$")
-_NIC_NOTED = re.compile(r"(NIC\d+)\s*:\s*((?!en|eth)[a-z][\w.-]*\d[\w.-]*)(?!\S)")
-"""An author's own legend, without a heading: one or more entries in a line, and notes. Names of interfaces are none."""
-
 Rows = dict[str, list[str]]
 
 _MOST_MATRICES = 8
@@ -73,18 +68,13 @@ def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
     matrix."""
     if _AMD.search(answer):
         raise NoAnswerError("AMD's tools show paths between GPUs alone: no NICs in it")
-    text = _unframed(lines(answer)) if "|" in answer else lines(answer)
+    text = lines(answer)
     columns, rows, end = _matrix(text, 0)
     _check(columns, rows, text[end:])
-    names = _nic_names(text[end:], columns)
+    names = _nic_names(text[end:])
     nics = [(at, nic, _device(nic, names)) for at, nic in enumerate(columns) if not nic.startswith("GPU")]
     gpus = [(int(gpu[3:]), rows[gpu]) for gpu in columns if gpu.startswith("GPU")]
     return [GpuNicPath(gpu, nic, name, row[at]) for gpu, row in gpus for at, nic, name in nics]
-
-
-def _unframed(text: Sequence[str]) -> list[str]:
-    """The lines of a table in Markdown or reStructuredText without its frame and bold type."""
-    return ["" if _RULE.fullmatch(line) else line.replace("|", " ").replace("**", "") for line in text]
 
 
 def _matrix(text: Sequence[str], begin: int, most: int = _MOST_MATRICES) -> tuple[list[str], Rows, int]:
@@ -139,12 +129,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
-    """Collects a header wrapped over several lines; it ends where the first row begins.
-
-    An author may call a NIC by another name, such as `HSN`: a column of that name has a row.
-    """
-    beginnings = [_cells(line)[:2] for line in text[at:]]
-    labels = {words[0] for words in beginnings if words[1:] and words[1] in _LEVELS} - _LEVELS
+    """Collects a header wrapped over several lines; it ends where the first row begins."""
     columns: list[str] = []
     complete = False
     for number in range(at, len(text)):
@@ -153,7 +138,7 @@ def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
             break
         for word in _words(text[number]):
             complete = complete or word in _AFFINITY
-            if not complete and not _COLUMN.fullmatch(word) and word not in labels:
+            if not complete and not _COLUMN.fullmatch(word):
                 raise UnreadableError("neither a GPU nor a NIC in the header", line=number + 1, text=word)
             if not complete:
                 columns.append(word)
@@ -239,22 +224,17 @@ def _disagreement(labels: Sequence[str], square: Sequence[Sequence[str]]) -> str
     return f"the matrix contradicts itself: {labels[b]} to {labels[a]} is {square[b][a]}, back it is {square[a][b]}"
 
 
-def _nic_names(legend: Sequence[str], columns: Sequence[str]) -> dict[str, str] | None:
-    """The NIC legend by column; None if the answer has none, or notes on some of the NICs."""
+def _nic_names(legend: Sequence[str]) -> dict[str, str] | None:
+    """The NIC legend by column; None if the answer has none."""
     names: dict[str, str] | None = None
-    headed = any("NIC Legend" in line for line in legend)
     for line in legend:
         entry = line.lstrip(PASTED)
-        if names is not None and (found := _NIC_NAME.match(entry)):
-            names[found[1]] = found[2]
-        elif _NIC_NOTED.match(entry):
-            names = {**(names or {}), **dict(_NIC_NOTED.findall(entry))}
-        elif names is None:
+        if names is None:
             names = {} if "NIC Legend" in line else None
+        elif found := _NIC_NAME.match(entry):
+            names[found[1]] = found[2]
         elif entry.strip():
             break
-    if not headed and names and not names.keys() >= {name for name in columns if name.startswith("NIC")}:
-        return None
     if names and len(set(names.values())) != len(names):
         raise UnreadableError("the NIC legend gives two NICs one name: cut short")
     return names

@@ -14,7 +14,7 @@ Traps:
 - Names of processes are not asked for: they are their users' own.
 """
 
-from collector._answer import lines
+from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, GpuProcess, Role, collector, minutes
 

@@ -29,21 +29,21 @@ Traps:
 import re
 from collections.abc import Callable, Iterable
 
-from collector import _ib_db_csv, _ib_ibdiagnet, _ib_linkinfo, _ib_listing, _ib_net_dump, _ib_ports, _ib_topo
-from collector._answer import lines
-from collector._ib_links import Fact
+from collector.formats import ib_listings, ibdiagnet
+from collector.formats.ib_words import Fact
+from collector.formats.text import lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, minutes
 
 _REFUSED = re.compile(r"iberror: |can't open (?:UMAD|MAD) port|ibpanic: ")
 _FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterable[Fact]]], ...] = (
-    (_ib_listing.recognised, _ib_listing.from_listing),
-    (_ib_ports.recognised, _ib_ports.from_ports),
-    (_ib_db_csv.recognised, _ib_db_csv.from_db_csv),
-    (_ib_ibdiagnet.recognised, _ib_ibdiagnet.from_lst),
-    (_ib_net_dump.recognised, _ib_net_dump.from_net_dump),
-    (_ib_topo.recognised, _ib_topo.from_topo),
-    (_ib_linkinfo.recognised, _ib_linkinfo.from_linkinfo),
+    (ib_listings.listing_recognised, ib_listings.from_listing),
+    (ib_listings.ports_recognised, ib_listings.from_ports),
+    (ibdiagnet.csv_recognised, ibdiagnet.from_db_csv),
+    (ibdiagnet.ibdiagnet_recognised, ibdiagnet.from_lst),
+    (ibdiagnet.dump_recognised, ibdiagnet.from_net_dump),
+    (ib_listings.topo_recognised, ib_listings.from_topo),
+    (ib_listings.linkinfo_recognised, ib_listings.from_linkinfo),
 )
 """Test and parser of each form of the answer: all but the last match the beginning of a line, which no description
 reaches.

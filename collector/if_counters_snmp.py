@@ -14,9 +14,8 @@ Traps:
   backwards is a reset, unless its 32 bits have wrapped.
 """
 
-from collector._if_counters import IF, IF_X, names, note
-from collector._snmp import column, tables, walks
-from collector._tally import Tally
+from collector.formats.counts import Tally
+from collector.formats.snmp import IF, IF_X, column, names, note, tables, walks
 from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
 
 _COUNTERS = {

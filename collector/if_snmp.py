@@ -16,9 +16,9 @@ Traps:
 
 from collections.abc import Iterable, Iterator
 
-from collector._lldp_words import mac_of
-from collector._port_words import of_snmp
-from collector._snmp import Tables, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.lldp_words import mac_of
+from collector.formats.port_words import of_snmp
+from collector.formats.snmp import Tables, Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 

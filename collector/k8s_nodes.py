@@ -18,7 +18,7 @@ Trap: a taint alone is no fault. Many clusters taint their GPU nodes to keep oth
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector._answer import decode, object_of
+from collector.formats.text import decode, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerNode, collector
 from truerail.model.job_facts import REASON

@@ -23,7 +23,7 @@ Traps:
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import decode, object_of
+from collector.formats.text import decode, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, PodOfJob, Role, collector
 

@@ -36,9 +36,9 @@ sonic-utilities `scripts/intfutil` and its tests, recorded answers of the others
 
 import re
 
-from collector._speed_answers import ASK, statuses
-from collector._speed_status import PortStatus
-from collector._sysfs import files
+from collector.formats.port_statuses import ASK, answer_statuses
+from collector.formats.port_words import PortStatus
+from collector.formats.sysfs import files
 from truerail.errors import NoAnswerError
 from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, minutes
 
@@ -75,7 +75,7 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 )
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     """One `LinkSpeed` for each port with a speed, RDMA devices first. Raises `UnreadableError`, also for none."""
-    reported = None if answer.startswith(_SYSFS) else statuses(answer)
+    reported = None if answer.startswith(_SYSFS) else answer_statuses(answer)
     found = _of_sysfs(answer) + _of_ethtool(answer) if reported is None else _of_ports(reported)
     if not found:
         raise NoAnswerError("no port's speed in it")

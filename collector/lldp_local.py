@@ -13,7 +13,7 @@ index (`513` for `xe-0/0/0`): a neighbour's report of this id names no port unti
 Sources: sonic-utilities `tests/interfaces_test.py` and `show/interfaces` (a port without alias repeats its name);
 lldpd's `src/client/show.c` and a real daemon; the elements of `lldp-local-info` as czerwonk/junos_exporter
 `pkg/features/lldp/rpc.go` reads them, Juniper's "show lldp local-information" (Interface ID: the port component of the
-sent id); for text `collector/_lldp_local_text.py`.
+sent id); for text below.
 
 Traps:
 
@@ -26,17 +26,16 @@ Traps:
   are refused by name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from collector import _lldpd
-from collector._answer import is_json, lines
-from collector._documents import unwrapped
-from collector._lldp_local_text import from_text
-from collector._lldp_volatile import LLDPD
-from collector._ruled_table import rows, tables
-from collector._xml_document import root_of
-from truerail.errors import UnreadableError
+from collector.formats import lldpd
+from collector.formats.documents import root_of, unwrapped
+from collector.formats.lldp_words import LLDPD, identified
+from collector.formats.table import rows, tables
+from collector.formats.text import is_json, lines
+from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, minutes
 
 _JUNOS, _PORT = "lldp-local-info", "lldp-local-interface-info"
@@ -87,7 +86,7 @@ def _from_text(answer: str) -> Iterable[tuple[str, str]]:
 def _from_json(answer: str) -> Iterable[tuple[str, str]]:
     document = unwrapped(answer)
     if isinstance(document, dict) and "lldp" in document:
-        return _lldpd.own_ids(document)
+        return lldpd.own_ids(document)
     if isinstance(document, dict) and (_JUNOS in document or _WRAPPED in document):
         return _from_junos(document)
     raise UnreadableError("JSON that does not say what the ports send in LLDP")
@@ -113,3 +112,81 @@ def _from_xml(answer: str) -> Iterator[tuple[str, str]]:
             leaves = {leaf.tag.rpartition("}")[2]: (leaf.text or "").strip() for leaf in element}
             if leaves.get(_NAME) and leaves.get(_ID):
                 yield leaves[_NAME], leaves[_ID]
+
+
+"""Port ids that a device sends in LLDP: Junos' `show lldp local-information`, Arista EOS' `show lldp local-info`.
+
+Junos prints a table below its chassis: `Interface name`, `Parent Interface`, the id (`Interface ID`, on older releases
+`SNMP Index`), `Interface description`, `Status`, `Tunneling`. Descriptions contain blanks and overflow, the cells
+before them never do: rows are read from the left. EOS prints a block for each port, `Interface Ethernet1:`, with the
+lines that `show lldp neighbors detail` prints for a neighbour. Sources: Juniper's command reference, an answer of an
+EX4200 quoted in a public client, the expressions of NOC's Junos profile; Arista's command manual and the recorded
+answers of `show lldp neighbors detail`.
+"""
+
+_LABELS = re.compile(
+    r"[ \t]*(?:Local ?)?Interface(?: name)?[ \t]+(Parent Interface[ \t]+)?(?:Interface ID|SNMP Index)\b.*\bStatus\b.*",
+    re.IGNORECASE,
+)
+_TEXT_PORT = re.compile(r"[a-z]{2,}\d*-?[\d/:.]*", re.IGNORECASE)
+_PARENT = re.compile(r"-|ae\d+(?:\.\d+)?")
+_UNIT = re.compile(r"\.\d+$")
+_STATUSES = frozenset(("up", "down"))
+_OVER = re.compile(r"\{\w+(?::\w+)?\}|\S+@\S+[>#%].*|\S+[>#%]")
+"""The line after a table: Junos' line in braces, or a prompt."""
+_BLOCK = re.compile(r"[ \t]*Interface (\S*\d):[ \t]*")
+_TEXT_ID = re.compile(r"[ \t]*(?:- )?Port ID(?: (type))?[ \t]*:[ \t]*(.*?)[ \t]*")
+_SENDING = re.compile(r"^[ \t]*Interface Information: \S+ Enable \(tx/rx", re.MULTILINE)
+
+
+def from_text(answer: str, text: Sequence[str]) -> list[tuple[str, str]] | None:
+    """Ports and the ids that they send; None if the text has neither form. Raises `UnreadableError` if it is cut."""
+    if _SENDING.search(answer):
+        raise NoAnswerError("says which ports send LLDP, but not the ids that they send")
+    begun = next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0)
+    if begun:
+        pairs = list(_junos(text, begun))
+        if not pairs:
+            raise UnreadableError("labels without a port below: the table is cut", line=begun, text=text[begun - 1])
+        return pairs
+    blocks = [number for number, line in enumerate(text, 1) if _BLOCK.fullmatch(line)]
+    return [pair for pair in (_eos(text, at) for at in blocks) if pair] if blocks else None
+
+
+def _junos(text: Sequence[str], begun: int) -> Iterator[tuple[str, str]]:
+    labels = _LABELS.fullmatch(text[begun - 1])
+    has_parent, inside = labels is not None and labels[1] is not None, True
+    for number, line in enumerate(text[begun:], begun + 1):
+        words = line.split()
+        inside = (inside and not _OVER.fullmatch(line.strip())) or _LABELS.fullmatch(line) is not None
+        if not words or not inside or _LABELS.fullmatch(line):
+            continue
+        port, *rest = words
+        parent = rest.pop(0) if has_parent and rest else "-"
+        if len(rest) < 2 or not _TEXT_PORT.fullmatch(port) or not _PARENT.fullmatch(parent):
+            raise UnreadableError("not a port and the id that it sends, or cut short", line=number, text=line)
+        if not _STATUSES.intersection(word.lower() for word in rest[-2:]):
+            raise UnreadableError("a port without its status: the table is cut", line=number, text=line)
+        if not rest[0].isdecimal() and _UNIT.sub("", rest[0]) != _UNIT.sub("", port):
+            raise UnreadableError(
+                "neither an index nor the name of the port in the place of its id", line=number, text=line
+            )
+        yield port, rest[0]
+
+
+def _eos(text: Sequence[str], at: int) -> tuple[str, str] | None:
+    """A port's block, which begins at this line; None where the port sends its MAC."""
+    head = _BLOCK.fullmatch(text[at - 1])
+    said: dict[str, str] = {}
+    for line in text[at:]:
+        if _BLOCK.fullmatch(line):
+            break
+        found = _TEXT_ID.fullmatch(line)
+        if found:
+            said.setdefault(found[1] or "", found[2])
+    quoted = said.get("", "")
+    sent, kind = identified(quoted.strip('"'), said.get("type"))
+    unfinished = quoted.count('"') == 1 or (quoted.count('"') == 0 and text[-1].endswith(quoted))
+    if head is None or sent is None or unfinished:
+        raise UnreadableError("a port without the id that it sends: the answer is cut", line=at, text=text[at - 1])
+    return None if kind == "mac" else (head[1], sent)

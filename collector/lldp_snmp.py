@@ -22,8 +22,8 @@ a dozen vendors. Traps:
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
-from collector._lldp_words import addresses, identified, reported
-from collector._snmp import Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.lldp_words import addresses, advertised, identified
+from collector.formats.snmp import Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, Neighbor, collector, minutes
 
@@ -107,9 +107,9 @@ def _neighbors(
         yield Neighbor(
             ports.name(number),
             *_identity(chassis.get(index), _CHASSIS_TYPES.get(number_of(chassis_types.get(index)) or 0)),
-            reported(text_of(names.get(index))),
+            advertised(text_of(names.get(index))),
             *_identity(port_ids.get(index), _PORT_TYPES.get(number_of(port_types.get(index)) or 0)),
-            reported(text_of(descriptions.get(index))),
+            advertised(text_of(descriptions.get(index))),
             management_addresses=addresses(*managed.get(index, ())),
             local_port_id=ports.sent(number),
         )

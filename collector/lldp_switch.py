@@ -12,8 +12,8 @@ made by hand:
 | Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
 | Cisco NX-OS | `show lldp neighbors [detail]`, text, `\\| json`, `json-pretty`, `json native` |
 | Junos | `show lldp neighbors [detail]`, text, `\\| display json`, `\\| display xml` |
-| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, RGOS, OcNOS, ICX | their tables and their detailed text |
-| Nokia SR Linux and SR OS, VyOS, DriveNets | `show system lldp neighbor`, `show lldp neighbors` |
+| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, RGOS, OcNOS | their tables and their detailed text |
+| Nokia SR Linux and SR OS, VyOS | `show system lldp neighbor`, `show lldp neighbors` |
 | `sonic-cli` | `show lldp neighbor`; rests on its template |
 | OpenConfig, SR Linux' model | JSON of gNMI and RESTCONF |
 
@@ -34,25 +34,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from collector import (
-    _gnmi,
-    _lldp_blocks,
-    _lldp_boxed,
-    _lldp_cumulus,
-    _lldp_eos,
-    _lldp_icx,
-    _lldp_junos,
-    _lldp_nxos,
-    _lldp_openconfig,
-    _lldp_sonic,
-    _lldp_table,
-    _lldpd,
-    _nvue_interfaces,
-)
-from collector._answer import lines
-from collector._documents import unwrapped
-from collector._lldp_volatile import OF_SWITCHES
-from collector._xml_document import root_of
+from collector.formats import documents, lldp_tables, lldp_text, lldpd
+from collector.formats.documents import root_of, unwrapped
+from collector.formats.lldp_words import OF_SWITCHES
+from collector.formats.text import lines
+from collector.nos import cumulus_forms, eos_forms, junos_forms, model_forms, nxos_forms, sonic_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, Neighbor, collector, minutes
 
@@ -128,7 +114,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         Command("show lldp neighbor-info", ("aoscx",)),
         Command("nv show interface lldp", ("cumulus",)),
         Command("nv show interface", ("capture",)),
-        *_gnmi.requests("/lldp/interfaces"),
+        *documents.requests("/lldp/interfaces"),
         Command("openconfig-lldp", ("capture",)),
     ],
     every=minutes(1),
@@ -137,64 +123,62 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
 )
 def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a switch's answer, whichever network OS gave it."""
-    plain = _lldp_sonic.plain_table(answer)
+    plain = sonic_forms.plain_table(answer)
     if plain is not None:
         return plain
     if _LLDPD_JSON.match(answer):
-        return _lldpd.neighbors_from_json(answer)
+        return lldpd.neighbors_from_json(answer)
     document = _DOCUMENT.match(answer)
     if document is None:
         return _from_text(answer)
     if "<" in document.group():
         root = root_of(answer)
-        return _lldpd.neighbors_from_xml(root) if root.tag == "lldp" else _lldp_junos.neighbors_from_xml(root)
+        return lldpd.neighbors_from_xml(root) if root.tag == "lldp" else junos_forms.neighbors_from_xml(root)
     return _from_json(unwrapped(answer), answer)
 
 
 def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
     keys = document if isinstance(document, dict) else {}
     if "lldpNeighbors" in keys:
-        return _lldp_eos.neighbors_from_json(document)
-    if not _lldp_nxos.KEYS.isdisjoint(keys):
-        return _lldp_nxos.neighbors_from_json(document)
-    if not _lldp_junos.KEYS.isdisjoint(keys):
-        return _lldp_junos.neighbors_from_json(document)
-    if _lldp_openconfig.is_model(answer):  # parses the whole answer, so it comes last
-        return _lldp_openconfig.neighbors(document)
+        return eos_forms.neighbors_from_json(document)
+    if not nxos_forms.KEYS.isdisjoint(keys):
+        return nxos_forms.neighbors_from_json(document)
+    if not junos_forms.KEYS.isdisjoint(keys):
+        return junos_forms.neighbors_from_json(document)
+    if model_forms.lldp_is_model(answer):  # parses the whole answer, so it comes last
+        return model_forms.neighbors(document)
     if not isinstance(document, dict):
         raise UnreadableError("JSON that is not an object")
     if "lldp" in document:
-        return _lldpd.neighbors_from_json(answer)
-    if _lldp_cumulus.understands(document):
-        return _lldp_cumulus.neighbors_from_json(document)
+        return lldpd.neighbors_from_json(answer)
+    if cumulus_forms.lldp_understands(document):
+        return cumulus_forms.neighbors_from_json(document)
     raise UnreadableError("JSON that does not speak of LLDP neighbours")
 
 
 def _from_text(answer: str) -> Iterable[Neighbor]:
     rows = lines(answer)
     text = "\n".join(rows)
-    if _lldp_eos.HEADING.search(text):
-        return _lldp_eos.neighbors_from_text(text)
+    if eos_forms.HEADING.search(text):
+        return eos_forms.neighbors_from_text(text)
     if _LLDPD_KEYVALUE.search(text):
-        return _lldpd.neighbors_from_keyvalue(text)
-    if _lldp_cumulus.HEADING.search(text):
-        return _lldp_cumulus.neighbors_from_text(text)
+        return lldpd.neighbors_from_keyvalue(text)
+    if cumulus_forms.HEADING.search(text):
+        return cumulus_forms.neighbors_from_text(text)
     if _LLDPD_PLAIN.search(text):
-        return _lldpd.neighbors_from_plain(text)
-    framed = _lldp_sonic.of_framework(rows)
+        return lldpd.neighbors_from_plain(text)
+    framed = sonic_forms.of_framework(rows)
     if framed is not None:
         return framed
-    if _nvue_interfaces.is_table(rows):
-        return _nvue_interfaces.neighbors(rows)
-    if _lldp_boxed.is_table(rows):
-        return _lldp_boxed.neighbors(rows)
-    if _lldp_icx.BEGIN.search(text):
-        return _lldp_icx.neighbors(text, rows)
-    if _BLOCK.search(text) or _lldp_blocks.VRP.search(text):
-        return _lldp_blocks.neighbors(text, rows)
-    table = _lldp_table.header(rows)
+    if cumulus_forms.is_table(rows):
+        return cumulus_forms.neighbors(rows)
+    if lldp_text.is_table(rows):
+        return lldp_text.boxed_neighbors(rows)
+    if _BLOCK.search(text) or lldp_text.VRP.search(text):
+        return lldp_text.block_neighbors(text, rows)
+    table = lldp_tables.header(rows)
     if table:
-        return _lldp_table.neighbors(text, rows, table)
-    if _NOBODY.search(text) or _lldp_table.announced(text) == 0:
+        return lldp_tables.neighbors(text, rows, table)
+    if _NOBODY.search(text) or lldp_tables.announced(text) == 0:
         return ()
     raise UnreadableError("not an answer about LLDP neighbours", line=1, text=rows[0])

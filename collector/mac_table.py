@@ -28,10 +28,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector import _nvue_macs
-from collector._answer import lines
-from collector._documents import document, listed
-from collector._station_rows import has_title, is_port, is_remote, stations
+from collector.formats.documents import document, listed
+from collector.formats.table import has_title, is_port, is_remote, stations
+from collector.formats.text import lines
+from collector.nos import cumulus_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, minutes
 from truerail.model.names import canonical_mac
@@ -182,7 +182,7 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
-    rows = _nvue_macs.table(lines(answer))
+    rows = cumulus_forms.table(lines(answer))
     if rows is not None:
         for row in rows:
             yield from _linux(*row)

@@ -23,9 +23,9 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from collector._answer import is_json, lines
-from collector._documents import unwrapped
-from collector._sysfs import files
+from collector.formats.documents import unwrapped
+from collector.formats.sysfs import files
+from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, MachineIdentity, collector, minutes
 

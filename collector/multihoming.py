@@ -24,10 +24,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector import _mlag_text
-from collector._answer import is_json, lines
-from collector._documents import listed, unwrapped
-from collector._station_rows import is_remote
+from collector import mlag_peers
+from collector.formats.documents import listed, unwrapped
+from collector.formats.table import is_remote
+from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, SharedLag, collector, minutes
 
@@ -78,7 +78,7 @@ def multihoming(answer: str, device: Device) -> list[SharedLag]:
     if is_json(answer):
         return list(_from_json(unwrapped(answer)))
     text = [line.strip() for line in lines(answer)[:-1]]
-    found = [*dict.fromkeys(_segments(text)), *_mlag_text.shared(text)]
+    found = [*dict.fromkeys(_segments(text)), *mlag_peers.shared(text)]
     if not found:
         raise UnreadableError("not an answer about shared link aggregations", line=1, text=answer.strip()[:80])
     return found

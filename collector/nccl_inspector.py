@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import decode, is_json, lines
+from collector.formats.text import decode, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
 from truerail.model.nccl_facts import NcclBandwidth

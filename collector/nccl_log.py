@@ -35,7 +35,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from collector._nccl_lines import MARK, HopFields, Process, invented, read
+from collector.formats.nccl_lines import MARK, HopFields, Process, invented, read
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
 from truerail.model.nccl_facts import (

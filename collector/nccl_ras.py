@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from collector._answer import decode
+from collector.formats.text import decode
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
 from truerail.model.nccl_facts import RasComm, RasRank

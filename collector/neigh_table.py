@@ -25,9 +25,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import lines
-from collector._documents import document, listed
-from collector._station_rows import has_title, stations
+from collector.formats.documents import document, listed
+from collector.formats.table import has_title, stations
+from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, minutes
 from truerail.model.names import canonical_mac

@@ -15,7 +15,7 @@ Traps:
 
 from collections.abc import Iterator
 
-from collector._links import interfaces
+from collector.formats.ip_links import interfaces
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, NetAddress, collector, minutes
 

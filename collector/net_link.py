@@ -22,8 +22,7 @@ Traps:
 from operator import index
 from typing import Any
 
-from collector._ip_link_json import net_links
-from collector._links import interfaces
+from collector.formats.ip_links import interfaces, net_links
 from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minutes
 
 UPPER_KINDS = ("vlan", "macvlan", "ipvlan")

@@ -30,11 +30,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from collector._answer import is_json, lines
-from collector._counted import all_counts, count, may_be_cut, not_reported, port_counters
-from collector._counter_layout import read_values
-from collector._links import interfaces
-from collector._sections import Section, asks, is_prompt, sections
+from collector.formats.counts import all_counts, may_be_cut, name_count, not_reported, port_counters, read_values
+from collector.formats.ip_links import interfaces
+from collector.formats.text import Section, asks, is_json, is_prompt, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Device, PortCounters, Role, collector, minutes
 
@@ -152,7 +150,7 @@ def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
             continue
         if not name or _NO_NAME.search(name):
             raise UnreadableError("not a counter and its value, or cut short", line=at, text=text)
-        values.append(count(value, at, text))
+        values.append(name_count(value, at, text))
         names.append(name)
     return names, values
 
@@ -170,4 +168,4 @@ def _flat(name: str, counted: Any) -> Iterator[tuple[str, int]]:
         for key, value in counted.items():
             yield from _flat(f"{name}.{key}", value)
     elif type(counted) is int and not not_reported(str(counted)):
-        yield name, count(str(counted), 0, name)
+        yield name, name_count(str(counted), 0, name)

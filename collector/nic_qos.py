@@ -24,8 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from collector._answer import decode, lines
-from collector._sections import asks, sections
+from collector.formats.text import asks, decode, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Device, PortQos, Role, collector, minutes
 

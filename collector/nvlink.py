@@ -18,7 +18,7 @@ Traps:
 import re
 from collections.abc import Iterator
 
-from collector._answer import lines
+from collector.formats.text import lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Device, NvLink, Role, collector, minutes
 

@@ -27,24 +27,21 @@ Traps:
 - JSON of ethtool up to 6.15 has the key `module_temperature` twice: for the reading, then for its limits.
 - `mlxlink` writes `1.88,1.98,2.28,1.97 [-10.41..6]`: the lanes, then the low and the high limit.
 - EOS shows a module's type (`400GBASE-DR4`) and serial number, no part number: the type replaces the part. Junos shows
-  neither here. Inventories are in `collector/_optics_inventory.py`.
+  neither here. Inventories are in `collector/formats/module_inventory.py`.
 - SONiC shows zeros for a copper cable, and for a module without diagnostics: they are skipped.
 - Refused: an answer that ends inside a name, two modules below one command. Skipped: a last value without line feed.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from collector import _optics_models
-from collector._answer import is_json, lines
-from collector._documents import unwrapped
-from collector._medium import medium_of
-from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink, from_words
-from collector._module_json import optics as of_lanes
-from collector._optics_inventory import nvue
-from collector._port_models import optics as of_models
-from collector._sections import Section, asks, is_prompt, sections
-from collector._switch_optics import of_switch
+from collector.formats.documents import unwrapped
+from collector.formats.module_inventory import nvue
+from collector.formats.modules import Names, by_lane, from_ethtool, from_mlxlink, from_words, medium_of, module
+from collector.formats.switch_modules import of_switch
+from collector.formats.text import Section, asks, is_json, is_prompt, lines, sections
+from collector.nos import model_forms
+from collector.nos.model_forms import port_optics as of_models
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, Optic, collector, minutes
 
@@ -58,11 +55,13 @@ _CUMULUS = (
 )
 _ASKED = asks("(?:ethtool|mlxlink|nv|show)", "(?:-m|--module-info|--dump-module-eeprom|-d|interface|transceiver)")
 _LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? (\d{1,3})\)")
-_DBM = re.compile(r"(?:[\d.]{1,12} mW / )?(-?[\d.]{1,12}|-inf) dBm\b")
-_NUMBER = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?)\s")
-_RX = ("Rcvr signal avg optical power", "Receiver signal average optical power", "Receiver signal OMA")
-_TX = ("Transmit avg optical power", "Laser output power")
-_BIAS = ("Laser tx bias current", "Laser bias current")
+_NAMES = Names(
+    *("Module temperature", "Laser rx power low alarm threshold", "Laser rx power high alarm threshold"),
+    *("Vendor name", "Vendor PN", "Vendor SN", ("Connector", "Transmitter technology", "Vendor PN")),
+    rx=("Rcvr signal avg optical power", "Receiver signal average optical power", "Receiver signal OMA"),
+    tx=("Transmit avg optical power", "Laser output power"),
+    bias=("Laser tx bias current", "Laser bias current"),
+)
 _NO_MODULE = re.compile(r"\s*(?:netlink error|Cannot get )", re.IGNORECASE)
 _DUMPED = re.compile(r"\s*(?:Offset\s+Values|-{6}\s+-{6})\s*")
 """The head of a module's bytes, which ethtool prints of a kind of module that its release does not know."""
@@ -97,7 +96,7 @@ Reported = Mapping[str, Mapping[int, str]]
         Command("show interfaces diagnostics optics", ("junos",)),
         Command("info from state interface * | as json", ("srlinux",)),
         Command("show inventory", ("capture",)),
-        *_optics_models.REQUESTS,
+        *model_forms.OPTICS_REQUESTS,
         *(
             Command(text, ("capture",))
             for text in (
@@ -133,8 +132,8 @@ def optics(answer: str, device: Device) -> list[Optic]:
     modules = None
     if '"oper-state"' in answer and '"port-speed"' in answer and is_json(answer):
         modules = list(of_models(unwrapped(answer)))
-    if modules is None and is_json(answer) and _optics_models.is_model(answer):
-        modules = list(_optics_models.optics(unwrapped(answer)))
+    if modules is None and is_json(answer) and model_forms.optics_is_model(answer):
+        modules = list(model_forms.optics_optics(unwrapped(answer)))
     if modules is not None:
         return _some(modules, text)
     if _OTHER_INVENTORY.search(answer):
@@ -191,39 +190,11 @@ def _title(section: Section, at: int) -> bool:
 
 
 def _module(port: str, reported: Reported) -> Iterator[Optic]:
-    celsius = _NUMBER.match(_word(reported, "Module temperature"))
-    whole = Optic(
-        port,
-        temperature_celsius=float(celsius[1]) if celsius else None,
-        rx_power_low_dbm=_dbm(_word(reported, "Laser rx power low alarm threshold")),
-        rx_power_high_dbm=_dbm(_word(reported, "Laser rx power high alarm threshold")),
-        vendor=_word(reported, "Vendor name") or None,
-        part=_word(reported, "Vendor PN") or None,
-        serial=_word(reported, "Vendor SN") or None,
-        medium=medium_of(*(_word(reported, key) for key in ("Connector", "Transmitter technology", "Vendor PN"))),
-    )
-    rx = {lane: _dbm(value) for lane, value in _lanes(reported, _RX)}
-    tx = {lane: _dbm(value) for lane, value in _lanes(reported, _TX)}
-    bias = {lane: _milliamperes(value) for lane, value in _lanes(reported, _BIAS)}
-    return of_lanes(whole, rx, tx, bias, copper="copper cable" in _word(reported, "Transmitter technology").lower())
+    columns = {key: reported[key] for key in (*_NAMES.rx, *_NAMES.tx, *_NAMES.bias) if key in reported}
+    values = {key: _word(reported, key) for key in reported}
+    copper = "copper cable" in values.get("Transmitter technology", "").lower()
+    return module(port, _NAMES, values, by_lane(columns), copper=copper)
 
 
 def _word(reported: Reported, name: str) -> str:
-    return reported.get(name, {}).get(0, "")
-
-
-def _lanes(reported: Reported, names: tuple[str, ...]) -> Iterable[tuple[int, str]]:
-    """The lanes and their values under the first of these names that exists."""
-    return next((reported[name].items() for name in names if name in reported), ())
-
-
-def _milliamperes(value: str) -> float | None:
-    found = _NUMBER.match(value)
-    return float(found[1]) if found else None
-
-
-def _dbm(value: str) -> float | None:
-    found = _DBM.match(value)
-    if found is None:
-        return None
-    return DARK_DBM if found[1] == "-inf" else max(DARK_DBM, float(found[1]))
+    return reported[name].get(0, "")

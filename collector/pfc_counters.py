@@ -31,20 +31,19 @@ QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
 
 from typing import Any
 
-from collector import (
-    _nvue,
-    _nvue_counters_text,
-    _pfc_eos,
-    _pfc_nxos,
-    _pfc_sonic,
-    _pfc_tables,
-    _port_ethtool,
-    _port_junos,
-    _sonic_database,
+from collector.formats import ethtool
+from collector.formats.documents import document
+from collector.formats.table import tables
+from collector.formats.text import is_json, lines
+from collector.nos import (
+    cumulus_forms,
+    enterprise_forms,
+    eos_forms,
+    junos_forms,
+    nxos_qos_forms,
+    sonic_database,
+    sonic_forms,
 )
-from collector._answer import is_json, lines
-from collector._documents import document
-from collector._ruled_table import tables
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
@@ -52,7 +51,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
 @collector(
     on=SWITCHES,
     ask=[
-        _sonic_database.DUMP,
+        sonic_database.DUMP,
         Command("show pfc counters", ("sonic",)),
         Command("pfcstat", ("sonic",)),
         Command("show pfc counters --history", ("sonic",)),
@@ -70,7 +69,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("display dcb pfc", ("vrp",)),
         Command("display abs-pfc", ("vrp",)),
         Command("display priority-flow-control interface", ("comware",)),
-        _port_ethtool.LIVE,
+        ethtool.LIVE,
         Command("nv show interface {port}", ("cumulus",)),
     ],
     every=minutes(1 / 6),
@@ -80,42 +79,42 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
 )
 def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port. Raises `UnreadableError`."""
-    if _sonic_database.is_dump(answer):
-        return _sonic_database.pfc_counters(answer)
-    if is_json(answer) and _nvue.understands(answer):
-        return _nvue.pfc_counters(answer)
-    if _nvue_counters_text.has_pfc(answer):
-        return _nvue_counters_text.pfc_counters(answer)
+    if sonic_database.is_dump(answer):
+        return sonic_database.pfc_counters(answer)
+    if is_json(answer) and cumulus_forms.nvue_understands(answer):
+        return cumulus_forms.nvue_pfc_counters(answer)
+    if cumulus_forms.has_pfc(answer):
+        return cumulus_forms.text_pfc_counters(answer)
     found = document(answer)
     if found is None:
-        found = _port_junos.of_text(answer)
+        found = junos_forms.of_text(answer)
     return _from_text(answer) if found is None else _from_json(found)
 
 
 def _from_text(answer: str) -> list[PortCounters]:
-    if _pfc_nxos.is_text(answer):
-        return _pfc_nxos.counters(_pfc_nxos.from_text(answer))
-    if _pfc_nxos.is_detail(answer):
-        return _pfc_nxos.detailed_counters(answer)
-    if _pfc_eos.is_text(answer):
-        return _pfc_eos.text_counters(answer)
-    if _pfc_tables.is_table(answer):
-        return _pfc_tables.counters(lines(answer))
-    if _port_ethtool.TITLE in answer:
-        return _port_ethtool.pfc_counters(answer)
+    if nxos_qos_forms.pfc_is_text(answer):
+        return nxos_qos_forms.counters(nxos_qos_forms.pfc_from_text(answer))
+    if nxos_qos_forms.is_detail(answer):
+        return nxos_qos_forms.detailed_counters(answer)
+    if eos_forms.pfc_is_text(answer):
+        return eos_forms.text_counters(answer)
+    if enterprise_forms.pfc_is_table(answer):
+        return enterprise_forms.pfc_counters(lines(answer))
+    if ethtool.TITLE in answer:
+        return ethtool.pfc_counters(answer)
     found = tables(answer)
-    if _pfc_sonic.is_frames(found):
-        return _pfc_sonic.counters(found)
-    if _pfc_sonic.is_history(found):
-        return _pfc_sonic.history(found)
+    if sonic_forms.is_frames(found):
+        return sonic_forms.counters(found)
+    if sonic_forms.is_history(found):
+        return sonic_forms.history(found)
     raise UnreadableError("not an answer about pause frames", line=1, text=answer.strip().split("\n")[0])
 
 
 def _from_json(found: Any) -> list[PortCounters]:
-    if _pfc_nxos.is_json(found):
-        return _pfc_nxos.counters(_pfc_nxos.from_json(found))
-    if _pfc_eos.is_counters(found):
-        return _pfc_eos.counters(found)
-    if isinstance(found, dict) and _port_junos.KEY in found:
-        return _port_junos.pfc_counters(found)
+    if nxos_qos_forms.pfc_is_json(found):
+        return nxos_qos_forms.counters(nxos_qos_forms.pfc_from_json(found))
+    if eos_forms.is_counters(found):
+        return eos_forms.counters(found)
+    if isinstance(found, dict) and junos_forms.PORT_KEY in found:
+        return junos_forms.pfc_counters(found)
     raise UnreadableError("JSON that does not speak of pause frames")

@@ -13,10 +13,10 @@ Traps:
 - Queues beyond 7 are no priorities and are skipped. An answer may contain several runs: the last one counts.
 """
 
-from collector._answer import lines
-from collector._pfc_tables import has_watchdog, watchdog_counters
-from collector._ruled_table import rows, tables
-from collector._tally import Tally, count, priority
+from collector.formats.counts import Tally, count, priority
+from collector.formats.table import rows, tables
+from collector.formats.text import lines
+from collector.nos.enterprise_forms import has_watchdog, watchdog_counters
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
 

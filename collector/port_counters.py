@@ -37,23 +37,20 @@ documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' document
 
 from typing import Any
 
-from collector import (
-    _nvue,
-    _port_aoscx,
-    _port_comware,
-    _port_eos,
-    _port_ethtool,
-    _port_junos,
-    _port_models,
-    _port_nxos,
-    _port_nxos_text,
-    _port_prose,
-    _port_sonic,
-    _sonic_database,
+from collector.formats import ethtool, port_paragraphs
+from collector.formats.documents import document
+from collector.formats.table import tables
+from collector.formats.text import is_json, lines
+from collector.nos import (
+    cumulus_forms,
+    enterprise_forms,
+    eos_forms,
+    junos_forms,
+    model_forms,
+    nxos_forms,
+    sonic_database,
+    sonic_forms,
 )
-from collector._answer import is_json, lines
-from collector._documents import document
-from collector._ruled_table import tables
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
@@ -61,7 +58,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
 @collector(
     on=SWITCHES,
     ask=[
-        _sonic_database.DUMP,
+        sonic_database.DUMP,
         Command("show interfaces counters -j", ("sonic",)),
         Command("portstat -j", ("sonic",)),
         Command("show interfaces counters", ("sonic",)),
@@ -72,7 +69,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interface counters | json", ("nxos",)),
         Command("show interface | json", ("nxos",)),
         Command("show interface counters", ("nxos",)),
-        _port_ethtool.LIVE,
+        ethtool.LIVE,
         Command("nv show interface -o json", ("cumulus",)),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
@@ -82,7 +79,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interfaces", ("iosxr",)),
         Command("show interface", ("aoscx", "os10", "sonic_cli")),
         Command("display interface", ("comware", "vrp")),
-        *_port_models.REQUESTS,
+        *model_forms.PORT_REQUESTS,
         Command("openconfig-interfaces", ("capture",)),
         Command("ethtool -S {port}", ("cumulus", "linux")),
         Command("nv show interface {port}", ("cumulus",)),
@@ -94,50 +91,50 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
 )
 def port_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with counters. Raises `UnreadableError`."""
-    if _sonic_database.is_dump(answer):
-        return _sonic_database.port_counters(answer)
-    if is_json(answer) and _nvue.understands(answer):
-        return _nvue.port_counters(answer)
+    if sonic_database.is_dump(answer):
+        return sonic_database.port_counters(answer)
+    if is_json(answer) and cumulus_forms.nvue_understands(answer):
+        return cumulus_forms.port_counters(answer)
     found = document(answer)
     if found is None:
-        found = _port_junos.of_text(answer)
+        found = junos_forms.of_text(answer)
     return _from_text(answer) if found is None else from_json(found)
 
 
 def _from_text(answer: str) -> list[PortCounters]:
-    if _port_aoscx.is_text(answer):
-        return _port_aoscx.from_text(lines(answer))
-    if _port_prose.is_text(answer):
-        return _port_prose.from_text(lines(answer))
-    if _port_nxos_text.is_text(answer):
-        return _port_nxos_text.from_text(lines(answer))
-    if _port_comware.is_text(answer):
-        return _port_comware.from_text(lines(answer))
-    if _port_sonic.is_cli(answer):
-        return _port_sonic.from_cli(lines(answer))
-    found = [table for table in tables(answer) if _port_sonic.is_table(table)]
+    if enterprise_forms.aoscx_is_text(answer):
+        return enterprise_forms.aoscx_from_text(lines(answer))
+    if port_paragraphs.is_text(answer):
+        return port_paragraphs.from_text(lines(answer))
+    if nxos_forms.paragraph_is_text(answer):
+        return nxos_forms.paragraph_from_text(lines(answer))
+    if enterprise_forms.counted_is_text(answer):
+        return enterprise_forms.counted_from_text(lines(answer))
+    if sonic_forms.is_cli(answer):
+        return sonic_forms.from_cli(lines(answer))
+    found = [table for table in tables(answer) if sonic_forms.port_is_table(table)]
     if found:
-        return _port_sonic.from_tables(found)
-    if _port_nxos.is_text(answer):
-        return _port_nxos.from_text(answer)
-    if _port_sonic.is_details(answer):
-        return _port_sonic.from_details(answer)
-    if _port_ethtool.TITLE in answer:
-        return _port_ethtool.port_counters(answer)
+        return sonic_forms.port_from_tables(found)
+    if nxos_forms.port_is_text(answer):
+        return nxos_forms.port_from_text(answer)
+    if sonic_forms.is_details(answer):
+        return sonic_forms.from_details(answer)
+    if ethtool.TITLE in answer:
+        return ethtool.port_counters(answer)
     raise UnreadableError("not an answer about what ports counted", line=1, text=answer.strip().split("\n")[0])
 
 
 def from_json(found: Any) -> list[PortCounters]:
     """The counters in a document of any platform. Raises `UnreadableError`."""
-    if _port_models.is_model(found):
-        return _port_models.port_counters(found)
+    if model_forms.port_is_model(found):
+        return model_forms.port_port_counters(found)
     if isinstance(found, dict):
-        if _port_junos.KEY in found:
-            return _port_junos.port_counters(found)
-        if not _port_eos.KEYS.isdisjoint(found):
-            return _port_eos.from_json(found)
-        if _port_nxos.is_json(found):
-            return _port_nxos.from_json(found)
-        if _port_sonic.is_json(found):
-            return _port_sonic.from_json(found)
+        if junos_forms.PORT_KEY in found:
+            return junos_forms.port_counters(found)
+        if not eos_forms.KEYS.isdisjoint(found):
+            return eos_forms.port_from_json(found)
+        if nxos_forms.is_json(found):
+            return nxos_forms.from_json(found)
+        if sonic_forms.port_is_json(found):
+            return sonic_forms.port_from_json(found)
     raise UnreadableError("JSON that does not speak of what ports counted")

@@ -10,9 +10,9 @@ Traps: those of `port_counters`. NX-OS prints `--` for a counter that a port lac
 were damaged on another link and forwarded: they are among the CRC errors, and no fault of this port's cable.
 """
 
-from collector import _port_eos, _port_nxos
-from collector._answer import is_json
-from collector._documents import unwrapped
+from collector.formats.documents import unwrapped
+from collector.formats.text import is_json
+from collector.nos import eos_forms, nxos_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
@@ -33,9 +33,9 @@ def port_errors(answer: str, device: Device) -> list[PortCounters]:
     if is_json(answer):
         found = unwrapped(answer)
         if isinstance(found, dict) and "interfaceErrorCounters" in found:
-            return _port_eos.from_json(found)
-        if isinstance(found, dict) and _port_nxos.is_json(found):
-            return _port_nxos.from_json(found)
-    elif _port_nxos.is_text(answer):
-        return _port_nxos.from_text(answer)
+            return eos_forms.port_from_json(found)
+        if isinstance(found, dict) and nxos_forms.is_json(found):
+            return nxos_forms.from_json(found)
+    elif nxos_forms.port_is_text(answer):
+        return nxos_forms.port_from_text(answer)
     raise UnreadableError("not an answer about errors of ports", line=1, text=answer.strip().split("\n")[0])

@@ -21,11 +21,11 @@ Traps:
 
 from typing import Any
 
-from collector import _pfc_eos, _pfc_nxos
-from collector._answer import is_json
-from collector._documents import unwrapped
-from collector._ruled_table import Table, rows, tables
-from collector._tally import priority
+from collector.formats.counts import priority
+from collector.formats.documents import unwrapped
+from collector.formats.table import Table, rows, tables
+from collector.formats.text import is_json
+from collector.nos import eos_forms, nxos_qos_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortQos, collector, minutes
 
@@ -53,12 +53,12 @@ def port_qos(answer: str, device: Device) -> list[PortQos]:
     """One `PortQos` for each port whose settings are reported. Raises `UnreadableError`."""
     if is_json(answer):
         return _from_json(unwrapped(answer))
-    if _pfc_nxos.is_text(answer):
-        return _pfc_nxos.settings(_pfc_nxos.from_text(answer))
-    if _pfc_nxos.is_detail(answer):
-        return _pfc_nxos.detailed_settings(answer)
-    if _pfc_eos.is_settings_text(answer):
-        return _pfc_eos.settings_from_text(answer)
+    if nxos_qos_forms.pfc_is_text(answer):
+        return nxos_qos_forms.settings(nxos_qos_forms.pfc_from_text(answer))
+    if nxos_qos_forms.is_detail(answer):
+        return nxos_qos_forms.detailed_settings(answer)
+    if eos_forms.is_settings_text(answer):
+        return eos_forms.settings_from_text(answer)
     found = tables(answer)
     if not any(_has(table, _PRIORITIES) or _has(table, _WATCHDOG) for table in found):
         raise UnreadableError("not an answer about lossless priorities", line=1, text=answer.strip().split("\n")[0])
@@ -66,10 +66,10 @@ def port_qos(answer: str, device: Device) -> list[PortQos]:
 
 
 def _from_json(found: Any) -> list[PortQos]:
-    if _pfc_nxos.is_json(found):
-        return _pfc_nxos.settings(_pfc_nxos.from_json(found))
+    if nxos_qos_forms.pfc_is_json(found):
+        return nxos_qos_forms.settings(nxos_qos_forms.pfc_from_json(found))
     if isinstance(found, dict):
-        return _pfc_eos.settings_from_json(found)
+        return eos_forms.settings_from_json(found)
     raise UnreadableError("JSON that does not speak of priority flow control")
 
 

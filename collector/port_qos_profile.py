@@ -22,7 +22,7 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from collector._answer import lines
+from collector.formats.text import lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortQos, collector, minutes
 

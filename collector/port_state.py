@@ -22,7 +22,7 @@ Needs: a read-only login.
 The answers are those of `link_speed` and are requested once. Each port becomes an interface with the kernel's words for
 its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags if it is administratively down. Traps:
 
-- One table, `collector/_port_words.py`, maps words to administratively down, a missing module, no light, or an error.
+- One table, `formats/port_words.py`, maps words to administratively down, a missing module, no light, or an error.
 - NX-OS prints `is down (XCVR not inserted)` even if the port is administratively down: `admin state is down`, in the
   line below, shows that. `inactive`, `suspended`, `channelDown` and the like leave the port's state unknown.
 - The table of OS10's `show interface status` has no administrative state: a port switched off there reads as down. Its
@@ -31,8 +31,8 @@ its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags if it 
   elsewhere: not read.
 """
 
-from collector._port_words import PortState, flags
-from collector._speed_answers import ASK, statuses
+from collector.formats.port_statuses import ASK, answer_statuses
+from collector.formats.port_words import PortState, flags
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 
@@ -40,7 +40,7 @@ from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 @collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], megabytes=16, shared=True, optional=True)
 def port_state(answer: str, device: Device) -> list[NetLink]:
     """One `NetLink` for each port whose state is reported. Raises `UnreadableError`."""
-    reported = statuses(answer)
+    reported = answer_statuses(answer)
     if not reported:
         raise UnreadableError("not an answer about the state of ports", line=1, text=answer.strip().split("\n")[0])
     if all(port.up is None for port in reported):

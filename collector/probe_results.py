@@ -30,7 +30,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import decode, last_line, text_in
+from collector.formats.text import decode, last_line, text_in
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
 from truerail.model.probe_facts import FULL_TTL

@@ -24,21 +24,18 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 
 from typing import Any
 
-from collector import (
-    _junos_queue_text,
-    _nvue,
-    _nvue_counters_text,
-    _port_junos,
-    _queue_eos,
-    _queue_models,
-    _queue_nxos,
-    _queue_os10,
-    _queue_sonic,
-    _queue_vrp,
+from collector.formats.documents import document
+from collector.formats.table import tables
+from collector.formats.text import is_json, lines
+from collector.nos import (
+    cumulus_forms,
+    enterprise_forms,
+    eos_forms,
+    junos_forms,
+    model_forms,
+    nxos_qos_forms,
+    sonic_forms,
 )
-from collector._answer import is_json, lines
-from collector._documents import document
-from collector._ruled_table import tables
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
@@ -60,7 +57,7 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
         *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
-        *_queue_models.REQUESTS,
+        *model_forms.QUEUE_REQUESTS,
         Command("nv show interface {port}", ("cumulus",)),
         Command("show queue counters {port}", ("sonic",)),
         Command("show queuing statistics interface {port}", ("os10",)),
@@ -73,40 +70,40 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
 )
 def queue_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
-    if is_json(answer) and _nvue.understands(answer):
-        return _nvue.queue_counters(answer)
-    if _nvue_counters_text.has_queues(answer):
-        return _nvue_counters_text.queue_counters(answer)
+    if is_json(answer) and cumulus_forms.nvue_understands(answer):
+        return cumulus_forms.nvue_queue_counters(answer)
+    if cumulus_forms.has_queues(answer):
+        return cumulus_forms.text_queue_counters(answer)
     document_of = document(answer)
     if document_of is None:
-        document_of = _port_junos.of_text(answer)
+        document_of = junos_forms.of_text(answer)
     if document_of is not None:
         return _from_json(document_of)
-    if _queue_nxos.is_text(answer):
-        return _queue_nxos.from_text(lines(answer))
-    if _queue_eos.is_text(answer):
-        return _queue_eos.from_text(lines(answer))
-    if _junos_queue_text.is_text(answer):
-        return _junos_queue_text.counters(lines(answer))
-    if _queue_vrp.is_text(answer):
-        return _queue_vrp.counters(lines(answer))
-    if _queue_os10.is_table(answer):
-        return _queue_os10.counters(lines(answer))
-    found = [table for table in tables(answer) if _queue_sonic.is_table(table)]
+    if nxos_qos_forms.queue_is_text(answer):
+        return nxos_qos_forms.queue_from_text(lines(answer))
+    if eos_forms.queue_is_text(answer):
+        return eos_forms.from_text(lines(answer))
+    if junos_forms.is_text(answer):
+        return junos_forms.counters(lines(answer))
+    if enterprise_forms.vrp_is_text(answer):
+        return enterprise_forms.vrp_counters(lines(answer))
+    if enterprise_forms.os10_is_table(answer):
+        return enterprise_forms.os10_counters(lines(answer))
+    found = [table for table in tables(answer) if sonic_forms.queue_is_table(table)]
     if not found:
         raise UnreadableError("not an answer about queues", line=1, text=answer.strip().split("\n")[0])
-    return _queue_sonic.from_tables(found)
+    return sonic_forms.queue_from_tables(found)
 
 
 def _from_json(found: Any) -> list[PortCounters]:
-    if _queue_sonic.is_json(found):
-        return _queue_sonic.from_json(found)
-    if _queue_nxos.is_json(found):
-        return _queue_nxos.from_json(found)
-    if isinstance(found, dict) and _queue_eos.KEY in found:
-        return _queue_eos.from_json(found)
-    if isinstance(found, dict) and _port_junos.KEY in found:
-        return _port_junos.queue_counters(found)
-    if _queue_models.is_model(found):
-        return _queue_models.port_counters(found)
+    if sonic_forms.queue_is_json(found):
+        return sonic_forms.queue_from_json(found)
+    if nxos_qos_forms.queue_is_json(found):
+        return nxos_qos_forms.queue_from_json(found)
+    if isinstance(found, dict) and eos_forms.KEY in found:
+        return eos_forms.queue_from_json(found)
+    if isinstance(found, dict) and junos_forms.PORT_KEY in found:
+        return junos_forms.queue_counters(found)
+    if model_forms.queue_is_model(found):
+        return model_forms.queue_port_counters(found)
     raise UnreadableError("JSON that does not speak of queues")

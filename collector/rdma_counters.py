@@ -27,10 +27,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from collector._answer import is_json, lines
-from collector._counted import KEPT, MOST_KEPT, all_counts, is_count, named, port_counters
-from collector._rdma_statistic import Counted, from_json, from_show_counters, from_statistic
-from collector._sysfs import files
+from collector.formats.counts import KEPT, MOST_KEPT, all_counts, is_count, named, port_counters
+from collector.formats.rdma_reports import Counted, from_json, from_show_counters, from_statistic
+from collector.formats.sysfs import files
+from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError
 from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes
 

@@ -22,8 +22,8 @@ from collections import Counter as Tally
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import PASTED, decode, is_json, lines
-from collector._link_lines import linked
+from collector.formats.rdma_reports import linked
+from collector.formats.text import PASTED, decode, is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes
 

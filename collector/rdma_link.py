@@ -26,9 +26,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from collector._answer import PASTED, decode, is_json, lines
-from collector._rdma_reports import ports_from_devinfo, ports_from_ibstat, ports_from_ibstatus
-from collector._rdma_words import physical_state, port_state
+from collector.formats.rdma_reports import (
+    physical_state,
+    port_state,
+    ports_from_devinfo,
+    ports_from_ibstat,
+    ports_from_ibstatus,
+)
+from collector.formats.text import PASTED, decode, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, RdmaLink, Role, collector, minutes
 

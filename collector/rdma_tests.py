@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector._answer import decode, last_line, text_in
+from collector.formats.text import decode, last_line, text_in
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, RdmaTest, Role, collector, minutes
 

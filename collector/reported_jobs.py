@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from collector._answer import decode
-from collector._slurm_words import Names
+from collector.formats.slurm_words import Names
+from collector.formats.text import decode
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerJob, collector
 

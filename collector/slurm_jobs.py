@@ -33,11 +33,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector import _slurm_tables
-from collector._answer import decode, is_json, lines
-from collector._slurm_accounting import COLUMNS, from_accounting, is_accounting
-from collector._slurm_records import records, value
-from collector._slurm_words import Names, end_of, gpus_in, name_of, number, states, text, time
+from collector.formats import slurm_tables
+from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounting
+from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
+from collector.formats.text import decode, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerJob, collector
 
@@ -77,14 +76,12 @@ def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record. Raises `UnreadableError`."""
     if re.search(r"^[ \t]*JobId=", answer, re.MULTILINE):
         return _from_records(answer)
-    if SEPARATOR not in answer and not _slurm_tables.JOBS.search(answer) and _slurm_tables.asks_columns(answer):
-        return _slurm_tables.asked_jobs(answer)
+    if SEPARATOR not in answer and slurm_tables.has_jobs(answer):
+        return slurm_tables.jobs(answer)
     if is_accounting(answer):
         return from_accounting(answer, SEPARATOR)
     if SEPARATOR not in answer and is_json(answer):
         return _from_json(decode(answer))
-    if _slurm_tables.JOBS.search(answer):
-        return _slurm_tables.jobs(answer)
     if answer.lstrip().startswith("JOBID"):
         needs = (
             "not a job: a table needs the columns JOBID, NODES, NODELIST and STATE or ST, each once, by blanks or `|`"

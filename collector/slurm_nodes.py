@@ -20,10 +20,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector import _slurm_tables
-from collector._answer import decode, is_json
-from collector._slurm_records import records, value
-from collector._slurm_words import Names, gpus_in, states, text
+from collector.formats import slurm_tables
+from collector.formats.slurm_words import Names, gpus_in, records, states, text, value
+from collector.formats.text import decode, is_json
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerNode, collector
 
@@ -48,10 +47,10 @@ def slurm_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
     """One `SchedulerNode` for each node. Raises `UnreadableError`."""
     if not answer.startswith("NodeName=") and is_json(answer):
         return _from_json(decode(answer))
-    if _slurm_tables.NODES.search(answer):
-        return _slurm_tables.nodes(answer)
-    if _slurm_tables.asks_columns_of_nodes(answer):
-        return _slurm_tables.asked_nodes(answer)
+    if slurm_tables.NODES.search(answer):
+        return slurm_tables.nodes(answer)
+    if slurm_tables.asks_columns_of_nodes(answer):
+        return slurm_tables.asked_nodes(answer)
     return _from_records(answer)
 
 

@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import object_of
-from collector._slurm_words import Names
+from collector.formats.slurm_words import Names
+from collector.formats.text import object_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, TopologyUnit, collector
 from truerail.model.yaml_plain import plain

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector import _nvue, _port_ethtool, _sonic_database, _tally, collectors
+from collector import collectors
+from collector.formats import counts, ethtool
+from collector.nos import cumulus_forms, sonic_database
 from tests.each import each
 from tests.real import require
 from tests.snmpd import COMMUNITY, Relay, snmpd
@@ -65,20 +67,20 @@ def reported(name: str, answer: str) -> dict[tuple[str, str, int | None], int]:
     ],
 )
 def test_a_value_or_nothing(value: Any, expected: int | None) -> None:
-    assert _tally.count(value) == expected
+    assert counts.count(value) == expected
 
 
 @pytest.mark.parametrize("value", ["18446744073709551616", -1, "-1", 1.5, True, "1,23", "0x10", "12 KB", [], "٣", "²"])
 def test_no_value_of_a_counter(value: Any) -> None:
     with pytest.raises(UnreadableError, match="not the value of a counter"):
-        _tally.count(value)
+        counts.count(value)
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [("0 Bytes", 0), ("1,024 bytes", 1024), ("36.0 KB", None), ("7", 7), (7, 7), ("soon", None)]
 )
 def test_a_size_that_is_rounded_says_nothing(value: Any, expected: int | None) -> None:
-    assert _tally.size(value) == expected
+    assert counts.size(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,11 +88,11 @@ def test_a_size_that_is_rounded_says_nothing(value: Any, expected: int | None) -
     [("PFC3", 3), (7, 7), ("UC0", 0), ("8", None), ("13", None), (None, None), ("", None), ("²", None)],
 )
 def test_a_priority_is_one_of_eight(value: Any, expected: int | None) -> None:
-    assert _tally.priority(value) == expected
+    assert counts.priority(value) == expected
 
 
 def test_a_devices_own_word_in_lower_case() -> None:
-    assert [_tally.own(word).counter for word in ("HwIfInL3Drops", "Xmit-Err", "a_octets", "SAIPort")] == [
+    assert [counts.own(word).counter for word in ("HwIfInL3Drops", "Xmit-Err", "a_octets", "SAIPort")] == [
         "hw_if_in_l3_drops", "xmit_err", "a_octets", "sai_port",
     ]  # fmt: skip
 
@@ -186,7 +188,7 @@ def test_a_database_without_the_frame_around_its_hashes() -> None:
 )
 def test_one_pattern_matches_the_ports_and_their_names_and_no_queue(key: str, *, dumped: bool) -> None:
     """Redis' KEYS and Python's fnmatch read such a pattern alike."""
-    pattern = _sonic_database.DUMP.text.split("'")[1]
+    pattern = sonic_database.DUMP.text.split("'")[1]
     assert fnmatchcase(key, pattern) is dumped
 
 
@@ -203,7 +205,7 @@ def test_a_shell_understands_what_switches_with_a_shell_are_asked(name: str) -> 
 def test_the_loop_over_ports_names_each_port_above_its_answer() -> None:
     """On this machine: what answers is read; a machine without `ethtool` says so by its exit code."""
     require("sh")
-    done = subprocess.run(["sh", "-c", _port_ethtool.LIVE.text], capture_output=True, text=True, check=False)
+    done = subprocess.run(["sh", "-c", ethtool.LIVE.text], capture_output=True, text=True, check=False)
     assert done.returncode == (0 if shutil.which("ethtool") else 127)
     named = {line.split()[-1] for line in done.stdout.splitlines() if line.startswith("# ethtool -S ")}
     assert named <= {path.name for path in Path("/sys/class/net").iterdir()}
@@ -300,7 +302,7 @@ def test_nvue_groups_at_the_top_and_rows_without_a_priority() -> None:
 )
 def test_nvue_is_named_by_the_command_above_it(command: str, port: str) -> None:
     answer = f'{command}\n{{"pfc-stats": {{"3": {{"tx-pause-frames": 1}}}}}}\n'
-    assert _nvue.pfc_counters(answer) == [PortCounters(port, (Counter("tx_pause_frames", 3),), (1,))]
+    assert cumulus_forms.nvue_pfc_counters(answer) == [PortCounters(port, (Counter("tx_pause_frames", 3),), (1,))]
 
 
 def test_ethtool_of_one_port_twice_does_not_count_double() -> None:

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collector import _counter_layout, _lldp_sonic, collectors, nic_counters
+from collector import collectors, nic_counters
+from collector.formats import counts
+from collector.nos import sonic_forms
 from tests.draws import draws
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, Role
@@ -60,7 +62,7 @@ def behind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], object]:
 
     def of(collector: str, answer: str) -> object:
         with monkeypatch.context() as without:
-            without.setattr(_lldp_sonic, "plain_table", lambda answer: None)
+            without.setattr(sonic_forms, "plain_table", lambda answer: None)
             module = __import__("sys").modules["collector.nic_counters"]
             without.setattr(module, "read_values", lambda answer, parse: parse(answer))
             return outcome(lambda: read(collector, answer))
@@ -75,7 +77,7 @@ def recorded() -> Iterator[tuple[str, str]]:
 
 
 def test_a_table_and_counters_take_the_short_way() -> None:
-    found = _lldp_sonic.plain_table(TABLE)
+    found = sonic_forms.plain_table(TABLE)
     assert found is not None
     assert [(one.port, one.system_name, one.port_id, one.port_description) for one in found] == [
         ("Ethernet0", "gpu-1", "02:00:00:00:00:01", "eth0"),
@@ -83,10 +85,10 @@ def test_a_table_and_counters_take_the_short_way() -> None:
         ("Ethernet8", None, "etp1", None),
         ("eth0", "oob", "02:00:00:00:00:0a", None),
     ]
-    before = _counter_layout._places.cache_info().hits
+    before = counts._places.cache_info().hits
     read("nic_counters", COUNTERS)
     read("nic_counters", COUNTERS.replace("18\n", "21\n"))
-    assert _counter_layout._places.cache_info().hits > before
+    assert counts._places.cache_info().hits > before
 
 
 def test_every_recording_reads_the_same_whole_and_cut_at_each_line(behind: Callable[[str, str], object]) -> None:
@@ -134,4 +136,4 @@ def test_any_values_read_the_same(behind: Callable[[str, str], object], values: 
 
 
 def test_values_in_another_order_than_their_counters_are_picked() -> None:
-    assert _counter_layout._pick([2, 0])((7, 8, 9)) == (9, 7)
+    assert counts._pick([2, 0])((7, 8, 9)) == (9, 7)

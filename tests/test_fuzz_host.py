@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector import collectors
-from collector._ip_link_json import net_links
-from collector._links import interfaces
+from collector.formats.ip_links import interfaces, net_links
 from collector.net_link import UPPER_KINDS, _link
 from tests.draws import draws
 from tests.each import each

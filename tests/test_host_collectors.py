@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from collector import collectors
-from collector._lldpd import neighbors_from_keyvalue, neighbors_from_plain
+from collector.formats.lldpd import neighbors_from_keyvalue, neighbors_from_plain
 from tests.each import each
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Device, Fact, GpuNicPath, LinkSpeed, Neighbor, NetLink, RdmaLink, Role

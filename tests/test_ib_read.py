@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from collector._ib_words import adapter, gbps, guid_text, host_and_device, switch
+from collector.formats.ib_words import adapter, gbps, guid_text, host_and_device, switch
 from tests.each import each
 from truerail.analysis.counters.quantities import Quantity, columns_of
 from truerail.errors import UndeclaredCommandError, UnreadableError

@@ -100,7 +100,7 @@ def test_a_table_of_squeue_without_what_a_job_needs_says_so() -> None:
 def test_a_row_of_squeue_with_many_blanks_is_refused_at_once() -> None:
     header = "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"
     started = process_time()
-    blanks, refused = "more than 512 blanks in a row", "line 2: not a row of squeue"
+    blanks, refused = "more than 512 blanks in a row", "line 2: not a (?:row of squeue|state of a job)"
     rows = {"1 p a u R 0:01 1" + " " * 100_000: blanks, "1 p" + " " * 100_000 + "a u R 0:01 1": blanks}
     rows |= {"1 p a u R 0:01 1" + (" " * 500 + "x") * 200: refused, "1 p " + "1 R " * 30_000: refused}
     for row, why in rows.items():
@@ -142,8 +142,8 @@ def test_the_columns_of_squeue_that_a_site_asks_for() -> None:
         ("g[009-010]", "g[009-011]", "line 4: 3 nodes in a job of 2"),
         ("     2 gres/gpu:h100:4", "     x gres/gpu:h100:4", "line 4: not a row of squeue"),
         ("  141070_2", "  x", "line 4: not a row of squeue"),
-        ("CG    3:01:40", "CG", "line 5: 10 values in a row, 11 expected"),
-        ("     QOS ", " COMMENT ", "line 2: 13 values in a row, 11 expected"),
+        ("CG    3:01:40", "CG", "line 5: not a row of squeue"),
+        ("     QOS ", " COMMENT ", "line 2: not a row of squeue"),
         ("g[011-012]\n", "g[011-012]", "cut short"),
         (" ST ", " XX ", "not a job"),
         ("ACCOUNT", "    QOS", "not a job"),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from collector import collectors
-from collector._speed_status import gbps
+from collector.formats.port_words import gbps
 from rules import rules
 from tests.each import each
 from tests.living_site import Site

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from collector import _lldpd
-from collector._lldpd_json0 import neighbors_from_json0
+from collector.formats import lldpd
+from collector.formats.lldpd_text import neighbors_from_json0
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -67,7 +67,7 @@ def changed(root: Any, path: tuple[Any, ...]) -> Iterator[Any]:
 def said(text: str) -> list[Neighbor] | str:
     """What the reader of all forms says."""
     try:
-        return [_lldpd._neighbor(port, one) for port, one in _lldpd._interfaces(_lldpd.decode(text))]
+        return [lldpd._neighbor(port, one) for port, one in lldpd._interfaces(lldpd.decode(text))]
     except UnreadableError as error:
         return str(error)
 

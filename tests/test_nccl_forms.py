@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from benchmarks.nccl.drawn import draw
 from collector import collectors
-from collector._nccl_lines import MARK
+from collector.formats.nccl_lines import MARK
 from collector.nccl_log import facts_of
 from tests.each import each
 from truerail.cli.app import app

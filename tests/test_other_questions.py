@@ -18,7 +18,8 @@ from truerail.model import Collector, Device, Role
 RECORDINGS = Path(__file__).parent / "recordings"
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 READERS = sorted(collectors().items())
-FILES = [*sorted(RECORDINGS.glob("*/*/answer.txt")), *sorted(CORPUS.glob("*/*.*"))]
+WHOLE = sorted(path for path in RECORDINGS.glob("*/*/answer.txt") if not path.parent.name.startswith("public-"))
+FILES = [*WHOLE, *sorted(CORPUS.glob("*/*.*"))]
 
 SAY_THAT_THERE_IS_NOTHING = (
     "LLDP neighbors:",  # lldpd's list, its title alone

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from collector._port_words import of_snmp, of_word, of_words
+from collector.formats.port_words import of_snmp, of_word, of_words
 from rules import rules
 from tests.each import each
 from tests.test_cli import run

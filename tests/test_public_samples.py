@@ -6,7 +6,7 @@ The key of each names where it was published.
 import pytest
 
 from collector import collectors
-from collector._xml_document import root_of
+from collector.formats.documents import root_of
 from truerail.errors import UnreadableError
 from truerail.model import Device, Neighbor, RdmaLink
 

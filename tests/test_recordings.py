@@ -1,6 +1,7 @@
 """Every recorded answer is read as its recording says: `tests/recordings/<collector>/<case>/`.
 
 A case has `answer.txt` and either `facts.json` (what `truerail parse` prints of it) or `error.txt` (why it is refused).
+`public-...` are excerpts of public texts that were once misread, with changed names; `source.txt` says whose.
 `TRUERAIL_REFRESH=1 pytest tests/test_recordings.py` writes both again, to be reviewed as a diff.
 """
 

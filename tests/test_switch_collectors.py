@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from collector import _lldp_words, collectors
+from collector import collectors
+from collector.formats import lldp_words
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, Neighbor, NetLink, Role
 
@@ -38,7 +39,7 @@ def ports(facts: tuple[Fact, ...]) -> list[tuple[str, str | None, str | None]]:
 
 @pytest.mark.parametrize("word", ["", " ", "-", "--", "N/A", "null", "Not Advertised", "not advertised", None])
 def test_the_ways_to_say_nothing(word: str | None) -> None:
-    assert _lldp_words.reported(word) is None
+    assert lldp_words.advertised(word) is None
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_the_ways_to_say_nothing(word: str | None) -> None:
     ],
 )
 def test_ids_and_their_types(value: Any, words: str | None, expected: tuple[str, str | None]) -> None:
-    assert _lldp_words.identified(value, words) == expected
+    assert lldp_words.identified(value, words) == expected
 
 
 def test_only_ip_addresses_are_management_addresses() -> None:
@@ -73,7 +74,7 @@ def test_only_ip_addresses_are_management_addresses() -> None:
         None,
         ":" * 60,
     )
-    assert _lldp_words.addresses(*given) == ("10.0.0.1", "fe80::1", "2001:db8:0:0:0:0:0:1")
+    assert lldp_words.addresses(*given) == ("10.0.0.1", "fe80::1", "2001:db8:0:0:0:0:0:1")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_only_ip_addresses_are_management_addresses() -> None:
     ],
 )
 def test_seconds(value: Any, expected: int | None) -> None:
-    assert _lldp_words.seconds(value) == expected
+    assert lldp_words.seconds(value) == expected
 
 
 # JSON

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector import _snmp, collectors
+from collector import collectors
+from collector.formats import snmp
 from truerail.transport.snmp_walks import as_text, subtrees
 
 ENTRY = "1.3.6.1.2.1.31.1.1.1"
@@ -31,17 +32,17 @@ def test_the_subtrees_of_a_command(command: str, oids: tuple[str, ...]) -> None:
 
 def test_a_live_switch_is_asked_once_for_all_readers() -> None:
     asked = {name: [c.text for c in collectors()[name].ask if subtrees(c.text)] for name in ("lldp_snmp", "if_snmp")}
-    assert asked == {"lldp_snmp": [_snmp.SWITCH.text], "if_snmp": [_snmp.SWITCH.text]}
-    assert len(subtrees(_snmp.SWITCH.text)) == 18
-    assert len(_snmp.SWITCH.file) < 255
+    assert asked == {"lldp_snmp": [snmp.SWITCH.text], "if_snmp": [snmp.SWITCH.text]}
+    assert len(subtrees(snmp.SWITCH.text)) == 18
+    assert len(snmp.SWITCH.file) < 255
 
 
 @given(st.lists(st.one_of(st.binary(max_size=40), st.text(max_size=20).map(str.encode)), max_size=5))
 def test_octets_come_back_whatever_they_are(values: list[bytes]) -> None:
     text = as_text((f"{ENTRY}.1.{index}", value) for index, value in enumerate(values))
     assert text.count("\n") == len(values)
-    read = _snmp.tables(text, (ENTRY,))[ENTRY].get(1, {})
-    assert [_snmp.octets_of(value) for value in read.values()] == values
+    read = snmp.tables(text, (ENTRY,))[ENTRY].get(1, {})
+    assert [snmp.octets_of(value) for value in read.values()] == values
 
 
 @pytest.mark.parametrize(

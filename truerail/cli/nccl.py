@@ -110,7 +110,7 @@ class _Beside:
 
     def facts_of(self, log: Path) -> "tuple[Fact, ...]":
         """What one log shows. Raises CommandError."""
-        from collector._nccl_lines import MARK
+        from collector.formats.nccl_lines import MARK
         from collector.nccl_log import facts_of
         from truerail.cli.parse import parts_of
         from truerail.errors import OutOfBoundsError, UnreadableError

@@ -1,0 +1,138 @@
+"""Port counters of a Linux switch: `ethtool -S` of each port, with the command above its answer.
+
+Cumulus Linux' names begin with `HwIf`, those of the kernel's mlxsw driver follow IEEE 802.3 and RFC 2863. Both count
+pause frames by priority. Other names are kept, in lower_snake_case.
+"""
+
+import re
+from functools import lru_cache
+
+from collector.formats.counts import Tally, count, own, summed, words
+from collector.formats.text import Section, asks, is_prompt, lines, sections
+from truerail.errors import UnreadableError
+from truerail.model import Command, Counter, PortCounters
+
+TITLE = "NIC statistics:"
+LIVE = Command(
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in *; do [ -e $n/device ] || case $n in swp*) ;; *) "
+    'continue;; esac; echo "# ethtool -S $n"; ethtool -S $n; echo carrier_down_count: $(cat $n/*down_count); done; :',
+    ("cumulus", "linux"),
+)
+"""Run once for all its parsers: physical ports, and those that Cumulus' switchd creates."""
+
+_NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
+_COUNTED = re.compile(r"[ \t]*(\w+)[ \t]*:[ \t]*([0-9]{1,19})[ \t]*")
+_ASKED = asks("ethtool", "(?:-S|--statistics)")
+_NAMES = words(
+    {
+        "HwIfInOctets": "rx_bytes", "a_octets_received_ok": "rx_bytes",
+        "HwIfOutOctets": "tx_bytes", "a_octets_transmitted_ok": "tx_bytes",
+        "HwIfInDiscards": "rx_discards", "if_in_discards": "rx_discards",
+        "HwIfOutDiscards": "tx_discards", "if_out_discards": "tx_discards",
+        "HwIfInErrors": "rx_errors", "if_in_errors": "rx_errors",
+        "HwIfOutErrors": "tx_errors", "if_out_errors": "tx_errors",
+        "a_frames_received_ok": "rx_packets", "a_frames_transmitted_ok": "tx_packets",
+        "a_frame_check_sequence_errors": "crc_errors",
+        "a_symbol_error_during_carrier": "symbol_errors",
+        "HwIfInPausePkt": "rx_global_pause_frames", "a_pause_mac_ctrl_frames_received": "rx_global_pause_frames",
+        "HwIfOutPausePkt": "tx_global_pause_frames", "a_pause_mac_ctrl_frames_transmitted": "tx_global_pause_frames",
+        "carrier_down_count": "link_downs",
+    }
+)  # fmt: skip
+_CASTS = {
+    f"HwIf{way}{cast}Pkts": Counter(f"{counted}_packets")
+    for way, counted in (("In", "rx"), ("Out", "tx"))
+    for cast in ("Ucast", "Mcast", "Bcast")
+}
+_BY_PRIORITY = tuple(
+    (re.compile(pattern), name)
+    for pattern, name in (
+        (r"HwIfInPfc([0-7])Pkt", "rx_pause_frames"),
+        (r"HwIfOutPfc([0-7])Pkt", "tx_pause_frames"),
+        (r"rx_pause_prio_([0-7])", "rx_pause_frames"),
+        (r"tx_pause_prio_([0-7])", "tx_pause_frames"),
+        (r"rx_pause_duration_prio_([0-7])", "rx_pause_us"),
+        (r"tx_pause_duration_prio_([0-7])", "tx_pause_us"),
+        (r"rx_octets_prio_([0-7])", "rx_bytes"),
+        (r"tx_octets_prio_([0-7])", "tx_bytes"),
+        (r"rx_frames_prio_([0-7])", "rx_packets"),
+        (r"tx_frames_prio_([0-7])", "tx_packets"),
+    )
+)
+
+
+_PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pause_us"})
+
+
+def port_counters(answer: str) -> list[PortCounters]:
+    """Counters of every port, without pauses. Raises `UnreadableError` if the answer ends inside a line."""
+    rest, _, _ = _tallied(answer)
+    return rest.some()
+
+
+def pfc_counters(answer: str) -> list[PortCounters]:
+    """Number and duration of pauses sent and received by every port, by priority. Raises `UnreadableError` likewise.
+
+    No facts if the ports' driver counts no pauses: that is a valid answer, not a failure of the device.
+    """
+    _, pauses, reported = _tallied(answer)
+    return pauses.facts() if reported else pauses.some()
+
+
+@lru_cache(maxsize=2)
+def _tallied(answer: str) -> tuple[Tally, Tally, bool]:
+    """What is no pause, pauses, and whether any port was named. Both collectors read the same answer, one after the
+    other.
+    """
+    found, named = (Tally(), Tally()), False
+    text = lines(answer)
+    for section in sections(text, "ethtool", _ASKED):
+        names, values = _reported(section, len(text))
+        named = named or bool(section.port and names)
+        for tally, layout in zip(found, _layout(names), strict=True):
+            summed_up = [
+                values[at[0]] if len(at) == 1 else summed([values[one] for one in at]) for at in layout.values()
+            ]
+            tally.set(section.port, layout, summed_up)
+    return *found, named
+
+
+def _reported(section: Section, last: int) -> tuple[tuple[str, ...], list[int | None]]:
+    """The names and values of one port. A value at the end of the answer may have lost digits."""
+    names, values = [], list[int | None]()
+    for at, line in enumerate(section.lines, section.line):
+        found = _COUNTED.fullmatch(line)
+        if found is None:
+            if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
+                continue
+            name, colon, reported = (part.strip() for part in line.rpartition(":"))
+            if not colon:
+                raise UnreadableError("not a counter and its value, or cut short", line=at, text=line)
+            value = count(reported, line=at) if at != last or reported == "0" else None
+        else:
+            name, reported = found.groups()
+            value = int(reported) if at != last or reported == "0" else None
+        names.append(name)
+        values.append(value)
+    return tuple(names), values
+
+
+@lru_cache(maxsize=16)
+def _layout(names: tuple[str, ...]) -> tuple[dict[Counter, list[int]], dict[Counter, list[int]]]:
+    """Where the values of each counter are, among those that are no pauses and among pauses. Counters of one name are
+    summed: unicast, multicast and broadcast. The ports of a switch have the same names.
+    """
+    found: tuple[dict[Counter, list[int]], dict[Counter, list[int]]] = ({}, {})
+    for at, name in enumerate(names):
+        counter = _named(name)
+        found[counter.counter in _PAUSES].setdefault(counter, []).append(at)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _named(name: str) -> Counter:
+    for pattern, counted in _BY_PRIORITY:
+        found = pattern.fullmatch(name)
+        if found:
+            return Counter(counted, int(found[1]))
+    return _NAMES.get(name) or _CASTS.get(name) or own(name)

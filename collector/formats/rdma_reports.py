@@ -1,0 +1,332 @@
+"""RDMA ports in the words of every command that prints them, and the lines of iproute2's `rdma`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from collector.formats.counts import is_count, may_be_cut, name_count, not_reported
+from collector.formats.text import PASTED, decode, is_prompt, lines, named
+from truerail.errors import UnreadableError
+from truerail.model import RdmaLink
+
+"""The states of an RDMA port in the words of `rdma link`, from those of every command that prints them.
+
+Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` and `devinfo.c`, and the kernel's sysfs.
+`TRAINNING` is rdma-core's spelling; `invalid physical state` is its word for 0, which many drivers report.
+"""
+
+_STATES = {
+    **{word: word for word in ("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER", "UNKNOWN")},
+    "nop": "NOP",
+    "down": "DOWN",
+    "init": "INIT",
+    "initializing": "INIT",
+    "armed": "ARMED",
+    "active": "ACTIVE",
+    "activedefer": "ACTIVE_DEFER",
+    "unknown": "UNKNOWN",
+    "invalidstate": "UNKNOWN",
+    "nostatechange": "NOP",
+}
+_PHYSICAL = {
+    **{word: word for word in ("LINK_UP", "POLLING", "DISABLED", "SLEEP")},
+    "nop": "NOP",
+    "nostatechange": "NOP",
+    "sleep": "SLEEP",
+    "polling": "POLLING",
+    "disabled": "DISABLED",
+    "armed": "ARMED",
+    "portconfigurationtraining": "ARMED",
+    "portconfigurationtrainning": "ARMED",
+    "linkup": "LINK_UP",
+    "linkerrorrecover": "LINK_ERROR_RECOVER",
+    "linkerrorrecovery": "LINK_ERROR_RECOVER",
+    "phytest": "PHY_TEST",
+    "unknown": "UNKNOWN",
+    "<unknown>": "UNKNOWN",
+    "invalidphysicalstate": "UNKNOWN",
+    "opaoffline": "OPA_OFFLINE",
+    "offline": "OPA_OFFLINE",
+    "opatest": "OPA_TEST",
+    "test": "OPA_TEST",
+}
+
+
+def port_state(text: Any, line: int = 0) -> str:
+    """`ACTIVE` for `Active`, ... Raises `UnreadableError` for a word that no command prints."""
+    return _STATES.get(text) or _normalised(_STATES, text, "port state", line)
+
+
+def physical_state(text: Any, line: int = 0) -> str | None:
+    """`LINK_UP` for `LinkUp`, ..., None for None. Raises `UnreadableError` for a word that no command prints."""
+    if text is None:
+        return None
+    return _PHYSICAL.get(text) or _normalised(_PHYSICAL, text, "physical state", line)
+
+
+def _normalised(words: dict[str, str], text: Any, what: str, line: int) -> str:
+    found = words.get(str(text).strip().lower().replace("_", "").replace(" ", ""))
+    if found is None:
+        raise UnreadableError(f"not a {what}", line=line, text=str(text))
+    return found
+
+
+"""The reports of rdma-core's `ibstat`, `ibstatus` and `ibv_devinfo`: a device, its ports, one value per line."""
+
+_IBSTAT_DEVICE = re.compile(r"CA '(?P<device>[^']+)'$")
+_IBSTATUS_PORT = re.compile(r"Infiniband device '(?P<device>[^']+)' port (?P<port>\d+) status:$")
+_DEVINFO_DEVICE = re.compile(r"hca_id:\s*(?P<device>\S+)$")
+_PORT_LINE = re.compile(r"[Pp]ort:?\s+(?P<port>\d+):?$")
+_RATE = re.compile(r"(\d+(?:\.\d+)?)(?: Gb/sec\b.*| \([^()]*\))?$")
+_LINK_LAYERS = {"ethernet": "Ethernet", "infiniband": "InfiniBand"}
+_FIELDS = {
+    "state": "state",
+    "physical state": "physical_state",
+    "phys state": "physical_state",
+    "phys_state": "physical_state",
+    "rate": "rate",
+    "link layer": "link_layer",
+    "link_layer": "link_layer",
+}
+_COUNTS = ("number of ports", "phys_port_cnt")
+_BROKE_OFF = "ibpanic:"
+"""ibstat aborts at a device that it cannot read, such as a VF that is not its own. It prints nothing of that device. In
+a pipe the panic may come before the devices that it has printed: those are complete.
+"""
+_GUIDS = ("node guid", "node_guid")
+_GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNORECASE)
+"""A GUID as `ibstat` and as `ibv_devinfo` print it."""
+_NOTE = re.compile(r"(?<=\S)(?:(?<!:) {2,}|\s++#).*")
+"""No value has two blanks or a `#` in it: an author's note."""
+
+
+def ports_from_ibstat(answer: str) -> Iterator[RdmaLink]:
+    """Ports in the answer of `ibstat`. Raises `UnreadableError`."""
+    return _ports(lines(answer), _IBSTAT_DEVICE)
+
+
+def ports_from_ibstatus(answer: str) -> Iterator[RdmaLink]:
+    """Ports in the answer of `ibstatus`. Raises `UnreadableError`."""
+    return _ports(lines(answer), _IBSTATUS_PORT)
+
+
+def ports_from_devinfo(answer: str) -> Iterator[RdmaLink]:
+    """Ports in the answer of `ibv_devinfo`, with or without `-v`. Raises `UnreadableError`."""
+    return _ports(lines(answer), _DEVINFO_DEVICE)
+
+
+class _Device:
+    """One device while its lines are read. A new device has no ports."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.promised: int | None = None
+        self.guid: str | None = None
+        self.ports: list[tuple[int, int, dict[str, str]]] = []
+        """Number, line and values of each port."""
+
+    def links(self) -> Iterator[RdmaLink]:
+        """Raises `UnreadableError` if there are fewer ports than the report announces, or one has no state."""
+        for port, line, said in self.ports:
+            yield _report_link(self, port, line, said)
+        if self.promised is None and not self.ports:
+            raise UnreadableError(f"{self.name} shows neither a port nor how many it has: cut short")
+        if len(self.ports) < (self.promised or 0):
+            raise UnreadableError(f"{self.name} promises {self.promised} ports and shows {len(self.ports)}: cut short")
+
+
+def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
+    """A heading names the device, a line its port unless the heading did, each further line has one value.
+
+    A last line without a line feed may be cut: only a link layer, one of a few whole words, is taken from it.
+    """
+    device: _Device | None = None
+    broken, read = 0, False
+    for number, raw in enumerate(text, 1):
+        stripped = _NOTE.sub("", raw.strip(PASTED))
+        if stripped.startswith(_BROKE_OFF):
+            broken = number
+            continue
+        found = heading.match(stripped)
+        if found:
+            if device:
+                yield from device.links()
+                read = True
+            device = _Device(found["device"])
+        port = found if found and heading is _IBSTATUS_PORT else _PORT_LINE.match(stripped)
+        if device and port:
+            device.ports.append((int(port["port"]), number, {}))
+        elif device and not found:
+            _take(device, stripped, whole=number < len(text))
+    if device is None:
+        raise UnreadableError("no device: cut short", line=broken)
+    if device.ports or not broken:
+        yield from device.links()
+    elif not read:
+        raise UnreadableError("no adapter could be read", line=broken)
+
+
+def _take(device: _Device, line: str, *, whole: bool) -> None:
+    key, _, value = line.partition(":")
+    key, value = key.lower(), value.strip()
+    if device.ports and value and key in _FIELDS and (whole or _FIELDS[key] == "link_layer"):
+        device.ports[-1][2].setdefault(_FIELDS[key], value)
+    elif key in _COUNTS and value.isdecimal():
+        device.promised = int(value)
+    elif key in _GUIDS and whole:
+        device.guid = _guid(value)
+
+
+def _guid(value: str) -> str | None:
+    """A node GUID as in facts; None if it is not one, or is all zeros like that of some virtual functions."""
+    found = _GUID.fullmatch(value)
+    digits = (found[1] or found[2]).replace(":", "").lower() if found else ""
+    return f"0x{digits}" if digits.strip("0") else None
+
+
+def _report_link(device: _Device, port: int, line: int, said: dict[str, str]) -> RdmaLink:
+    if "state" not in said:
+        raise UnreadableError(f"port {port} of {device.name} has no state: cut short", line=line)
+    physical = said.get("physical_state")
+    return RdmaLink(
+        device.name,
+        port,
+        port_state(_bare(said["state"]).removeprefix("PORT_"), line),
+        physical_state(physical and _bare(physical), line),
+        rate_gbps=_gbps(said.get("rate"), line),
+        link_layer=_LINK_LAYERS.get(said.get("link_layer", "").lower()),
+        guid=device.guid,
+    )
+
+
+def _bare(state: str) -> str:
+    """`4: ACTIVE` and `ACTIVE (4)` are `ACTIVE`: the number means the same state."""
+    return state.rpartition(": ")[2].partition(" (")[0]
+
+
+def _gbps(rate: str | None, line: int) -> float | None:
+    if rate is None:
+        return None
+    found = _RATE.match(rate)
+    if found is None:
+        raise UnreadableError("not a rate", line=line, text=rate)
+    return float(found[1])
+
+
+"""Lines of iproute2's `rdma`, which begins each object with `link`; mail programs may wrap them."""
+
+_ASKED = re.compile(r"\brdma\b.{0,200}\b(?:stat|res)")
+
+
+def linked(answer: str) -> Iterator[tuple[int, list[str]]]:
+    """The words of each link, including those of the lines below it up to the next link, and its line number.
+
+    Prompts, the command itself and everything above the first link are skipped.
+    """
+    link: list[str] = []
+    begun = 0
+    for number, raw in enumerate(lines(answer), 1):
+        words = raw.lstrip(PASTED).split()
+        if words and words[0] == "link":
+            if link:
+                yield begun, link
+            link, begun = words, number
+        elif link and not _ASKED.search(raw) and not is_prompt(raw):
+            link += words
+    if link:
+        yield begun, link
+
+
+"""The counters of RDMA ports as tools print them: `rdma statistic` as text and JSON, mlnx-tools' `show_counters`."""
+
+Counted = tuple[str, dict[str, int]]
+"""A port, `mlx5_0/1`, and its counters."""
+
+_LINK = re.compile(r"[^\s/]+/\d+")
+_NAME = re.compile(r"[A-Za-z_][\w.,-]*")
+_OPTIONAL = "Optional-set:"
+_OF_QUEUE_PAIRS = frozenset(("cntn", "lqpn", "qp-type"))
+_ENTRY_KEYS = frozenset(("ifindex", "ifname", "port"))
+_SHOWN = re.compile(r"\bshow_(?:rdma_)?counters[ \t]+(\S+)")
+_SHOWN_PORT = re.compile(r"Port (\d+)\b.*counters:")
+
+
+def from_statistic(answer: str) -> Iterator[Counted]:
+    """`rdma statistic`, with at least one link in it."""
+    *whole, (begun, last) = linked(answer)
+    if is_count(last[-1]) and may_be_cut(answer, last[-1]):
+        last = last[:-2]
+    for number, words in (*whole, (begun, last)):
+        yield _statistic_link(words, number)
+
+
+def _statistic_link(words: Sequence[str], line: int) -> Counted:
+    """A link and its counters from its words: `link`, the name, then names and values in turn."""
+    reported = [word for word in words[2:] if word != _OPTIONAL]
+    names, values = reported[::2], reported[1::2]
+    if len(words) < 2 or not _LINK.fullmatch(words[1]) or len(names) != len(values):
+        raise UnreadableError(
+            "a link without its name, or a counter without its value: cut short", line=line, text=words[-1]
+        )
+    if _OF_QUEUE_PAIRS.intersection(names):
+        raise UnreadableError("counters of queue pairs, not of ports", line=line, text=words[1])
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise UnreadableError("not the name of a counter", line=line, text=name)
+    reported_of = zip(names, values, strict=True)
+    return words[1], {
+        name: name_count(value, line, f"{name} {value}") for name, value in reported_of if not not_reported(value)
+    }
+
+
+def from_json(answer: str) -> Iterator[Counted]:
+    """`rdma -j statistic`."""
+    document = decode(answer)
+    if type(document) is not list:
+        raise UnreadableError("not a list of RDMA ports")
+    for entry in filter(None, document):
+        yield _entry(entry)
+
+
+def _entry(entry: Any) -> Counted:
+    name, port = (entry.get("ifname"), entry.get("port")) if type(entry) is dict else (None, None)
+    if type(name) is not str or type(port) is not int or "state" in entry:
+        raise UnreadableError("an entry that is not an RDMA port's counters")
+    if _OF_QUEUE_PAIRS.intersection(entry):
+        raise UnreadableError("counters of queue pairs, not of ports", text=name)
+    return f"{name}/{port}", {
+        key: name_count(str(value), 0, f"{key} {value}")
+        for key, value in entry.items()
+        if key not in _ENTRY_KEYS and type(value) is int and not not_reported(str(value))
+    }
+
+
+def from_show_counters(answer: str) -> Iterator[Counted]:
+    """`show_counters`: `name: value` below `Port 1 hw counters:`; the command above names the device.
+
+    Raises `UnreadableError` where two answers have no command above them.
+    """
+    device, port = "", ""
+    of_nameless: set[tuple[str, str]] = set()
+    text = lines(answer)
+    for number, line in enumerate(text, 1):
+        asked, headed = _SHOWN.search(line), _SHOWN_PORT.fullmatch(line.strip())
+        if asked:
+            device, port = named(asked[1]), ""
+        elif headed:
+            port = headed[1]
+        elif port and line.strip() and not is_prompt(line):
+            name, value = _shown(line, number)
+            if not device and (port, name) in of_nameless:
+                raise UnreadableError("a counter twice: of devices that no line names", line=number, text=line)
+            of_nameless.add((port, name))
+            cut = number == len(text) and (not value or may_be_cut(answer, value))
+            if not cut and not not_reported(value):
+                yield f"{device}/{port}", {name: name_count(value, number, line)}
+
+
+def _shown(line: str, number: int) -> tuple[str, str]:
+    name, colon, value = (part.strip() for part in line.partition(":"))
+    if not colon or not _NAME.fullmatch(name):
+        raise UnreadableError("not a counter and its value, or cut short", line=number, text=line)
+    return name, value

@@ -1,0 +1,388 @@
+"""Systems of which few forms are read: AOS-CX, Comware, VRP, Dell OS10, sonic-cli."""
+
+import re
+from collections.abc import Sequence
+
+from collector.formats.counts import Tally, count, priority
+from collector.formats.text import is_prompt, sections
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters
+
+"""Port counters of AOS-CX: `show interface`, a paragraph for each port with a table of RX, TX and totals.
+
+The table of rates above it has the same columns but no counters. `Link transitions` counts both ups and downs: it is
+odd on ports that are up. Source: recorded answers in ntc-templates (aruba_aoscx).
+"""
+
+_AOSCX_PORT = re.compile(r"Interface (\S+) is (?:up|down)\b.*")
+_AOSCX_TITLE = re.compile(r"^[ \t]*Statistic[ \t]+RX[ \t]+TX[ \t]+Total[ \t\r]*$", re.MULTILINE)
+_BLANK = re.compile(r"[ \t-]*")
+_AOSCX_ROW = re.compile(r"[ \t]*([A-Z][A-Za-z /]*?)[ \t]{2,}(\S+)[ \t]+(\S+)[ \t]+(\S+)[ \t]*")
+_TRANSITIONS = re.compile(r"[ \t]+Link transitions: (\d+)[ \t]*")
+_CARRIER = Counter("carrier_transitions")
+_AOSCX_NAMES = {
+    "Packets": ("rx_packets", "tx_packets"),
+    "Bytes": ("rx_bytes", "tx_bytes"),
+    "Dropped": ("rx_discards", "tx_discards"),
+    "Pause Frames": ("rx_global_pause_frames", "tx_global_pause_frames"),
+    "Errors": ("rx_errors", "tx_errors"),
+    "CRC/FCS": ("crc_errors", None),
+}
+_LAST = "Errors"
+"""The last row that a table needs: only rows for the kinds of errors follow it."""
+
+
+def aoscx_is_text(answer: str) -> bool:
+    """Whether the answer contains such a table."""
+    return _AOSCX_TITLE.search(answer) is not None
+
+
+def aoscx_from_text(text: Sequence[str]) -> list[PortCounters]:
+    """Counters of the ports. Raises `UnreadableError` if a table is cut."""
+    tally = Tally()
+    port, rows = "", None
+    for number, line in enumerate(text, 1):
+        begun = _AOSCX_PORT.fullmatch(line)
+        if begun:
+            _refuse_cut(rows, number)
+            port, rows = begun[1], None
+        elif _AOSCX_TITLE.fullmatch(line):
+            rows = set[str]()
+        elif rows is not None and not _BLANK.fullmatch(line):
+            rows.add(_take(tally, port, line, number))
+        elif port and (found := _TRANSITIONS.fullmatch(line)) and number < len(text):
+            tally.note(port, _CARRIER, count(found[1], line=number))
+    _refuse_cut(rows, len(text))
+    return tally.some()
+
+
+def _take(tally: Tally, port: str, line: str, number: int) -> str:
+    """Adds a row of the table. Returns its label."""
+    found = _AOSCX_ROW.fullmatch(line)
+    if found is None or not port:
+        raise UnreadableError(
+            "a row of counters with too few cells, or of no port: the answer is cut", line=number, text=line
+        )
+    label, rx, tx, _ = found.groups()
+    for name, cell in zip(_AOSCX_NAMES.get(label, ()), (rx, tx), strict=False):
+        if name:
+            tally.note(port, Counter(name), count(cell, line=number))
+    return label
+
+
+def _refuse_cut(rows: set[str] | None, number: int) -> None:
+    if rows is not None and _LAST not in rows:
+        raise UnreadableError("a port's table of counters is cut", line=number)
+
+
+"""Comware's `display counters inbound interface` and `outbound`: the same table, its direction in the command above it.
+
+Source: H3C's command reference, answers in public test data. Traps: a value of too many digits is `Overflow`, one that
+the port lacks `--`: neither is reported. The table of rates has other labels.
+"""
+
+_COUNTED_ASKED = re.compile(r"\bdis\w*[ \t]+count\w*[ \t]+(in|out)\w*[ \t]+int")
+_COUNTED_HEAD = re.compile(r"[ \t]*Interface((?:[ \t]+(?:Total|Broadcast|Multicast|Err)[ \t]*\(pkts\)){4})[ \t]*")
+_COUNTED_SIGN = re.compile(f"^{_COUNTED_HEAD.pattern}$", re.MULTILINE)
+_COUNTED_ROW = re.compile(r"[ \t]*([A-Za-z][\w/:.-]*\d)((?:[ \t]+(?:\d{1,20}|Overflow|--)){4})[ \t]*")
+_BEGUN = re.compile(r"[ \t]*[A-Za-z][\w/:.-]*\d(?:[ \t]+[\d\w-]+){0,3}[ \t]*")
+_COUNTED_NAMES = {"in": ("rx_packets", "rx_errors"), "out": ("tx_packets", "tx_errors")}
+
+
+def counted_is_text(answer: str) -> bool:
+    """Whether the answer has such a table."""
+    return _COUNTED_SIGN.search(answer.replace("\r", "")) is not None
+
+
+def counted_from_text(text: Sequence[str]) -> list[PortCounters]:
+    """Counters of the ports. Raises `UnreadableError` for a table without its command, and for a cut row.
+
+    A last line without a line feed may be cut, and is skipped.
+    """
+    tally = Tally()
+    way, inside = "", False
+    for number, line in enumerate(text[:-1], 1):
+        asked, row = _COUNTED_ASKED.search(line), _COUNTED_ROW.fullmatch(line)
+        if asked:
+            way, inside = asked[1], False
+        elif _COUNTED_HEAD.fullmatch(line):
+            if not way:
+                raise UnreadableError("counters whose direction no line names", line=number, text=line)
+            inside = True
+        elif inside and row:
+            total, _, _, errors = (None if cell == "Overflow" else count(cell) for cell in row[2].split())
+            for name, value in zip(_COUNTED_NAMES[way], (total, errors), strict=True):
+                tally.note(row[1], Counter(name), value)
+        elif inside and _BEGUN.fullmatch(line) and not is_prompt(line):
+            raise UnreadableError("a row of counters that is cut", line=number, text=line)
+    return tally.some()
+
+
+"""VRP's `display qos queue statistics interface`, which does not name its port: the command above it does.
+
+CloudEngine prints two lines for each queue, packets in the first, bytes below them; other switches print a line for
+each value below `Queue ID`. Rates are skipped. Source: the configuration guides of CloudEngine, a recorded answer.
+"""
+
+_VRP_ASKED = re.compile(r"\bdisplay qos queue statistics interface[ \t]+([^\s|]+(?:[ \t]+\d+(?:/\d+)+(?::\d+)?)?)")
+_TYPE = re.compile(r"^\d+[a-z]+")
+"""`100ge`, as the command line also takes it."""
+_VRP_HEAD = re.compile(r"[ \t]*Queue[ \t]+CIR/PIR[ \t]+Passed[ \t]+.*\bDropped\b.*")
+_ID = re.compile(r"[ \t]*Queue ID[ \t]*:[ \t]*(\d{1,2})[ \t]*")
+_VRP_SIGN = re.compile(rf"^(?:{_VRP_HEAD.pattern}|{_ID.pattern})$", re.MULTILINE)
+_NUMBER = r"[ \t]+(\d{1,20})[ \t]+\d+"
+_PACKETS = re.compile(rf"[ \t]*(\d)[ \t]+\S+{_NUMBER}{_NUMBER}(?:[ \t]+\S.*)?[ \t]*")
+_BYTES = re.compile(rf"[ \t]*\S+{_NUMBER}{_NUMBER}[ \t]*")
+_VALUE = re.compile(r"[ \t]*(Passed|Dropped) (Packets|Bytes)[ \t]*:[ \t]*([\d,]{1,26})[ \t]*")
+_VRP_NAMES = {
+    ("Passed", "Packets"): "queue_packets",
+    ("Passed", "Bytes"): "queue_bytes",
+    ("Dropped", "Packets"): "queue_drops",
+    ("Dropped", "Bytes"): "queue_drop_bytes",
+}
+
+
+def vrp_is_text(answer: str) -> bool:
+    """Whether the answer has queues in one of the two forms."""
+    return _VRP_SIGN.search(answer.replace("\r", "")) is not None
+
+
+def vrp_counters(text: Sequence[str]) -> list[PortCounters]:
+    """The counters of each port and queue. Raises `UnreadableError` for a cut queue, or for one without its port.
+
+    A last line without a line feed may be cut: it is skipped.
+    """
+    tally = Tally()
+    for section in sections(text[:-1], "display", _VRP_ASKED):
+        port = _TYPE.sub(lambda found: found[0].upper(), re.sub(r"[ \t]", "", section.port))
+        of: int | None = None
+        table, begun = False, ""
+        for number, line in enumerate(section.lines, section.line):
+            named, value, packets, below = (kind.fullmatch(line) for kind in (_ID, _VALUE, _PACKETS, _BYTES))
+            if begun and not below:
+                raise UnreadableError("a queue without the line of its bytes: cut", line=number - 1, text=begun)
+            if (named or (table and packets)) and not port:
+                raise UnreadableError("a queue whose port no line names", line=number, text=line)
+            if named:
+                of = priority(named[1])
+            elif value and of is not None:
+                tally.note(port, Counter(_VRP_NAMES[value[1], value[2]], of), count(value[3], line=number))
+            elif begun and below:
+                _pair(tally, port, of, "Bytes", below.groups())
+                begun = ""
+            elif table and packets:
+                of, begun = priority(packets[1]), line
+                _pair(tally, port, of, "Packets", packets.groups()[1:])
+            table = table or _VRP_HEAD.fullmatch(line) is not None
+        if begun:
+            raise UnreadableError("a queue without the line of its bytes: cut", line=section.line, text=begun)
+    return tally.some()
+
+
+def _pair(tally: Tally, port: str, of: int | None, unit: str, values: Sequence[str]) -> None:
+    """Notes what a queue passed and dropped."""
+    for way, value in zip(("Passed", "Dropped"), values, strict=True):
+        if of is not None:
+            tally.note(port, Counter(_VRP_NAMES[way, unit], of), count(value))
+
+
+"""Dell OS10's `show queuing statistics interface`: a table of queues under the name of its port.
+
+Source: answers of real switches, quoted in a thread of the Linux netdev mailing list. The command takes one port, so
+answers are read from captures; several may follow each other. ECN marks are not in it.
+"""
+
+_OS10_HEAD = re.compile(
+    r"^[ \t]*Queue[ \t]+Packets[ \t]+Bytes[ \t]+Dropped-Packets[ \t]+Dropped-Bytes[ \t]*$", re.MULTILINE
+)
+_OS10_PORT = re.compile(r"[ \t]*Interface[ \t]+(?P<port>[A-Za-z][\w/:-]*\d)[ \t]*")
+_OS10_ROW = re.compile(r"[ \t]*(?P<queue>[0-7])(?P<cells>(?:[ \t]+\d{1,20}){4})[ \t]*")
+_CUT = re.compile(r"[ \t]*\d[\d \t]*")
+_COUNTERS = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes")
+
+
+def os10_is_table(answer: str) -> bool:
+    """Whether an answer has such a table."""
+    return _OS10_HEAD.search(answer.replace("\r", "")) is not None
+
+
+def os10_counters(text: Sequence[str]) -> list[PortCounters]:
+    """The counters of each port and queue. Raises `UnreadableError` for a cut row, or for a table without its port.
+
+    A last number that neither a blank nor a line's end follows may be cut.
+    """
+    tally, port = Tally(), ""
+    for number, line in enumerate(text, 1):
+        if named := _OS10_PORT.fullmatch(line):
+            port = named["port"]
+        elif _OS10_HEAD.fullmatch(line) and not port:
+            raise UnreadableError("a table of queues without its port", line=number, text=line)
+        elif (row := _OS10_ROW.fullmatch(line)) and (number < len(text) or not line[-1].isdigit()):
+            of = [Counter(name, int(row["queue"])) for name in _COUNTERS]
+            tally.row(port, of, row["cells"].split(), line=number)
+        elif _CUT.fullmatch(line):
+            raise UnreadableError("a row of queues that is cut", line=number, text=line)
+    return tally.some()
+
+
+"""Pause frames in the tables of `sonic-cli`, VRP and Comware.
+
+| network OS | command | rests on |
+|---|---|---|
+| sonic-cli | `show qos priority-flow-control statistics` | SONiC's design of PFC (sonic-net/SONiC, `doc/`) |
+| VRP | `display dcb pfc`, `display abs-pfc` | documentation alone: Huawei's CloudEngine command reference |
+| Comware | `display priority-flow-control interface` | documentation alone: H3C's command reference (S9855) |
+
+Traps:
+
+- sonic-cli prints two tables with equal headers: the line above each says `received` or `transmitted`. Both are always
+  printed, for the same ports. Its third table, of the watchdog, is read by `watchdog_counters`.
+- VRP prints two lines for each queue, the received frames in the first, those that were sent below them. Rates are
+  skipped.
+- Comware prints a row for each priority that has PFC; `Dot1pList` (early releases) is empty where `Prio` says the same.
+  A port without PFC has no numbers.
+"""
+
+_PFC_TITLE = re.compile(r"[ \t]*Flow Control frames (received|transmitted)[ \t]*")
+_TITLES = re.compile(f"^{_PFC_TITLE.pattern}$", re.MULTILINE)
+_FRAMES = {"received": "rx_pause_frames", "transmitted": "tx_pause_frames"}
+_LABELS = re.compile(r"[ \t]*(?:Port|Interface)((?:[ \t]+PFC[0-7])+)[ \t]*")
+_RULER = re.compile(r"[ \t-]+")
+_WATCHDOG = re.compile(r"^[ \t]*(?:Port|Interface)[ \t]+Queue[ \t]+Status[ \t]+Detected[ \t]+Restored\b", re.MULTILINE)
+_WATCHED = re.compile(
+    r"[ \t]*(?P<port>[A-Z][\w/.-]*\d)[ \t]+(?P<queue>\d{1,2})[ \t]+\S+(?P<cells>(?:[ \t]+\d{1,20}){10})[ \t]*"
+)
+_WATCHED_BEGUN = re.compile(r"[ \t]*[A-Z][\w/.-]*\d[ \t]+\d{1,2}\b.*")
+_WATCHDOG_NAMES = {0: "watchdog_storms", 3: "watchdog_tx_drops", 5: "watchdog_rx_drops"}
+"""Numbers of the cells behind the status: storms detected, restored, packets sent, dropped, received, dropped."""
+_VRP = re.compile(r"^[ \t]*Interface[ \t]+Queue[ \t]+Received\(Frames\)", re.MULTILINE)
+_VRP_FIRST = re.compile(
+    r"[ \t]*(?P<port>\d*[A-Za-z][\w/:-]*\d)[ \t]+(?P<queue>[0-7])[ \t]+(?P<frames>\d+)((?:[ \t]+\d+)*)[ \t]*"
+)
+_VRP_ALIKE = re.compile(r"[ \t]*(?P<queue>[0-7])[ \t]+(?P<frames>\d+)((?:[ \t]+\d+)+)[ \t]*")
+_VRP_BELOW = re.compile(r"[ \t]+(?P<frames>\d+)((?:[ \t]+\d+)*)[ \t]*")
+_COMWARE = re.compile(
+    r"^(?P<before>[ \t]*Interface[ \t]+AdminMode[ \t]+OperMode[ \t]+Dot1pList[ \t]+)Prio[ \t]+Recv[ \t]+Send",
+    re.MULTILINE,
+)
+_COMWARE_ROW = re.compile(
+    r"[ \t]*(?:(?P<port>[A-Za-z][\w/:-]*\d)[ \t]+(?:Enabled|Disabled|Auto)[ \t]+(?:Enabled|Disabled))?"
+    r"(?P<rest>(?:[ \t]+[\d,-]+)*)[ \t]*"
+)
+_CELLS = 5
+"""Prio, Recv, Send, Inpps, Outpps."""
+
+
+def pfc_is_table(answer: str) -> bool:
+    """Whether an answer has such a table of pause frames."""
+    return any(sign.search(answer.replace("\r", "")) for sign in (_TITLES, _VRP, _COMWARE))
+
+
+def has_watchdog(answer: str) -> bool:
+    """Whether an answer has sonic-cli's table of the watchdog."""
+    return _WATCHDOG.search(answer) is not None
+
+
+def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:
+    """The storms of each port and priority. Raises `UnreadableError` if a row is cut."""
+    tally, inside = Tally(), False
+    for number, line in enumerate(text, 1):
+        row = _WATCHED.fullmatch(line) if inside else None
+        if _WATCHDOG.match(line):
+            inside = True
+        elif row and (number < len(text) or line.endswith((" ", "0"))):
+            cells, of = row["cells"].split(), priority(row["queue"])
+            for at, name in _WATCHDOG_NAMES.items() if of is not None else ():
+                tally.note(row["port"], Counter(name, of), count(cells[at], line=number))
+        elif inside and _WATCHED_BEGUN.fullmatch(line):
+            raise UnreadableError("a row of the watchdog that is cut", line=number, text=line)
+    return tally.facts()
+
+
+def pfc_counters(text: Sequence[str]) -> list[PortCounters]:
+    """The frames of each port and priority. Raises `UnreadableError` if a table is cut, or for none."""
+    whole = "\n".join(text)
+    if _TITLES.search(whole):
+        return _of_sonic(text)
+    if _VRP.search(whole):
+        return _of_vrp(text)
+    tally = Tally()
+    for port, rows in _comware(text):
+        for number, cells in rows:
+            of = priority(cells[0])
+            tally.note(port, Counter("rx_pause_frames", of), count(cells[1], line=number))
+            tally.note(port, Counter("tx_pause_frames", of), count(cells[2], line=number))
+    return tally.some()
+
+
+def _of_sonic(text: Sequence[str]) -> list[PortCounters]:
+    tally = Tally()
+    seen: dict[str, set[str]] = {way: set() for way in _FRAMES}
+    way, labels = "", list[str]()
+    for number, line in enumerate(text, 1):
+        title, named = _PFC_TITLE.fullmatch(line), _LABELS.fullmatch(line)
+        cells = line.split()
+        if title:
+            way, labels = title[1], []
+        elif named and way:
+            labels = named[1].split()
+        elif not cells:
+            labels = []
+        elif labels and not _RULER.fullmatch(line):
+            if number == len(text) and cells[-1] != "0":
+                cells[-1] = "N/A"  # a last value without a line feed may be cut
+            if len(cells) != len(labels) + 1:
+                raise UnreadableError("a row of pause frames that is cut", line=number, text=line)
+            if cells[0] == "CPU":  # no port
+                continue
+            seen[way].add(cells[0])
+            tally.row(cells[0], [Counter(_FRAMES[way], priority(label)) for label in labels], cells[1:], line=number)
+    if seen["received"] != seen["transmitted"]:
+        missing = sorted(seen["received"] ^ seen["transmitted"])
+        raise UnreadableError(
+            f"{len(missing)} of the ports are in one of the tables received and transmitted only, {missing[0]} first"
+        )
+    return tally.some()
+
+
+def _of_vrp(text: Sequence[str]) -> list[PortCounters]:
+    tally = Tally()
+    port, of, waits = "", None, False
+    for number, line in enumerate(text, 1):
+        first = _VRP_FIRST.fullmatch(line)
+        below = _VRP_BELOW.fullmatch(line) if waits and not first else None
+        alike = _VRP_ALIKE.fullmatch(line) if port and not waits and not first else None
+        found = first or below or alike
+        if first:
+            port = first["port"]
+        if found and not below:
+            of = priority(found["queue"])
+        if found and number == len(text) and not found[found.lastindex or 0]:
+            raise UnreadableError("a queue's frames without a line feed: the answer may be cut", line=number, text=line)
+        if found:
+            tally.note(port, Counter(_FRAMES["transmitted" if below else "received"], of), count(found["frames"]))
+            waits = not below
+        elif waits:
+            raise UnreadableError("a queue without the line of the frames that it sent", line=number, text=line)
+    if waits:
+        raise UnreadableError("the last queue has no line of the frames that it sent", line=len(text), text=text[-1])
+    return tally.some()
+
+
+def _comware(text: Sequence[str]) -> list[tuple[str, list[tuple[int, list[str]]]]]:
+    """Each port, and its rows. The number below `Prio` begins the cells that every row has."""
+    found: list[tuple[str, list[tuple[int, list[str]]]]] = []
+    prio = 0
+    for number, line in enumerate(text, 1):
+        header = _COMWARE.match(line)
+        if header:
+            prio = header.end("before")
+        row = _COMWARE_ROW.fullmatch(line) if prio and not header and line.strip(" -") else None
+        if row and row["port"]:
+            found.append((row["port"], []))
+        cells = line[prio:].split() if row and found else []
+        if cells and (len(cells) != _CELLS or line[prio].isspace()):
+            raise UnreadableError("a row of pause frames that is cut", line=number, text=line)
+        if cells:
+            found[-1][1].append((number, cells))
+    return found

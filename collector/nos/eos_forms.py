@@ -1,0 +1,389 @@
+"""Arista EOS: LLDP, counters of ports, pause frames and queues."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from collector.formats.counts import Tally, count, own, priority, size, summed, words
+from collector.formats.lldp_words import addresses, advertised, device, identified, local_port, seconds
+from collector.formats.text import lines
+from truerail.errors import UnreadableError
+from truerail.model import Counter, Neighbor, PortCounters, PortQos
+
+"""LLDP neighbours as Arista EOS prints them: JSON by port or as a list, and the text of `show lldp neighbors detail`.
+
+JSON: `show lldp neighbors detail | json` is `{"lldpNeighbors": {port: {"lldpNeighborInfo": [...]}}}`, without `detail`
+it is `{"lldpNeighbors": [{"port", "neighborDevice", "neighborPort", "ttl"}]}`. Port ids of the detailed form carry
+their quotes inside the string (`"\\"Ethernet1\\""`); `interfaceId_v2`, where there is one, does not.
+"""
+
+HEADING = re.compile(r"^[ \t]*Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
+_NEIGHBOR = re.compile(r"^(?: {2}Neighbor .*|[ \t]*Neighbor \S.*, age .*)$", re.MULTILINE)
+"""The first line of a neighbour; pasted text may lack the indentation."""
+_KEYS = {
+    "Chassis ID type": "chassis_type",
+    "Chassis ID": "chassis_id",
+    "Port ID type": "port_type",
+    "Port ID": "port_id",
+    "Port Description": "description",
+    "System Name": "name",
+    "Time To Live": "ttl",
+}
+
+
+def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
+    """The neighbours in either form of EOS JSON."""
+    ports = answer["lldpNeighbors"]
+    if isinstance(ports, list):
+        yield from map(_brief, ports)
+        return
+    for name, entry in ports.items():
+        port = local_port(name)
+        for info in entry["lldpNeighborInfo"]:
+            yield _detailed(port, info)
+
+
+def _brief(row: Mapping[str, Any]) -> Neighbor:
+    port_id, port_type = identified(row["neighborPort"])
+    return Neighbor(
+        local_port(row["port"]),
+        *device(row["neighborDevice"]),
+        port_id=port_id,
+        port_id_type=port_type,
+        ttl_seconds=seconds(row.get("ttl")),
+    )
+
+
+def _detailed(port: str, info: Mapping[str, Any]) -> Neighbor:
+    remote = info.get("neighborInterfaceInfo", {})
+    chassis_id, chassis_type = identified(info.get("chassisId"), info.get("chassisIdType"))
+    name = remote.get("interfaceId_v2") or _unquoted(remote.get("interfaceId"))
+    port_id, port_type = identified(name, remote.get("interfaceIdType"))
+    return Neighbor(
+        port,
+        chassis_id,
+        chassis_type,
+        advertised(info.get("systemName")),
+        port_id,
+        port_type,
+        advertised(remote.get("interfaceDescription")),
+        seconds(info.get("ttl")),
+        None,
+        addresses(*[entry["address"] for entry in info.get("managementAddresses", ())]),
+    )
+
+
+def _unquoted(text: str | None) -> str | None:
+    if text and len(text) > 1 and text[0] == '"' == text[-1]:
+        return text[1:-1].replace('\\"', '"')
+    return text
+
+
+def _is_open(text: str) -> bool:
+    """Whether a quoted text lacks its closing quote."""
+    return text.startswith('"') and (len(text) < 2 or not text.endswith('"'))
+
+
+def neighbors_from_text(text: str) -> Iterator[Neighbor]:
+    """The neighbours in `show lldp neighbors detail`. Raises `UnreadableError` where a port has fewer than it
+    announces."""
+    end = text.rpartition("\n")[2].lstrip()
+    if end.startswith("Interface ") and not HEADING.match(end):
+        raise UnreadableError("the answer is cut", text=end)
+    headings = list(HEADING.finditer(text))
+    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+        port, announced = heading.group(1), int(heading.group(2))
+        body = text[heading.end() : following.start() if following else len(text)]
+        blocks = _NEIGHBOR.split(body)[1:]
+        if len(blocks) != announced:
+            raise UnreadableError(f"{len(blocks)} of {announced} neighbours on {port}: the answer is cut")
+        for block in blocks:
+            yield _from_block(port, block.splitlines())
+
+
+def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
+    found: dict[str, str] = {}
+    managed: list[str] = []
+    for line in lines:
+        key, _, value = line.strip().removeprefix("- ").partition(":")
+        name = _KEYS.get(key.rstrip())
+        if name:
+            found.setdefault(name, value.strip())  # link aggregation also has a "Port ID", further down
+        elif key.startswith("Management Address  "):
+            managed.append(value)
+        elif key.startswith("Discovered "):
+            found["age"] = line.strip().removeprefix("Discovered ")
+    if "chassis_id" not in found or "port_id" not in found or "ttl" not in found:
+        raise UnreadableError(f"a neighbour of {port} without chassis id, port id or time to live: the answer is cut")
+    if _is_open(found.get("name", "")):
+        raise UnreadableError("a name without its closing quote: the answer is cut", text=found["name"])
+    return Neighbor(
+        port,
+        *identified(_unquoted(found["chassis_id"]), found.get("chassis_type")),
+        advertised(_unquoted(found.get("name"))),
+        *identified(_unquoted(found["port_id"]), found.get("port_type")),
+        advertised(_unquoted(found.get("description"))),
+        seconds(found.get("ttl")),
+        seconds(found.get("age")),
+        addresses(*managed),
+    )
+
+
+"""Port counters of Arista EOS: `show interfaces [counters [errors]] | json`.
+
+Each port has an object of counters, in `show interfaces` one level down (`interfaceCounters`) with details of the
+errors inside. `linkStatusChanges` counts both ups and downs, so it keeps its own name for rules to distinguish.
+`counterRefreshTime` is when the switch refreshed a port's counters, each port at its own time, by the switch's clock:
+the difference to the newest port's is the age of a port's counters.
+"""
+
+KEYS = frozenset({"interfaces", "interfaceErrorCounters"})
+
+_PORT_NAMES = words(
+    {
+        "inOctets": "rx_bytes",
+        "outOctets": "tx_bytes",
+        "inDiscards": "rx_discards",
+        "outDiscards": "tx_discards",
+        "inErrors": "rx_errors",
+        "outErrors": "tx_errors",
+        "totalInErrors": "rx_errors",
+        "totalOutErrors": "tx_errors",
+        "fcsErrors": "crc_errors",
+        "symbolErrors": "symbol_errors",
+        "rxPause": "rx_global_pause_frames",
+        "txPause": "tx_global_pause_frames",
+    }
+)
+_OWN = frozenset(
+    {"alignmentErrors", "frameTooLongs", "frameTooShorts", "linkStatusChanges", "runtFrames", "giantFrames"}
+)
+_PACKETS = {Counter(f"{way}_packets"): [f"{of}{cast}Pkts" for cast in ("Ucast", "Multicast", "Broadcast")]
+            for way, of in (("rx", "in"), ("tx", "out"))}  # fmt: skip
+OLDEST_SECONDS = 60.0
+"""Ports refreshed longer ago are not in use: the age of their counters is unknown."""
+LATEST_SECONDS = 1e11
+"""Latest plausible time in Unix seconds; larger numbers are no times."""
+_INSIDE = ("interfaceCounters", "inputErrorsDetail", "outputErrorsDetail")
+
+
+def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """Counters of the ports in this document. Raises `UnreadableError` if it has none."""
+    tally = Tally()
+    for key in sorted(KEYS & found.keys()):
+        for port, reported in found[key].items():
+            for name, value in _flat(reported):
+                counter = _PORT_NAMES.get(name) or (own(name) if name in _OWN else None)
+                if counter:
+                    tally.note(port, counter, count(value))
+            _note_packets(tally, port, dict(_flat(reported)))
+    facts = tally.some()
+    renewed = {port: at for port, reported in _ports(found) if (at := _refreshed(reported)) is not None}
+    newest = max(renewed.values(), default=0.0)
+    ages = {port: newest - at for port, at in renewed.items() if 0 < newest - at <= OLDEST_SECONDS}
+    return [fact._replace(lag_seconds=ages[fact.port]) if fact.port in ages else fact for fact in facts]
+
+
+def _ports(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for key in KEYS & found.keys():
+        yield from found[key].items()
+
+
+def _refreshed(reported: Mapping[str, Any]) -> float | None:
+    """When the switch refreshed a port's counters, in Unix seconds by its clock; None if not reported."""
+    at = dict(_flat(reported)).get("counterRefreshTime")
+    return float(at) if isinstance(at, (int, float)) and 0 < at < LATEST_SECONDS else None
+
+
+def _flat(reported: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The counters of a port, including nested ones."""
+    if not isinstance(reported, dict):
+        raise UnreadableError("not a port and its counters", text=str(reported)[:60])
+    for name, value in reported.items():
+        if name in _INSIDE:
+            yield from _flat(value)
+        else:
+            yield name, value
+
+
+def _note_packets(tally: Tally, port: str, reported: Mapping[str, Any]) -> None:
+    for counter, casts in _PACKETS.items():
+        tally.note(port, counter, summed(count(reported.get(cast)) for cast in casts))
+
+
+"""EOS' pause frames and PFC settings: `show priority-flow-control [counters [detail]]`, JSON and text.
+
+`counters` has the frames of all priorities together (`interfaceCounters`), `counters detail` those of each priority
+(`interfaces` with `priorities`). In the text of `show priority-flow-control` E is enabled, D disabled, A active, W
+watched by the watchdog; old releases print Yes and No below `Enabled` and `Active`.
+"""
+
+_FRAMES = {"rxFrames": "rx_pause_frames", "txFrames": "tx_pause_frames"}
+_COLUMNS = {"rxpfc": "rx_pause_frames", "txpfc": "tx_pause_frames"}
+_HEADER = re.compile(
+    r"(?:port|interface)[ \t]+(?:(?:priority|prio|class)[ \t]+)?(rx|tx) ?pfc[ \t]+(?:rx|tx) ?pfc", re.IGNORECASE
+)
+_PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?")
+_LEGEND = re.compile(
+    r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
+)
+_STATUS = re.compile(
+    r"[ \t]*(?P<port>[A-Z][\w-]*[0-9][\w/.]*)[ \t]+(?P<flags>[EDAW-](?:[ \t]+[EDAW-])*|Yes|No)"
+    r"(?P<of>(?:[ \t]+[0-7])*)(?:[ \t]+\S.*)?[ \t]*"
+)
+_ON = {"E", "Yes"}
+_PORTS = ("interfaces", "interfaceStatuses", "interfaceStatus")
+
+
+def is_counters(found: Any) -> bool:
+    """Whether this is the JSON of `counters`, with or without `detail`."""
+    return isinstance(found, dict) and ("interfaceCounters" in found or _has_priorities(found.get("interfaces")))
+
+
+def _has_priorities(ports: Any) -> bool:
+    return isinstance(ports, dict) and any("rxFrames" in str(port) for port in ports.values())
+
+
+def counters(found: Mapping[str, Any]) -> list[PortCounters]:
+    """The frames of the ports in a document."""
+    tally = Tally()
+    for port, reported in found.get("interfaceCounters", found.get("interfaces", {})).items():
+        for of, frames in _frames(reported):
+            for word, name in _FRAMES.items():
+                tally.note(port, Counter(name, of), count(frames.get(word)))
+    return tally.facts()
+
+
+def _frames(reported: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+    by_priority = reported.get("priorities")
+    if by_priority is None:
+        yield None, reported
+        return
+    for of, frames in by_priority.items():
+        yield priority(of), frames
+
+
+def pfc_is_text(answer: str) -> bool:
+    """Whether the answer contains a table of pause frames."""
+    twice = re.search(r"pfc[ \t]+[rt]x ?pfc", answer.lower()) is not None
+    return twice and any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n"))
+
+
+def text_counters(answer: str) -> list[PortCounters]:
+    """The frames in the text of `counters` or `counters detail`. Raises `UnreadableError` if a row is cut."""
+    tally = Tally()
+    text = lines(answer)
+    labels: list[str] = []
+    for at, line in enumerate(text, 1):
+        cells = line.split()
+        if _HEADER.fullmatch(line.strip()):
+            labels = re.sub(r"(rx|tx) pfc", r"\1pfc", line.strip().lower()).split()
+        elif not cells or _PROMPT.fullmatch(line.strip()):
+            labels = [] if cells else labels
+        elif labels and set(line) - set("- \t"):
+            if len(cells) != len(labels):
+                raise UnreadableError("a row that does not fit the header, or is cut", line=at, text=line)
+            _note_row(tally, labels, cells, at, cut=at == len(text))
+    return tally.facts()
+
+
+def _note_row(tally: Tally, labels: list[str], cells: list[str], line: int, *, cut: bool) -> None:
+    of = priority(cells[1]) if len(cells) == 4 else None
+    for at, label in enumerate(labels):
+        if label in _COLUMNS:
+            doubtful = cut and at == len(cells) - 1 and cells[at] != "0"
+            tally.note(cells[0], Counter(_COLUMNS[label], of), None if doubtful else count(cells[at], line=line))
+
+
+def is_settings_text(answer: str) -> bool:
+    """Whether this is the text of `show priority-flow-control`."""
+    return _LEGEND.search(answer) is not None
+
+
+def settings_from_text(answer: str) -> list[PortQos]:
+    """The paused priorities of each port: those reported where PFC is enabled, none where it is not."""
+    rows = [row for row in map(_STATUS.fullmatch, lines(answer)) if row]
+    return [
+        PortQos(row["port"], pfc_priorities=tuple(map(int, row["of"].split())) if _ON & {*row["flags"].split()} else ())
+        for row in rows
+    ]
+
+
+def settings_from_json(found: Mapping[str, Any]) -> list[PortQos]:
+    """The same from JSON, where the key of the ports and the format of priorities differ between releases."""
+    ports = next((found[key] for key in _PORTS if key in found), None)
+    if not isinstance(ports, dict):
+        raise UnreadableError("JSON that does not speak of priority flow control")
+    reported_of = {port: reported for port, reported in ports.items() if _enabled(reported) is not None}
+    if ports and not reported_of:
+        raise UnreadableError("no port says whether priority flow control is enabled")
+    return [
+        PortQos(port, pfc_priorities=_priorities(reported) if _enabled(reported) else ())
+        for port, reported in reported_of.items()
+    ]
+
+
+def _enabled(reported: Mapping[str, Any]) -> bool | None:
+    return next((bool(reported[key]) for key in ("enabled", "pfcEnabled") if key in reported), None)
+
+
+def _priorities(reported: Mapping[str, Any]) -> tuple[int, ...] | None:
+    if "priorities" not in reported:
+        return None
+    return tuple(sorted(of for of in map(priority, reported["priorities"]) if of is not None))
+
+
+"""EOS' queues: JSON of `show qos interfaces ecn counters queue`, text of `show interfaces counters queue detail`.
+
+JSON has the marked packets of each queue. The text has a row for each port, traffic class, drop precedence and kind of
+destination: rows of one class are summed, those to several destinations (`MC`) apart. Source of the text: the recorded
+answer in ntc-templates (arista_eos), of a switch with virtual output queues.
+"""
+
+KEY = "intfQueueCounters"
+_HEAD = re.compile(
+    r"^[ \t]*Port[ \t]+Traffic[ \t]+DropPrec[ \t]+DestType[ \t]+OutEnqPkts[ \t]+OutEnqOctets[ \t]+OutDropPkts"
+    r"[ \t]+OutDropOctets[ \t]*$",
+    re.MULTILINE,
+)
+_ROW = re.compile(r"[ \t]*([A-Z][\w-]*\d[\w/.]*)[ \t]+TC(\d)[ \t]+\S+[ \t]+(UC|MC)((?:[ \t]+[\d,]{1,26}){4})[ \t]*")
+_BEGUN = re.compile(r"[ \t]*[A-Z][\w-]*\d[\w/.]*(?:[ \t]+TC.*)?")
+_QUEUE_NAMES = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes")
+
+
+def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """The marked packets of each queue; EOS prints words if there is no number."""
+    tally = Tally()
+    for port, reported in found[KEY].items():
+        for queue, value in reported.get("queueCounters", {}).items():
+            of = priority(queue)
+            if of is not None:
+                tally.note(port, Counter("ecn_marked_packets", of), size(value))
+    return tally.facts()
+
+
+def queue_is_text(answer: str) -> bool:
+    """Whether the answer has the table of queues."""
+    return _HEAD.search(answer.replace("\r", "")) is not None
+
+
+def from_text(text: Sequence[str]) -> list[PortCounters]:
+    """The counters of each port and class. Raises `UnreadableError` for a cut row.
+
+    A last number that no line feed follows may be cut, and is skipped.
+    """
+    tally, inside = Tally(), False
+    for number, line in enumerate(text, 1):
+        row = _ROW.fullmatch(line) if inside else None
+        if _HEAD.fullmatch(line):
+            inside = True
+        elif row:
+            before = "mc_" if row[3] == "MC" else ""
+            cells = row[4].split()
+            if number == len(text) and cells[-1] != "0":
+                cells.pop()
+            for name, cell in zip(_QUEUE_NAMES, cells, strict=False):
+                tally.add(row[1], Counter(before + name, priority(row[2])), count(cell, line=number))
+        elif inside and _BEGUN.fullmatch(line):
+            raise UnreadableError("a row of queues that is cut", line=number, text=line)
+    return tally.some()

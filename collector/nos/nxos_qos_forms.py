@@ -1,0 +1,232 @@
+"""Cisco NX-OS: pause frames and queues."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from collector.formats.counts import Tally, count, priority, summed
+from collector.formats.documents import listed
+from collector.formats.text import lines
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters, PortQos
+
+"""NX-OS' pause frames and PFC settings: `show interface priority-flow-control [detail]`, text and JSON.
+
+Without `detail` the frames are those of all priorities together. `(8)` after the state is the bitmap of priorities in
+hex: priority 3. UCS fabric interconnects name ports `Br-Ethernet1/17/1`. Rows `ii1/1/1` are links inside the device.
+"""
+
+_HEADER = re.compile(r"[ \t]*Port[ \t]+Mode[ \t]+Oper")
+_PFC_ROW = re.compile(
+    r"[ \t]*(?P<port>\S+)[ \t]+(?:Auto|On|Off)[ \t]+(?P<oper>On|Off)[ \t]*(?:\((?P<bitmap>[0-9a-fA-F,]+)\))?"
+    r"[ \t]+(?P<rx>[0-9,]{1,26})[ \t]+(?P<tx>[0-9,]{1,26})[ \t]*"
+)
+_RULER = re.compile(r"[ \t]*[=-]{3,}[ \t]*|slot[ \t]+\d{1,3}[ \t]*")
+"""A ruler, or the title of a line card's table: a modular switch prints one for each."""
+_PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?|[^:]{0,200}:[ \t]*.*")
+_OPER = re.compile(r"\s*(on|off)\s*(?:\(([0-9a-f]+)\))?\s*", re.IGNORECASE)
+_PFC_PORT = re.compile(r"[ \t]*([A-Za-z-]+[0-9][\w/.-]*):?[ \t]*")
+_BITMAP = re.compile(r"[ \t]*VL bitmap:[ \t]*\(([0-9a-fA-F]+)\)[ \t]*")
+_STATE = re.compile(r"[ \t]*Oper Mode:[ \t]*(On|Off)\b.*", re.IGNORECASE)
+_FRAMES = re.compile(r"[ \t]*(Rx|Tx)[ \t]*\|((?:[ \t]*[0-9,]{1,26}[ \t]*\|){7}[ \t]*[0-9,]{1,26})[ \t]*\|?[ \t]*")
+_INSIDE = re.compile(r"ii[0-9]", re.IGNORECASE)
+_RX, _TX = Counter("rx_pause_frames"), Counter("tx_pause_frames")
+
+
+class Port(NamedTuple):
+    """A row: the port, the priorities that are paused (None: not reported), frames received and sent."""
+
+    name: str
+    priorities: tuple[int, ...] | None
+    rx: int | None
+    tx: int | None
+
+
+def counters(found: Sequence[Port]) -> list[PortCounters]:
+    """The frames of these ports."""
+    tally = Tally()
+    for port in found:
+        tally.note(port.name, _RX, port.rx)
+        tally.note(port.name, _TX, port.tx)
+    return tally.facts()
+
+
+def settings(found: Sequence[Port]) -> list[PortQos]:
+    """The priorities that are paused on these ports."""
+    return [PortQos(port.name, pfc_priorities=port.priorities) for port in found if port.priorities is not None]
+
+
+def pfc_is_json(found: Any) -> bool:
+    """Whether this is NX-OS' JSON."""
+    return isinstance(found, dict) and "TABLE_module" in found and "TABLE_pfc_interface" in str(found)
+
+
+def pfc_from_json(found: Mapping[str, Any]) -> list[Port]:
+    """The ports in a document: an object for one row, a list for several."""
+    return [
+        Port(
+            str(row["if_name_str"]), _of_words(row.get("oper")), count(row.get("rx-stats")), count(row.get("tx-stats"))
+        )
+        for row in _pfc_rows(found)
+        if not _INSIDE.match(str(row["if_name_str"]))
+    ]
+
+
+def _pfc_rows(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for modules in listed(found["TABLE_module"]):
+        for module in listed(modules["ROW_module"]):
+            for ports in listed(module.get("TABLE_pfc_interface")):
+                yield from listed(ports["ROW_pfc_interface"])
+
+
+def _of_words(oper: Any) -> tuple[int, ...] | None:
+    """The priorities in `On  (8)` or `Off`."""
+    found = _OPER.fullmatch(str(oper))
+    return _paused(found[1], found[2]) if found else None
+
+
+def _paused(state: str, bitmap: str | None) -> tuple[int, ...] | None:
+    if state.lower() == "off":
+        return ()
+    return tuple(n for n in range(8) if int(bitmap, 16) >> n & 1) if bitmap else None
+
+
+def pfc_is_text(answer: str) -> bool:
+    """Whether this is NX-OS' table."""
+    return any(map(_HEADER.match, answer.split("\n")))
+
+
+def pfc_from_text(answer: str) -> list[Port]:
+    """The ports in the tables, of two rows for one port the later. Raises `UnreadableError` if a row is cut."""
+    text = lines(answer)
+    begin = min(at for at, line in enumerate(text) if _HEADER.match(line)) + 1
+    found: dict[str, Port] = {}
+    for at, line in enumerate(text[begin:], begin + 1):
+        row = _PFC_ROW.fullmatch(line)
+        if row is None:
+            if line.strip() and not any((_RULER.fullmatch(line), _HEADER.match(line), _PROMPT.fullmatch(line.strip()))):
+                raise UnreadableError("not a port and its pause frames, or cut", line=at, text=line)
+        elif not _INSIDE.match(row["port"]):
+            cut = at == len(text) and row["tx"] != "0" and not line.endswith((" ", "\t"))
+            found[row["port"]] = Port(
+                row["port"], _paused(row["oper"], row["bitmap"]), count(row["rx"]), None if cut else count(row["tx"])
+            )
+    return list(found.values())
+
+
+def is_detail(answer: str) -> bool:
+    """Whether this is the detailed text."""
+    return any(map(_FRAMES.fullmatch, lines(answer)))
+
+
+def detailed_counters(answer: str) -> list[PortCounters]:
+    """The frames by priority from the detailed text. Raises `UnreadableError` for frames below no port."""
+    tally = Tally()
+    port = ""
+    for at, line in enumerate(lines(answer), 1):
+        frames = _FRAMES.fullmatch(line)
+        if frames and not port:
+            raise UnreadableError("frames whose port no line names", line=at, text=line)
+        if frames:
+            for of, reported in enumerate(frames[2].replace("|", " ").split()):
+                tally.note(port, Counter(f"{frames[1].lower()}_pause_frames", of), count(reported))
+        else:
+            named = _PFC_PORT.fullmatch(line)
+            port = named[1] if named else port
+    return tally.some()
+
+
+def detailed_settings(answer: str) -> list[PortQos]:
+    """The paused priorities from the detailed text."""
+    found: dict[str, PortQos] = {}
+    port, state = "", ""
+    for line in lines(answer):
+        named, oper, bitmap = _PFC_PORT.fullmatch(line), _STATE.fullmatch(line), _BITMAP.fullmatch(line)
+        if named:
+            port, state = named[1], ""
+        elif oper:
+            state = oper[1]
+        reported = _paused(state, bitmap[1] if bitmap else None) if state else None
+        if reported is not None:
+            found[port] = PortQos(port, pfc_priorities=reported)
+    return list(found.values())
+
+
+"""NX-OS' queues: `show queuing interface`, JSON and text.
+
+A row for each port and direction, in it one for each QoS group, in it one for each kind of count (`Tx`, `Dropped`,
+`ECN`) and unit (`Pkts`, `Byts`), with unicast, out-of-band and multicast apart. The groups `CPU` and `SPAN` are
+skipped. A single row is an object in place of a list. The text has a box for each group below `Egress Queuing for` and
+the port, the cells of each kind of count between bars. A grep for one group leaves out the port: such text is refused.
+"""
+
+_VALUES = ("eq-uc-stat-value", "eq-oobfc-uc-stat-value", "eq-mc-stat-value")
+_COUNTED = {
+    ("tx", "pkts"): "queue_packets",
+    ("tx", "byts"): "queue_bytes",
+    ("dropped", "pkts"): "queue_drops",
+    ("tail drop", "pkts"): "queue_drops",
+    ("wred/afd & tail drop", "pkts"): "queue_drops",
+    ("ecn", "pkts"): "ecn_marked_packets",
+}
+_GROUP = re.compile(r"[ \t]*\|[ \t]*(.{0,20}\b)?QOS GROUP(?:[ \t]+(\d+))?[ \t]*\|[ \t]*", re.IGNORECASE)
+_GROUPS = re.compile(rf"^{_GROUP.pattern}\r?$", re.MULTILINE | re.IGNORECASE)
+_QUEUE_PORT = re.compile(r"[ \t]*(Egress|Ingress) Queu(?:e?ing|es) for ([A-Za-z][\w-]*\d[\w/.]*)\b.*", re.IGNORECASE)
+_QUEUE_ROW = re.compile(r"[ \t]*\|[ \t]*([A-Z][\w/& ]{0,40}?) (Pkts|Byts)[ \t]*((?:\|[ \t]*\d{1,20}[ \t]*)+)\|[ \t]*")
+_CUT_ROW = re.compile(r"[ \t]*\|[^|]*(?:\|[ \t\d]*)*")
+
+
+def queue_is_json(found: Any) -> bool:
+    """Whether this is NX-OS' JSON of queues."""
+    return isinstance(found, dict) and "TABLE_queuing_interface" in str(found)
+
+
+def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """Counters of the queues in this document."""
+    tally = Tally()
+    for module in _queue_rows(found, "module"):
+        for port in _queue_rows(module, "queuing_interface"):
+            for group in _queue_rows(port, "qosgrp_egress_stats"):
+                of = priority(group.get("eq-qosgrp"))
+                for reported in _queue_rows(group, "qosgrp_egress_stats_entry") if of is not None else ():
+                    name = _COUNTED.get((_word(reported, "eq-stat-type"), _word(reported, "eq-stat-units")))
+                    if name:
+                        value = summed(count(reported.get(kind)) for kind in _VALUES)
+                        tally.note(str(port["if_name_str"]), Counter(name, of), value)
+    return tally.facts()
+
+
+def queue_is_text(answer: str) -> bool:
+    """Whether this is the text, with the box of a group in it."""
+    return _GROUPS.search(answer) is not None
+
+
+def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
+    """Counters of the queues in the text. Raises `UnreadableError` for a box without its port, and for a cut row."""
+    tally = Tally()
+    port, of = "", None
+    for number, line in enumerate(text, 1):
+        named, group, row = _QUEUE_PORT.fullmatch(line), _GROUP.fullmatch(line), _QUEUE_ROW.fullmatch(line)
+        if named:
+            port, of = named[2], None
+        elif group:
+            of = None if group[1] else priority(group[2])
+        elif row and of is not None and not port:
+            raise UnreadableError("a queue whose port no line names", line=number, text=line)
+        elif row:
+            name = _COUNTED.get((row[1].lower(), row[2].lower()))
+            values = [count(cell.strip(), line=number) for cell in row[3].split("|") if cell.strip()]
+            if name and of is not None:
+                tally.note(port, Counter(name, of), summed(values))
+        elif of is not None and _CUT_ROW.fullmatch(line) and not line.rstrip().endswith("|"):
+            raise UnreadableError("a row of a queue that is cut", line=number, text=line)
+    return tally.some()
+
+
+def _word(reported: Mapping[str, Any], key: str) -> str:
+    return str(reported.get(key)).strip().lower()
+
+
+def _queue_rows(found: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+    for table in listed(found.get(f"TABLE_{name}")):
+        yield from listed(table[f"ROW_{name}"])

@@ -1,0 +1,336 @@
+"""SONiC: LLDP, and the tables of its counters."""
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from collector.formats.counts import Tally, count, own, priority, words
+from collector.formats.lldp_words import advertised, identified
+from collector.formats.table import Table, rows
+from collector.formats.text import asks, is_prompt, lines, sections
+from truerail.errors import UnreadableError
+from truerail.model import Counter, Neighbor, PortCounters
+
+"""SONiC's neighbours: the blocks of `sonic-cli`, and `show lldp table` in its plain form.
+
+The table is read row by row as slices, in a third of the time of `lldp_tables`: only as SONiC itself prints it, whole
+and nothing beside it: title, labels, a ruler below them, cells in their columns, the total. Anything else is left to
+the parser for all tables (None), with the same facts where both read it.
+Source: sonic-utilities `scripts/lldpshow`, which lays out the table with tabulate's "simple" format.
+"""
+
+_LLDP_TITLE = "Capability codes: (R) Router, (B) Bridge, (O) Other"
+_LABELS = ["LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"]
+_RUN = re.compile("-+")
+_CLOSING = re.compile("-{10,}")
+_TOTAL = re.compile(r"Total entries displayed: {1,4}(\d{1,6})")
+_PORT = re.compile(r"[Ee]th[a-z]*\d[\d/]*")
+_INTERFACE = re.compile(r"Interface:[ \t]+(\S+?),via:[ \t]*LLDP[ \t]*")
+_VALUE = re.compile(r"[ \t]+(ChassisID|SysName|PortID|PortDescr):[ \t]*(.*?)[ \t]*")
+_LLDP_RULER = re.compile(r"-{20,}[ \t]*")
+
+
+def of_framework(rows: Sequence[str]) -> list[Neighbor] | None:
+    """The neighbours that `sonic-cli` shows (`lldp_neighbor_show.j2` of SONiC's management framework), a block for
+    each between rulers; None for anything else. Raises `UnreadableError` if the last block is cut.
+    """
+    blocks: list[tuple[str, dict[str, str]]] = []
+    closed = True
+    for line in rows:
+        begun, keyed = _INTERFACE.fullmatch(line), _VALUE.fullmatch(line)
+        closed = _LLDP_RULER.fullmatch(line) is not None or (closed and not begun)
+        if begun:
+            blocks.append((begun[1], {}))
+        elif keyed and blocks:
+            blocks[-1][1].setdefault(keyed[1], keyed[2])
+    if blocks and not closed:
+        raise UnreadableError("a neighbour without the ruler below it: the answer is cut", text=blocks[-1][0])
+    return [_framed(port, values) for port, values in blocks] or None
+
+
+def _framed(port: str, values: Mapping[str, str]) -> Neighbor:
+    return Neighbor(
+        port,
+        *identified(values.get("ChassisID")),
+        advertised(values.get("SysName")),
+        *identified(values.get("PortID")),
+        advertised(values.get("PortDescr")),
+    )
+
+
+def plain_table(answer: str) -> list[Neighbor] | None:
+    """The neighbours in a plain table, in its order; None for anything else."""
+    if not answer.startswith(_LLDP_TITLE):
+        return None
+    lines = answer.split("\n")
+    if len(lines) < 6 or lines[0] != _LLDP_TITLE or lines[1].split() != _LABELS or "\r" in answer or "\t" in answer:
+        return None
+    head, ruler, rows = lines[1], lines[2], lines[3:-3]
+    starts = [run.start() for run in _RUN.finditer(ruler)]
+    total = _TOTAL.fullmatch(lines[-2])
+    if starts != [head.index(label) for label in _LABELS] or ruler.strip("- ") or len(ruler) < len(head.rstrip()):
+        return None
+    if lines[-1] or total is None or int(total[1]) != len(rows) or not _CLOSING.fullmatch(lines[-3]):
+        return None
+    found = []
+    _, name_at, id_at, capability_at, description_at = starts
+    for row in rows:
+        port, name, port_id = row[:name_at].strip(), row[name_at:id_at].strip(), row[id_at:capability_at].strip()
+        gaps = row[name_at - 2 : name_at] + row[id_at - 2 : id_at] + row[capability_at - 2 : capability_at]
+        gaps += row[description_at - 2 : description_at]
+        if not (name and port_id and _PORT.fullmatch(port)) or gaps.strip(" "):
+            return None
+        described = advertised(row[description_at:])
+        found.append(Neighbor(port, None, None, advertised(name), *identified(port_id), described))
+    return found
+
+
+"""Port counters of SONiC as `portstat` prints them: table, `-j`, and the long text of one port (`detailed`).
+
+Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates and are skipped. A table or
+document of errors without drops and states is about router interfaces (`intfstat`), not about ports. `sonic-cli` prints
+the columns between rulers without gaps (`show interface counters`, its template `show_interface_counters.j2`).
+"""
+
+_COLUMNS = words(
+    {
+        "rx_ok": "rx_packets",
+        "rx_err": "rx_errors",
+        "rx_drp": "rx_discards",
+        "rx_ovr": "rx_overruns",
+        "tx_ok": "tx_packets",
+        "tx_err": "tx_errors",
+        "tx_drp": "tx_discards",
+        "tx_ovr": "tx_overruns",
+        "fec_corr": "fec_corrected",
+        "fec_uncorr": "fec_uncorrected",
+        "fec_symbol_err": "fec_symbols",
+    }
+)
+_DETAILS = words(
+    {
+        "Total Packets Received Without Errors": "rx_packets",
+        "Total Packets Transmitted Successfully": "tx_packets",
+    }
+)
+_DETAIL = re.compile(r"[ \t]*([A-Z][^.]{3,60})\.{3,}[ \t]*(\S.*?)[ \t]*")
+_CLI = re.compile(r"^[ \t]*Interface[ \t]+State[ \t]+RX_OK\b", re.MULTILINE)
+_PORT_RULER = re.compile(r"[ \t-]+")
+_ASKED = asks("show", "detailed")
+_PORT_TITLE = "Packets Received "
+"""Title of each packet size: other tools fill lines with dots too."""
+_CLEARED = "Time Since Counters Last Cleared"
+
+
+def port_is_table(table: Table) -> bool:
+    """Whether this is a table of port counters."""
+    return "iface" in table.labels and not _COLUMNS.keys().isdisjoint(table.labels) and not _routes(table.labels)
+
+
+def _routes(labels: Container[str]) -> bool:
+    """Whether labels in lower case are those of a router interface."""
+    return "rx_err" in labels and "rx_drp" not in labels and "state" not in labels
+
+
+def port_from_tables(found: Sequence[Table]) -> list[PortCounters]:
+    """Counters of the ports in these tables."""
+    tally = Tally()
+    for table in found:
+        port = table.column("iface")
+        places = [at for at, label in enumerate(table.labels) if label in _COLUMNS]
+        counters = [_COLUMNS[table.labels[at]] for at in places]
+        for line, cells in table.rows:
+            tally.row(cells[port], counters, [cells[at] for at in places], line=line)
+    return tally.facts()
+
+
+def is_cli(answer: str) -> bool:
+    """Whether this is the table of `sonic-cli`."""
+    return _CLI.search(answer) is not None
+
+
+def from_cli(text: Sequence[str]) -> list[PortCounters]:
+    """Counters of the ports in that table. Raises `UnreadableError` if a row is cut.
+
+    A last line without a line feed may be cut, and is skipped.
+    """
+    tally, labels = Tally(), list[str]()
+    for number, line in enumerate(text[:-1], 1):
+        cells = line.split()
+        if _CLI.match(line):
+            labels = line.lower().split()
+        elif is_prompt(line):
+            labels = []
+        elif labels and cells and not _PORT_RULER.fullmatch(line):
+            if len(cells) != len(labels):
+                raise UnreadableError("a row of fewer cells than labels: cut", line=number, text=line)
+            for label, cell in zip(labels, cells, strict=True):
+                if label in _COLUMNS:
+                    tally.note(cells[0], _COLUMNS[label], count(cell, line=number))
+    return tally.some()
+
+
+def is_details(answer: str) -> bool:
+    """Whether this is the long text of one port."""
+    return "....." in answer and _PORT_TITLE in answer
+
+
+def port_is_json(found: Mapping[str, Any]) -> bool:
+    """Whether this is `portstat -j`: ports with the columns of the table."""
+    return any(isinstance(cells, dict) and ("RX_OK" in cells or "FEC_CORR" in cells) for cells in found.values())
+
+
+def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """Counters of the ports in this document. Other keys (`cached_time`) are skipped."""
+    tally = Tally()
+    for port, cells in found.items():
+        reported = {label.lower(): value for label, value in cells.items()} if isinstance(cells, dict) else {}
+        for label, value in reported.items() if not _routes(reported) else ():
+            if label in _COLUMNS:
+                tally.note(port, _COLUMNS[label], count(value))
+    return tally.some()
+
+
+def from_details(answer: str) -> list[PortCounters]:
+    """Counters in lines of `Packets Received 64 Octets......... 0`; the command above them names the port.
+
+    A last line without a line feed is skipped: its number may have more digits.
+    """
+    tally = Tally()
+    for section in sections(lines(answer[: answer.rfind("\n") + 1]), "show", _ASKED):
+        for at, line in enumerate(section.lines, section.line):
+            found = _DETAIL.fullmatch(line)
+            if found and found[1] != _CLEARED:
+                counter = _DETAILS.get(found[1]) or own(found[1])
+                tally.note(section.port, counter, count(found[2], line=at))
+    return tally.some()
+
+
+"""SONiC's pause frames: `show pfc counters` (`pfcstat`), a table `Port Rx` and a table `Port Tx`, and its `--history`.
+
+Both tables are always printed, for the same ports. A single table, or fewer ports in one, is a cut answer. History has
+a row for each port and priority, its times in microseconds, in early releases in milliseconds.
+"""
+
+_WAYS = {"port rx": "rx_pause_frames", "port tx": "tx_pause_frames"}
+_TRANSITIONS = "rx pause transitions"
+_TIMES = {"total rx pause time us": 1, "total rx pause time ms": 1000}
+"""Microseconds in a unit of each column."""
+
+
+def counters(found: Sequence[Table]) -> list[PortCounters]:
+    """The frames of the ports in both tables. Raises `UnreadableError` if a table or some of its ports are missing."""
+    tally = Tally()
+    seen: dict[str, set[str]] = {way: set() for way in _WAYS}
+    for table in found:
+        way = table.labels[0]
+        named = [Counter(_WAYS.get(way, ""), priority(label)) for label in table.labels[1:]]
+        for row in table.rows if way in _WAYS else ():
+            seen[way].add(row.cells[0])
+            tally.row(row.cells[0], named, row.cells[1:], line=row.line)
+    if seen["port rx"] != seen["port tx"]:
+        missing = sorted(seen["port rx"] ^ seen["port tx"])
+        raise UnreadableError(
+            f"{len(missing)} of the ports are in one of the tables Rx and Tx only, {missing[0]} first"
+        )
+    return tally.facts()
+
+
+def is_frames(found: Sequence[Table]) -> bool:
+    """Whether any of these tables has pause frames."""
+    return any(table.labels[0] in _WAYS for table in found)
+
+
+def is_history(found: Sequence[Table]) -> bool:
+    """Whether any of these tables has the history of pauses."""
+    return any(_TRANSITIONS in table.labels for table in found)
+
+
+def history(found: Sequence[Table]) -> list[PortCounters]:
+    """Number and duration of pauses by port. Ports without history (`N/A`) have no fact."""
+    tally = Tally()
+    for line, (port, of, transitions) in rows(found, "port", "priority", _TRANSITIONS):
+        tally.note(port, Counter("rx_pause_transitions", priority(of)), count(transitions, line=line))
+    for label, unit in _TIMES.items():
+        for line, (port, of, total) in rows(found, "port", "priority", label):
+            paused = count(total, line=line)
+            tally.note(port, Counter("rx_pause_us", priority(of)), None if paused is None else paused * unit)
+    return tally.facts()
+
+
+"""SONiC's queues: `show queue counters [--voq]`, `show queue wredcounters`, `show priority-group drop counters`.
+
+A chassis of several devices names the ports of its virtual output queues `leaf-0|asic0|Ethernet0`. The output of
+`--trim` does not count a queue's packets. Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; multicast queues,
+`MC10`, have counters with names of their own. The watermarks of priority groups have the same table as their drops:
+the line above it tells them apart.
+"""
+
+_QUEUE = re.compile(r"(UC|ALL|VOQ|MC)([0-9]{1,2})", re.IGNORECASE)
+_NAMES = {
+    "counter/pkts": "queue_packets", "totalpacket": "queue_packets",
+    "counter/bytes": "queue_bytes", "totalbytes": "queue_bytes",
+    "drop/pkts": "queue_drops", "droppacket": "queue_drops",
+    "drop/bytes": "queue_drop_bytes", "dropbytes": "queue_drop_bytes",
+    "wreddrp/pkts": "wred_drops", "wreddroppacket": "wred_drops",
+    "wreddrp/bytes": "wred_drop_bytes", "wreddropbytes": "wred_drop_bytes",
+    "ecnmarked/pkts": "ecn_marked_packets", "ecnmarkedpacket": "ecn_marked_packets",
+    "credit-wd-del/pkts": "credit_watchdog_drops", "creditwdpkts": "credit_watchdog_drops",
+    "ecnmarked/bytes": "ecn_marked_bytes", "ecnmarkedbytes": "ecn_marked_bytes",
+}  # fmt: skip
+
+
+def queue_is_table(table: Table) -> bool:
+    """Whether this is a table of what queues counted or priority groups dropped."""
+    if table.labels[0] != "port" or table.labels[1:2] not in (("txq",), ("voq",), ("pg0",)):
+        return False
+    return "drop" in table.title.lower() if "pg0" in table.labels else not _NAMES.keys().isdisjoint(table.labels)
+
+
+def queue_from_tables(found: Sequence[Table]) -> list[PortCounters]:
+    """Counters of the queues and priority groups in these tables. Raises `UnreadableError` for an invalid cell."""
+    tally = Tally()
+    for table in found:
+        if "pg0" not in table.labels:
+            _note_queues(tally, table)
+        else:
+            groups = [Counter("rx_discards", priority(label)) for label in table.labels[1:]]
+            for line, cells in table.rows:
+                tally.row(cells[0], groups, cells[1:], line=line)
+    return tally.facts()
+
+
+def _note_queues(tally: Tally, table: Table) -> None:
+    places = [at for at, label in enumerate(table.labels) if label in _NAMES]
+    labels = tuple(table.labels[at] for at in places)
+    for line, cells in (row for row in table.rows if row.cells[0] != "CPU"):  # no port
+        tally.row(cells[0], _of_queue(cells[1], labels), [cells[at] for at in places], line=line)
+
+
+def queue_is_json(found: Any) -> bool:
+    """Whether this is `queuestat -j` or `wredstat -j`: ports with queues."""
+    return isinstance(found, dict) and any(
+        isinstance(queues, dict) and any(map(_QUEUE.fullmatch, queues)) for queues in found.values()
+    )
+
+
+def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """Counters of the queues in this document. Other keys (`time`) are skipped."""
+    tally = Tally()
+    for port, queues in found.items():
+        for queue, reported in queues.items() if isinstance(queues, dict) else ():
+            for label, value in reported.items() if isinstance(reported, dict) else ():
+                if label in _NAMES:
+                    (counter,) = _of_queue(queue, (label,))
+                    tally.note(port, counter, count(value))
+    return tally.facts()
+
+
+@lru_cache(maxsize=4096)
+def _of_queue(queue: str, labels: tuple[str, ...]) -> tuple[Counter, ...]:
+    found = _QUEUE.fullmatch(queue)
+    if found is None:
+        raise UnreadableError("not the name of a queue", text=queue)
+    before = "mc_" if found[1].upper() == "MC" else ""
+    return tuple(Counter(before + _NAMES[label], int(found[2])) for label in labels)
