@@ -63,9 +63,8 @@ def serve(hosts: int, port: int, folder: Path) -> None:
     """Serves a fabric of this size and evaluates without a pause until standard input ends; prints what it measured."""
     from truerail.poller.event_loop import run
     from truerail.processes.front import front
-    from truerail.processes.front_link import listening_at
     from truerail.processes.post import Post
-    from truerail.processes.service import NICE
+    from truerail.processes.service import NICE, listening_at
     from truerail.processes.supervisor import Supervisor, freeze
     from truerail.service.settings import Http, Journal, Settings
     from truerail.viewfile.view_file import NAME

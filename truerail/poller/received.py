@@ -52,7 +52,7 @@ class Received:
     def take(self, data: bytes, *, zone: str, poller: str = "", arrived_at: float | None = None) -> None:
         """Takes a message; an evaluation follows a round, soon after it or once all pollers have said theirs."""
         envelope = self.inbox.take(data, zone=zone, poller=poller, arrived_at=arrived_at)
-        if envelope is not None and envelope.kind == ROUND:
+        if envelope is not None and envelope.body.kind == ROUND:
             self._reported.add((zone, envelope.poller))
             if self._later is None:
                 self._later = asyncio.get_running_loop().call_later(TOGETHER_SECONDS, self.evaluate)

@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 
 from truerail.errors import ViewRefusedError
-from truerail.viewfile.admission import admit
-from truerail.viewfile.encoding import digest_of
+from truerail.viewfile.encoding import decoded, digest_of
+from truerail.viewfile.parts import METRICS
+from truerail.viewfile.stored_page import CONTENTS
 from truerail.viewfile.view_file import WRITE_PART, open_to_read, open_to_write
 
 
@@ -62,7 +63,9 @@ class ViewCopy:
         """Brings the copy to these changes, in one transaction; returns how many parts were written. Raises
         ViewRefusedError, also for changes that leave a part without a body, and sqlite3.Error; then nothing changed.
         """
-        admit(found.parts)
+        for kind, key, body in found.parts:
+            if kind != METRICS or key == CONTENTS:  # the others are text
+                decoded(kind, key, body)
         present = {(kind, key) for kind, keys in found.keys.items() for key in keys}
         digests = {(kind, key): digest_of(body) for kind, key, body in found.parts}
         missing = present - self._digests.keys() - digests.keys()

@@ -5,8 +5,8 @@ publications belongs to the former one, except values that equal those of the ne
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -14,16 +14,18 @@ import numpy as np
 
 from truerail.analysis.cabling.joined import Wiring
 from truerail.analysis.published import Published
-from truerail.model.finding import Finding
+from truerail.bus.fact_rows import rows_of
+from truerail.model.facts import Fact
 from truerail.model.plan import Plan
 from truerail.model.step_marks import StepMark
 from truerail.viewfile.encoding import encoded
 from truerail.viewfile.parts import (
     CABLES,
-    FINDING,
     READINGS,
     ROWS,
     StoredEvidence,
+    StoredFinding,
+    StoredPlan,
     StoredReading,
     StoredState,
     StoredTopologies,
@@ -32,7 +34,8 @@ from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
 from truerail.views.models import StepLine
 from truerail.views.view import view_of
 
-_fields_of = attrgetter(*FINDING)
+_finding_fields = attrgetter(*StoredFinding.__struct_fields__)
+_plan_fields = attrgetter(*StoredPlan.__struct_fields__)
 Part = tuple[str, str, bytes | None]
 """Kind, key, and the body; None: as it was."""
 
@@ -88,8 +91,7 @@ class Divider:
     def _of_plan(self, plan: Plan, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
         starts = range(0, len(plan.cables), CABLES)
         same = plan is self._plan
-        rest = {one.name: getattr(plan, one.name) for one in fields(plan) if one.init and one.name != "cables"}
-        yield "plan", "", None if same else encoded(rest)
+        yield "plan", "", None if same else encoded(StoredPlan(*_plan_fields(plan)))
         for number, start in enumerate(starts):
             yield "cables", str(number), None if same else encoded(plan.cables[start : start + CABLES])
         self._plan = plan
@@ -104,24 +106,25 @@ class Divider:
                 yield part
         yield "topologies", "", encoded(_topologies(view.nics.topologies))
         rows_and_ports = (len(wiring.states.links), seen) if same else object()  # which equals nothing that is known
-        yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs(view.nics.macs.by_mac))
+        yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs.of(view.nics.macs.by_mac))
 
     def _found(self, published: Published, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
         at = {(reading.device, reading.collector): reading.at for reading in published.snapshot.readings}
         for finding in (*published.evaluation.findings, *published.pending_resolution):
             key = finding.id
-            yield self._part("findings", key, _fields_of(finding), before)
-            yield self._part("evidence", key, stored_evidence(finding, at), before)
+            yield self._part("findings", key, StoredFinding(*_finding_fields(finding)), before)
+            sources = [
+                (e.device, e.collector, None if at.get((e.device, e.collector)) == e.at else e.at)
+                for e in finding.evidence
+            ]
+            facts = [e.fact for e in finding.evidence]
+            yield self._part("evidence", key, (sources, facts), before, partial(_evidence, sources, facts))
         for cause in published.evaluation.causes:
             yield self._part("causes", cause.key, cause, before)
 
 
-def stored_evidence(finding: Finding, at: Mapping[tuple[str, str], datetime]) -> tuple[StoredEvidence, ...]:
-    """The evidence of a finding; `at` are the times of this publication's readings."""
-    return tuple(
-        StoredEvidence(e.device, e.collector, None if at.get((e.device, e.collector)) == e.at else e.at, e.fact)
-        for e in finding.evidence
-    )
+def _evidence(sources: list[Any], facts: list[Fact]) -> StoredEvidence:
+    return StoredEvidence(sources, rows_of(facts))
 
 
 def _chunks(kind: str, rows: Sequence[Any], size: int) -> Iterator[Part]:

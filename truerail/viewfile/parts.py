@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, get_type_hints
+
+import msgspec
 
 from truerail.analysis.published import CollectorRun, JournalState
-from truerail.model.columns import Codes
-from truerail.model.facts import Fact
+from truerail.bus.fact_rows import facts_of
+from truerail.bus.messages import KindRows
+from truerail.model.columns import Codes, Mask
+from truerail.model.facts import Fact, GpuNicPath
 from truerail.model.finding import Cause, Finding, Summary, Verdict
 from truerail.model.life import Mute
 from truerail.model.open_fault import OpenFault
-from truerail.model.plan import Port
+from truerail.model.plan import Plan, Port
 from truerail.model.step_marks import StepMark
 from truerail.views.models import StepLine
 
@@ -38,14 +42,16 @@ class StoredReading(NamedTuple):
 
 
 class StoredEvidence(NamedTuple):
-    """A piece of evidence. `at` is None where it is that of the reading of this publication: a time that changes each
-    round would make every finding a changed one.
+    """The source of each fact of a finding's evidence: device, collector, and when, which is None where it is the time
+    of the reading of this publication: a time that changes each round would make every finding a changed one.
     """
 
-    device: str
-    collector: str
-    at: datetime | None
-    fact: Fact
+    sources: list[tuple[str, str, datetime | None]]
+    facts: list[KindRows]
+
+    def restored(self) -> list[tuple[str, str, datetime | None, Fact]]:
+        """Each source with its fact. Raises BusMessageError, and ValueError where they are not as many."""
+        return [(*source, fact) for source, fact in zip(self.sources, facts_of(self.facts), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ class StoredTopologies:
 
     host: Codes
     of: Codes
-    facts: Sequence[tuple[Fact, ...]]
+    facts: list[tuple[GpuNicPath, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +109,35 @@ class StoredState:
     """The judge's own metrics."""
 
 
-StoredFinding = tuple[Any, ...]
-"""The fields of a finding, `FINDING` in their order: all but its evidence, which is a part of its own."""
-FINDING = tuple(field.name for field in fields(Finding) if field.name != "evidence")
+@dataclass(frozen=True, slots=True)
+class PageContents:
+    """All of the scrape page but the text of the series: the heads of the metrics, and the bytes of each pod in each of
+    them.
+    """
+
+    pods: tuple[str, ...]
+    heads: tuple[str, ...]
+    sizes: tuple[tuple[int, ...], ...]
+    wide: bytes
+    answered: Mapping[str, datetime]
+
+
+class DerivedStates(TypedDict):
+    """What `PortStates.derived` gives."""
+
+    _link_words: tuple[Codes, Codes]
+    _trained: Mask
+    rdma_active: Codes
+
+
+def _without(kind: type[Any], left_out: str) -> type[msgspec.Struct]:
+    """The type of the parts that have all of a value but one field."""
+    hints = get_type_hints(kind)
+    names = [one.name for one in fields(kind) if one.init and one.name != left_out]
+    return msgspec.defstruct(f"Stored{kind.__name__}", [(name, hints[name]) for name in names], array_like=True)
+
+
+StoredPlan = _without(Plan, "cables")
+StoredFinding = _without(Finding, "evidence")
 Columns = Mapping[str, Any]
 """Columns of the wiring by name: arrays, and small sets."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.identity import Identity
@@ -23,7 +24,7 @@ from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
-from truerail.viewfile.parts import ROWS, Columns, SeenNames, StoredEvidence
+from truerail.viewfile.parts import ROWS, Columns, SeenNames
 
 F = TypeVar("F", bound=Fact)
 MOST_DECODED = 64
@@ -140,17 +141,19 @@ class StoredEvidences(Sequence[Evidence]):
     of a newer publication.
     """
 
-    def __init__(
-        self, finding: str, part: Callable[[str], Sequence[StoredEvidence]], readings: Sequence[Reading]
-    ) -> None:
+    def __init__(self, finding: str, part: Callable[[str], Sequence[Any]], readings: Sequence[Reading]) -> None:
         """`readings` are those of the finding's publication."""
         self._finding, self._part, self._readings = finding, part, readings
 
     def _read(self) -> tuple[Evidence, ...]:
         stored = self._part(self._finding)
-        wanted = {(one.device, one.collector) for one in stored if one.at is None}
-        at = {key: reading.at for reading in self._readings if (key := (reading.device, reading.collector)) in wanted}
-        return tuple(Evidence(one.device, one.collector, one.at or at[one[:2]], one.fact) for one in stored)
+        wanted = {(device, collector) for device, collector, at, _ in stored if at is None}
+        times = {
+            key: reading.at for reading in self._readings if (key := (reading.device, reading.collector)) in wanted
+        }
+        return tuple(
+            Evidence(device, collector, at or times[device, collector], fact) for device, collector, at, fact in stored
+        )
 
     def __len__(self) -> int:
         return len(self._read())
@@ -242,15 +245,20 @@ def index_of(plan: Plan, seen: SeenNames) -> PlanIndex:
     return index
 
 
+@dataclass(frozen=True, slots=True)
 class StoredMacs:
     """The port that owns each MAC: sorted columns."""
 
-    def __init__(self, macs: Mapping[str, int]) -> None:
-        found = {mac: port for mac, port in macs.items() if len(mac) == _DIGITS}
+    macs: npt.NDArray[np.bytes_]
+    ports: Codes
+
+    @classmethod
+    def of(cls, by_mac: Mapping[str, int]) -> "StoredMacs":
+        """Those of a mapping."""
+        found = {mac: port for mac, port in by_mac.items() if len(mac) == _DIGITS}
         names = np.array(list(found), dtype=f"S{_DIGITS}")
         order = np.argsort(names, kind="stable")
-        self._macs: Any = names[order]
-        self._ports: Codes = np.fromiter(found.values(), dtype=np.int64, count=len(found))[order]
+        return cls(names[order], np.fromiter(found.values(), dtype=np.int64, count=len(found))[order])
 
     @property
     def by_mac(self) -> Mapping[str, int]:
@@ -260,5 +268,5 @@ class StoredMacs:
     def port_of(self, mac: str) -> int:
         """The port that owns this MAC; -1 if none does, or several do."""
         wanted = mac.encode("ascii", "replace")
-        at = int(np.searchsorted(self._macs, wanted))
-        return int(self._ports[at]) if at < len(self._macs) and self._macs[at] == wanted else NONE
+        at = int(np.searchsorted(self.macs, wanted))
+        return int(self.ports[at]) if at < len(self.macs) and self.macs[at] == wanted else NONE
