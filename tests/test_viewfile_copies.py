@@ -16,12 +16,11 @@ from truerail.errors import BusMessageError, ViewRefusedError
 from truerail.model.plan import Port
 from truerail.outputs.metrics import Exposition
 from truerail.viewfile.copying import ViewChanges, ViewCopy, changes
-from truerail.viewfile.divided import Publication
 from truerail.viewfile.encoding import decoded, encoded
 from truerail.viewfile.parts import StoredEvidence
+from truerail.viewfile.publishing import Publication, PublicationWriter
 from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME
-from truerail.viewfile.writer import ViewWriter
 from truerail.views.fabric_map import fabric_map
 from truerail.views.lists import finding_lines
 from truerail.web.body import to_bytes
@@ -30,7 +29,7 @@ from truerail.web.body import to_bytes
 def written(folder: Path, *, faults: bool = True) -> Path:
     """A view with a publication."""
     folder.mkdir(exist_ok=True)
-    writer = ViewWriter(folder / NAME)
+    writer = PublicationWriter(folder / NAME)
     publication = published(faults)
     writer.write(Publication(publication), Exposition().page_of(publication))
     writer.close()
@@ -73,7 +72,7 @@ def test_another_judges_view_writes_only_what_differs(tmp_path: Path) -> None:
 
 def test_a_view_that_is_not_written_has_no_changes(tmp_path: Path) -> None:
     assert changes(tmp_path / NAME, 0) is None
-    ViewWriter(tmp_path / NAME).close()
+    PublicationWriter(tmp_path / NAME).close()
     assert changes(tmp_path / NAME, 0) is None
 
 

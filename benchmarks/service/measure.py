@@ -107,7 +107,7 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     from truerail.service.plans import PlanInForce
     from truerail.service.round_loop import Watch
     from truerail.service.watch_service import WatchService
-    from truerail.viewfile.writer import ViewWriter
+    from truerail.viewfile.publishing import PublicationWriter
     from truerail.web.application import open_app
 
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -117,7 +117,7 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     watch.asking.latest.keep(dict.fromkeys(plan.devices, ""))
     evaluator.prepare.append(exposition.prepare)
     service = WatchService(watch)
-    link = JudgeLink(service, lambda: open_app(service, settings), ViewWriter(post.view), exposition)
+    link = JudgeLink(service, lambda: open_app(service, settings), PublicationWriter(post.view), exposition)
     stop = asyncio.Event()
     tasks = [asyncio.create_task(link.run(post.link, lambda: None)), asyncio.create_task(watch.run(stop))]
     post.started()

@@ -8,11 +8,12 @@ from typing import Protocol
 
 from msgspec import structs
 
+from truerail.analysis.published import CollectorRun
 from truerail.bus.clocks import Clock
 from truerail.bus.codec import opened
 from truerail.bus.counter_reader import Counted, CounterReader, Names
 from truerail.bus.fact_rows import facts_of
-from truerail.bus.messages import Beat, Counts, Entry, Envelope, Observation, RoundDone, Run
+from truerail.bus.messages import Beat, Counts, Entry, Envelope, Observation, RoundDone
 from truerail.errors import BusMessageError, BusSchemaError
 from truerail.model import Reading
 from truerail.model.steady import STEADY
@@ -41,7 +42,7 @@ class Sender:
     counters: CounterReader = field(default_factory=CounterReader)
     highest: dict[str, int] = field(default_factory=dict)
     """By kind of message, the highest number that came."""
-    runs: dict[str, Run] = field(default_factory=dict)
+    runs: dict[str, CollectorRun] = field(default_factory=dict)
     epoch: int = 0
     beat: Beat = field(default_factory=lambda: Beat(0))
     rounds_total: int = 0

@@ -14,6 +14,8 @@ clock; `truerail.bus.clocks` moves them onto the reader's.
 
 from msgspec import Raw, Struct
 
+from truerail.analysis.published import CollectorRun
+
 SCHEMA = 2
 """Changes with each message."""
 OBSERVATION, COUNTS, ROUND, BEAT = "obs", "cnt", "round", "beat"
@@ -104,20 +106,6 @@ class Counts(Body, array_like=True, frozen=True, tag=COUNTS):
     groups: list[CountGroup]
 
 
-class Run(Struct, array_like=True, frozen=True):
-    """Statistics of one collector's rounds: the fields of `CollectorRun`."""
-
-    collector: str
-    every_seconds: float
-    last_at: float | None
-    took_seconds: float
-    devices_asked: int
-    devices_answered: int
-    rounds_total: int
-    failures_total: int
-    missed_total: int
-
-
 class Same(Struct, array_like=True, frozen=True):
     """Devices that answered these collectors the same again, at `read_at`. `numbers` has for each the number of the
     `obs` that still describes it.
@@ -134,7 +122,7 @@ class RoundDone(Body, array_like=True, frozen=True, tag=ROUND):
 
     at: float
     same: list[Same]
-    runs: list[Run]
+    runs: list[CollectorRun]
     rounds_total: int = 0
     waiting: int = 0
 

@@ -14,7 +14,7 @@ from truerail.analysis.published import CollectorRun
 from truerail.bus.codec import pack
 from truerail.bus.counter_writer import CounterWriter, is_counters
 from truerail.bus.fact_rows import rows_of
-from truerail.bus.messages import SCHEMA, Beat, Counts, Entry, Envelope, Observation, RoundDone, Run, Same
+from truerail.bus.messages import SCHEMA, Beat, Counts, Entry, Envelope, Observation, RoundDone, Same
 from truerail.model import Neighbor, Reading
 from truerail.model.steady import STEADY
 
@@ -162,7 +162,7 @@ class Outbox:
                 group.devices.append(device)
                 group.numbers.append(self._known[device].number)
                 group.read_at.append(read_at)
-        return RoundDone(at, list(groups.values()), [_run(one) for one in runs.values()], rounds_total, waiting)
+        return RoundDone(at, list(groups.values()), list(runs.values()), rounds_total, waiting)
 
     def _differs(self, reading: Reading, known: _Known) -> bool:
         former, known.readings[reading.collector] = known.readings.get(reading.collector), reading
@@ -203,9 +203,3 @@ def _entry(reading: Reading) -> Entry:
         reading.facts_at.timestamp() if reading.facts_at else 0.0,
         reading.polled,
     )
-
-
-def _run(run: CollectorRun) -> Run:
-    at = run.last_at.timestamp() if run.last_at else None
-    values = {name: getattr(run, name) for name in Run.__struct_fields__}
-    return Run(**(values | {"last_at": at}))

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn, cast
@@ -13,9 +13,8 @@ from truerail.analysis.published import Published
 from truerail.bus.messages import Audit, Event
 from truerail.errors import JournalUnavailableError, JudgeUnavailableError, NotInViewError
 from truerail.history.past_counters import PastCounters
-from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
-from truerail.model.job_record import JobRecord
-from truerail.model.step_marks import StepChange, StepMark
+from truerail.model.history import History
+from truerail.model.step_marks import StepMark
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.processes.front_link import FrontLink, Takes
@@ -23,7 +22,6 @@ from truerail.processes.judge_history import JudgeHistory
 from truerail.service.events import EventLog
 from truerail.service.freeing import free
 from truerail.service.logs import logger
-from truerail.service.reported_jobs import JobsTaken
 from truerail.viewfile.reader import Read, ViewReader
 from truerail.views.models import StepLine
 
@@ -161,47 +159,13 @@ class FrontService:
         except JudgeUnavailableError as error:
             raise JournalUnavailableError(str(error)) from error
 
-    async def recheck(self, devices: Collection[str], who: str) -> int:
-        """Raises NotInViewError, as each of the writes below."""
-        _write()
+    def _write(self, *_: object, **__: object) -> NoReturn:
+        """Raises NotInViewError: the judge has to do it."""
+        raise NotInViewError("a write")
 
-    async def reload_plan(self, who: str) -> PlanVersion:
-        """Raises NotInViewError."""
-        _write()
-
-    async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
-        """Raises NotInViewError."""
-        _write()
-
-    async def find_job(self, key: str) -> Sequence[JobRecord]:
-        """Raises NotInViewError."""
-        _write()
-
-    async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
-        """Raises NotInViewError."""
-        _write()
-
-    async def mark_step(self, change: StepChange, who: str) -> StepMark:
-        """Raises NotInViewError."""
-        _write()
-
-    async def withdraw(self, acknowledgement: int, who: str) -> None:
-        """Raises NotInViewError."""
-        _write()
-
-    async def open_window(
-        self, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
-    ) -> MaintenanceWindow:
-        """Raises NotInViewError."""
-        _write()
-
-    async def end_window(self, window: int, who: str) -> None:
-        """Raises NotInViewError."""
-        _write()
-
-
-def _write() -> NoReturn:
-    raise NotInViewError("a write")
+    recheck = reload_plan = report_jobs = find_job = acknowledge = mark_step = withdraw = open_window = end_window = (
+        _write
+    )
 
 
 class StoredExposition(Exposition):

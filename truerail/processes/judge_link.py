@@ -19,8 +19,7 @@ from truerail.processes.front_link import ALIVE_SECONDS
 from truerail.service.api import ServiceAPI
 from truerail.service.events import EventLog
 from truerail.service.logs import logger
-from truerail.viewfile.divided import Publication
-from truerail.viewfile.writer import ViewWriter
+from truerail.viewfile.publishing import Publication, PublicationWriter
 from truerail.web.access.caller import Caller
 
 _LONGEST_QUEUE = 64 << 20
@@ -31,7 +30,7 @@ class JudgeLink(Spawns):
     """One for the judge. `app` is the application without access control: fronts have checked who asks."""
 
     def __init__(
-        self, service: ServiceAPI, app: Callable[[], ASGIApp], writer: ViewWriter, exposition: Exposition
+        self, service: ServiceAPI, app: Callable[[], ASGIApp], writer: PublicationWriter, exposition: Exposition
     ) -> None:
         super().__init__()
         self.events = EventLog(first=service.events.last + 1)

@@ -3,6 +3,7 @@ part from another machine is values and nothing else.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from typing import Any, get_origin, get_type_hints
@@ -84,6 +85,8 @@ def _decoder(kind: str, column: str) -> "msgspec.msgpack.Decoder[Any]":
 
 def _from_array(array: Any) -> Any:
     """An array as its type, shape and bytes."""
+    if isinstance(array, Mapping):
+        return dict(array)
     if not (isinstance(array, np.ndarray) and _PLAIN.fullmatch(array.dtype.str)):
         raise NotImplementedError(f"no part of a view: {array!r:.100}")
     return array.dtype.str, array.shape, array.tobytes()

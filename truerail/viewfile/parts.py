@@ -3,18 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict, get_type_hints
+from typing import Any, NamedTuple, TypedDict, TypeVar, get_type_hints
 
 import msgspec
 
-from truerail.analysis.published import CollectorRun, JournalState
+from truerail.analysis.published import Published
 from truerail.bus.fact_rows import facts_of
 from truerail.bus.messages import KindRows
 from truerail.model.columns import Codes, Mask
 from truerail.model.facts import Fact, GpuNicPath
-from truerail.model.finding import Cause, Finding, Summary, Verdict
-from truerail.model.life import Mute
-from truerail.model.open_fault import OpenFault
+from truerail.model.finding import Evaluation, Finding
 from truerail.model.plan import Plan, Port
 from truerail.model.step_marks import StepMark
 from truerail.views.models import StepLine
@@ -76,40 +74,6 @@ class StoredTopologies:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredState:
-    """What is small: everything else of a publication. `findings` and `causes` are their ids and keys, in order;
-    `errors` are the places in the readings of those that failed, `answered` as in the exposition.
-    """
-
-    number: int
-    fabric: str
-    at: datetime
-    plan_digest: str
-    findings: tuple[str, ...]
-    pending: tuple[str, ...]
-    causes: tuple[str, ...]
-    pending_causes: tuple[Cause, ...]
-    mutes: Mapping[str, Mute]
-    runs: Mapping[str, CollectorRun]
-    journal: JournalState
-    evaluated_seconds: float
-    open_faults: tuple[OpenFault, ...]
-    page_url: str
-    verdicts: tuple[Verdict, ...]
-    errors: tuple[int, ...]
-    summary: Summary
-    notes: tuple[str, ...]
-    serials: Mapping[str, str]
-    steps: tuple[StepLine, ...]
-    marks: tuple[StepMark, ...]
-    links: int
-    rdma: int
-    """Rows of the tables of facts."""
-    figures: Mapping[str, float]
-    """The judge's own metrics."""
-
-
-@dataclass(frozen=True, slots=True)
 class PageContents:
     """All of the scrape page but the text of the series: the heads of the metrics, and the bytes of each pod in each of
     them.
@@ -130,14 +94,47 @@ class DerivedStates(TypedDict):
     rdma_active: Codes
 
 
-def _without(kind: type[Any], left_out: str) -> type[msgspec.Struct]:
-    """The type of the parts that have all of a value but one field."""
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def _without(kind: type[Any], *left_out: str) -> type[msgspec.Struct]:
+    """The type of parts that have all of a value but some fields."""
     hints = get_type_hints(kind)
-    names = [one.name for one in fields(kind) if one.init and one.name != left_out]
+    names = [one.name for one in fields(kind) if one.init and one.name not in left_out]
     return msgspec.defstruct(f"Stored{kind.__name__}", [(name, hints[name]) for name in names], array_like=True)
+
+
+def stored(kind: type[S], value: Any) -> S:
+    """What a type that `_without` gave has of a value."""
+    return kind(*(getattr(value, name) for name in kind.__struct_fields__))
 
 
 StoredPlan = _without(Plan, "cables")
 StoredFinding = _without(Finding, "evidence")
+StoredEvaluation = _without(Evaluation, "plan", "findings", "causes", "collection_errors", "cable_states")
+StoredPublished = _without(Published, "evaluated", "lives", "cause_lives", "pending_resolution", "traffic", "hindsight")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """What is small: everything else of a publication. `findings` and `causes` are their ids and keys, in order;
+    `errors` are the places in the readings of those that failed.
+    """
+
+    published: StoredPublished  # type: ignore[valid-type]  # made from the class
+    evaluation: StoredEvaluation  # type: ignore[valid-type]
+    findings: tuple[str, ...]
+    pending: tuple[str, ...]
+    causes: tuple[str, ...]
+    errors: tuple[int, ...]
+    steps: tuple[StepLine, ...]
+    marks: tuple[StepMark, ...]
+    links: int
+    rdma: int
+    """Rows of the tables of facts."""
+    figures: Mapping[str, float]
+    """The judge's own metrics."""
+
+
 Columns = Mapping[str, Any]
 """Columns of the wiring by name: arrays, and small sets."""

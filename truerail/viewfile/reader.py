@@ -152,27 +152,18 @@ class ViewReader:
         columns = self._parts["columns"]
         links = StoredRows[Any](state.links, partial(self._one, "links", written))
         rdma = StoredRows[Any](state.rdma, partial(self._one, "rdma", written))
-        seen, macs = StoredSnapshot(state.at, readings), self._parts["macs"][""]
+        seen, macs = StoredSnapshot(state.evaluation.at, readings), self._parts["macs"][""]
         follows = {gpu_rails: columns["gpu_rails"], topologies_of: _topologies(self._parts["topologies"][""])}
         wiring = wiring_of(self._index_now(plan), columns, links, rdma, macs, seen, follows)
         round = StoredRound(plan, seen, known=wiring, running=self._parts["jobs"][""])
         found = self._findings(written, readings)
         evaluation = self._evaluation(plan, state, readings, found)
         publication = Published(
-            number=state.number,
-            fabric=state.fabric,
             evaluated=EvaluatedRound(round, evaluation),
-            plan_digest=state.plan_digest,
             lives=dict(self._listed("lives")),
             cause_lives=dict(self._listed("cause_lives")),
             pending_resolution=tuple(map(found, state.pending)),
-            pending_causes=state.pending_causes,
-            mutes=state.mutes,
-            runs=state.runs,
-            journal=state.journal,
-            evaluated_seconds=state.evaluated_seconds,
-            open_faults=state.open_faults,
-            page_url=state.page_url,
+            **structs.asdict(state.published),
         )
         warm(publication)
         return publication
@@ -210,16 +201,12 @@ class ViewReader:
         causes = self._parts.get("causes", {})
         found: tuple[Cause, ...] = tuple(causes[key] for key in state.causes)
         return Evaluation(
-            at=state.at,
             plan=plan,
             findings=tuple(map(finding, state.findings)),
             causes=found,
-            verdicts=state.verdicts,
             collection_errors=tuple(readings[number] for number in state.errors),
-            summary=state.summary,
             cable_states=StoredStates(),
-            notes=state.notes,
-            serials=state.serials,
+            **structs.asdict(state.evaluation),
         )
 
 

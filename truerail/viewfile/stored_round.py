@@ -79,41 +79,27 @@ class StoredRound(Round):
         return super().__getattribute__(name)
 
 
-class StoredIdentity:
-    """Under which device's name a reading is filed. Everything else of `Identity` raises NotInViewError."""
+class Held:
+    """These attributes of an object; every other one raises NotInViewError."""
 
-    def __init__(self, index: PlanIndex, announces: Mapping[int, int], met: Codes | None, macs: MacOwners) -> None:
-        self._index, self._announces = index, announces
-        self.discovery = None if met is None else _Met(met)
-        self.names = _Names(macs)
-
-    def filed(self, name: str) -> int:
-        """As `Identity.filed`."""
-        code = self._index.devices.find(name)
-        return self._announces.get(code, code)
+    def __init__(self, what: str, **held: Any) -> None:
+        self._what = what
+        self.__dict__.update(held)
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise NotInViewError(f"the identities' {name}")
+        raise NotInViewError(f"{self._what} {name}")
 
 
-class _Met:
-    """Of a discovery, the devices that it met."""
+def _identity(index: PlanIndex, announces: Mapping[int, int], met: Codes | None, macs: MacOwners) -> Identity:
+    """Under which device's name a reading is filed, the devices that a discovery met, and who owns which MAC."""
 
-    def __init__(self, devices: Codes) -> None:
-        self.devices = devices
+    def filed(name: str) -> int:
+        code = index.devices.find(name)
+        return announces.get(code, code)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise NotInViewError(f"the discovery's {name}")
-
-
-class _Names:
-    """Of the devices' own names, who owns which MAC."""
-
-    def __init__(self, macs: MacOwners) -> None:
-        self.macs = macs
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise NotInViewError(f"the devices' {name}")
+    discovery = None if met is None else Held("the discovery's", devices=met)
+    names = Held("the devices'", macs=macs)
+    return cast("Identity", Held("the identities'", filed=filed, discovery=discovery, names=names))
 
 
 class StoredRows(Sequence[F]):
@@ -174,14 +160,10 @@ class StoredEvidences(Sequence[Evidence]):
 class StoredStates(Mapping[Any, Any]):
     """States by port name, which no view reads: columns have them."""
 
-    def __getitem__(self, port: Any) -> NoReturn:
+    def _refuse(self, *_: object) -> NoReturn:
         raise NotInViewError("the states by port name")
 
-    def __iter__(self) -> NoReturn:
-        raise NotInViewError("the states by port name")
-
-    def __len__(self) -> int:
-        raise NotInViewError("the states by port name")
+    __getitem__ = __iter__ = __len__ = _refuse
 
 
 def columns_of(wiring: Wiring) -> dict[str, Any]:
@@ -226,7 +208,7 @@ def wiring_of(
     """The wiring with these columns; its facts are read when they are needed."""
     rows: dict[str, Any] = {"links": links, "rdma": rdma, "speeds": StoredRows(0, lambda key: [])}
     states = PortStates(**rows, **{name: columns[name] for name in _STATES}).with_derived(columns["derived"])
-    identity = cast("Identity", StoredIdentity(index, columns["announces"], columns["met"], macs))
+    identity = _identity(index, columns["announces"], columns["met"], macs)
     return Wiring(
         index, identity, states, **{name: columns[name] for name in _WIRING}, seen=seen, _follows=dict(follows)
     )
