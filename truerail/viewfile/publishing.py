@@ -92,8 +92,8 @@ class PublicationWriter(ViewWriter):
         yield self._part("jobs", "", published.evaluated.round.jobs, before)
         yield "state", "", [encoded(_state(publication, wiring))]
         if page is not None:
-            for key, pieces in stored_page(page):
-                yield METRICS, key, pieces
+            for number, pieces in stored_page(page):
+                yield METRICS, number, pieces
 
     def _part(self, kind: str, key: str, value: Any, before: Mapping[tuple[str, str], Any], make: Any = None) -> Part:
         """A part whose body follows from `value`, or is what `make` returns."""

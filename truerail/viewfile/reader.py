@@ -152,7 +152,7 @@ class ViewReader:
         columns = self._parts["columns"]
         links = StoredRows[Any](state.links, partial(self._one, "links", written))
         rdma = StoredRows[Any](state.rdma, partial(self._one, "rdma", written))
-        seen, macs = StoredSnapshot(state.evaluation.at, readings), self._parts["macs"][""]
+        seen, macs = StoredSnapshot(cast("Any", state.evaluation).at, readings), self._parts["macs"][""]
         follows = {gpu_rails: columns["gpu_rails"], topologies_of: _topologies(self._parts["topologies"][""])}
         wiring = wiring_of(self._index_now(plan), columns, links, rdma, macs, seen, follows)
         round = StoredRound(plan, seen, known=wiring, running=self._parts["jobs"][""])
