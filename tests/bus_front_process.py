@@ -4,28 +4,21 @@ import sys
 from pathlib import Path
 
 from tests.bus_judge_process import opened
-from tests.bus_versions import write_as_another_version
 from tests.watched_service import settings_for
 from truerail.bus.nats_link import BusAddress
 from truerail.bus.subjects import Subjects
-from truerail.processes.post import Post
-from truerail.processes.relaying import relaying
+from truerail.processes.front_bus import JudgePlace
 from truerail.processes.service import serve
 from truerail.service.logs import set_up
 from truerail.service.settings import Http
 
 
 def main() -> None:
-    write_as_another_version()
     url, fabric, folder, *login = sys.argv[1:]
     address, subjects = BusAddress(url, *map(Path, login)), Subjects(fabric)
     settings = settings_for(Path(folder)).model_copy(update={"fabric": fabric, "http": Http(port=0)})
     set_up(settings.log)
-
-    async def following(post: Post) -> None:
-        await relaying(address, subjects, post, opened)
-
-    serve(settings, following, remote=True)
+    serve(settings, JudgePlace(address, subjects, opened))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from tests.bus_timing import LEASE, SLOW
-from tests.bus_versions import write_as_another_version
 from tests.fake_fleet import FakeFleet
 from tests.poller_fabric import simulation, zoned_work
 from tests.watched_service import settings_for
@@ -29,7 +28,6 @@ def opened(url: str) -> None:
 
 
 def main() -> None:
-    write_as_another_version()
     url, fabric, journal, folder, name, *creds = sys.argv[1:]
     made, address, subjects = simulation(), BusAddress(url, *map(Path, creds)), Subjects(fabric)
     settings = settings_for(Path(folder), url=journal)

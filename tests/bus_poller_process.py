@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.bus_versions import write_as_another_version
 from tests.fake_fleet import FakeFleet
 from tests.nats_bus import TIMING
 from tests.poller_fabric import SHAPE, simulation, zoned_work
@@ -43,7 +42,6 @@ class BusyFleet(FakeFleet):
 
 
 async def poll() -> None:
-    write_as_another_version()
     url, fabric, zone, name, *creds = sys.argv[1:]
     work, fleet = zoned_work(planned=False), FakeFleet(simulation())
     if os.environ.get(BUSY):

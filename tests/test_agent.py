@@ -21,10 +21,10 @@ from truerail.agent.jobs import Result
 from truerail.agent.messages import Answers
 from truerail.agent.messages import name_token as token_of_agent
 from truerail.agent.sysfs_reader import LOOK_UP_SECONDS, SysfsReader, reader_of
-from truerail.bus.codec import body_of, opened
+from truerail.bus.codec import inflated, opened
 from truerail.bus.messages import COUNTS
 from truerail.bus.outbox import Outbox
-from truerail.bus.raw_answers import MOST_MESSAGE_BYTES, command_id, raw_message, text_of
+from truerail.bus.raw_answers import MOST_MESSAGE_BYTES, command_id, raw_message
 from truerail.bus.subjects import name_token
 from truerail.errors import BusMessageError, BusSchemaError
 from truerail.model import PortCounters, Reading, Role, Target
@@ -382,9 +382,9 @@ def test_a_body_cannot_name_another_device_and_a_host_that_is_not_there_is_dropp
 def test_a_text_that_swells_or_is_damaged_is_an_error_of_its_answer_alone() -> None:
     poller = Poller()
     bomb, damaged, cut = zlib.compress(b"\0" * (64 << 20)), b"no zlib", zlib.compress(b"x" * 100)[:-5]
-    for packed, why in ((bomb, "more than 4194304 bytes"), (damaged, "a damaged answer"), (cut, "cut short")):
+    for packed, why in ((bomb, "more than 4,194,304 bytes"), (damaged, "its answer: damaged"), (cut, "cut short")):
         with pytest.raises(BusMessageError, match=why):
-            text_of(packed, 4 << 20)
+            inflated(packed, 4 << 20, "its answer")
         poller.take(
             head(
                 start=why,
@@ -429,5 +429,5 @@ def test_counters_that_a_poller_takes_twice_are_sent_once() -> None:
     counts = []
     for read_at in (1.0, 1.0, 11.0):
         outbox.put([Reading("gpu-001", "nic_counters", at, facts, read_at=read_at)])
-        counts += [body_of(opened(one.data)) for one in outbox.messages() if one.kind == COUNTS]
+        counts += [opened(one.data).body for one in outbox.messages() if one.kind == COUNTS]
     assert [row.read_at for body in counts for group in body.groups for row in group.rows] == [1.0, 11.0]

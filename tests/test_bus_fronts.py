@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from tests.bus_versions import VERSION
 from tests.demo_process import get
 from tests.nats_bus import nats_server
 from tests.nursery import Forked, Nursery, nursery
@@ -41,8 +40,8 @@ SAME = ("findings", "causes", "cables", "map", "devices", "where?port=gpu-001", 
 class Front:
     """A service with the role of a front."""
 
-    def __init__(self, born: Nursery, url: str, folder: Path, creds: Path, version: str = "") -> None:
-        self.process = born.begin(FRONT, url, FABRIC, folder, creds, **{VERSION: version})
+    def __init__(self, born: Nursery, url: str, folder: Path, creds: Path) -> None:
+        self.process = born.begin(FRONT, url, FABRIC, folder, creds)
         self.url = next((line.split()[1] for line in self.process.stdout if line.startswith("open")), "")
 
     @property
@@ -95,14 +94,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
             ending.callback(process.wait, ENOUGH)
             ending.callback(process.terminate)
 
-        def judge(name: str, version: str = "") -> Judge:
+        def judge(name: str) -> Judge:
             journal, creds = f"sqlite:///{folder}/journal.db", folder / "judge.nk"
-            started = Judge(born, server.url, journal, folder, name, creds, version=version)
+            started = Judge(born, server.url, journal, folder, name, creds)
             ended_with_it(started.process)
             return started
 
-        def front(version: str = "") -> Front:
-            started = Front(born, server.url, folder, folder / "front.nk", version)
+        def front() -> Front:
+            started = Front(born, server.url, folder, folder / "front.nk")
             ended_with_it(started.process)
             return started
 
@@ -209,7 +208,6 @@ def follows(front: Front, number: int) -> bool:
 
 
 def test_without_any_judge_a_front_goes_on_with_its_last_view_until_one_is_back(site: SimpleNamespace) -> None:
-    """The one that comes back, and a front beside the first one, are of the next version: both ways of each pair."""
     begin_judge, begin_front = site.begin
     leader(site)
     front, known = site.front, findings_of(site.front)
@@ -225,20 +223,20 @@ def test_without_any_judge_a_front_goes_on_with_its_last_view_until_one_is_back(
         assert "no judge that leads reports on the bus" in front.why_not()
         assert without_times(front.json("findings")) == known
         assert front.json("where?port=gpu-001")["matched_type"] == "host"
-        site.judges[:] = [begin_judge("third", "newer")]
+        site.judges[:] = [begin_judge("third")]
         assert next(told)["since"] is None
     soon(partial(follows, front, shown["number"]), "a later evaluation")
     assert front.json("fabric")["stale_since"] is None
     assert findings_of(front) == known
     soon(lambda: front.age_seconds < 5, "the metric says so")
-    newer = begin_front("newer")
-    for one in (front, newer):
+    another = begin_front()
+    for one in (front, another):
         soon(lambda: one.ready, "the front is ready")  # noqa: B023 - awaited in this turn
         assert findings_of(one) == known
         assert one.json("blast?of=gpu-001")["matched_type"] == "host"  # asked of the judge
 
 
-def test_a_killed_relay_and_a_killed_front_come_back(site: SimpleNamespace) -> None:
+def test_a_killed_front_comes_back(site: SimpleNamespace) -> None:
     leader(site)
     front = site.front
     for child in Path(f"/proc/{front.process.pid}/task/{front.process.pid}/children").read_text().split():

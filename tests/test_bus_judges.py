@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.bus_versions import VERSION
 from tests.demo_process import get
 from tests.nats_bus import nats_server
 from tests.nursery import Nursery, nursery
@@ -32,11 +31,9 @@ JUDGE, POLLER = "tests.bus_judge_process", "tests.bus_poller_process"
 class Judge:
     """A service with the role of a judge."""
 
-    def __init__(
-        self, born: Nursery, url: str, journal: str, folder: Path, name: str, *creds: Path, version: str = ""
-    ) -> None:
+    def __init__(self, born: Nursery, url: str, journal: str, folder: Path, name: str, *creds: Path) -> None:
         self.bus = urlsplit(url).hostname or ""
-        self.process = born.begin(JUDGE, url, FABRIC, journal, folder, name, *creds, **{VERSION: version})
+        self.process = born.begin(JUDGE, url, FABRIC, journal, folder, name, *creds)
         self.url = next(line.split()[1] for line in self.process.stdout if line.startswith("open"))
         _, self.front = children(self.process.pid)
 

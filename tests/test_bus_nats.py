@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from glob import glob
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
+from msgspec.structs import replace as replaced
 from structlog.testing import capture_logs
 
 from tests.bus_poller_process import BUSY, SENT_BYTES_PER_SECOND
@@ -30,14 +30,13 @@ from tests.bus_service import (
     report,
     summary,
 )
-from tests.bus_versions import VERSION
 from tests.fake_fleet import FakeFleet
 from tests.nats_bus import TIMING, NatsServer, nats_server
 from tests.patience import ENOUGH, until
 from tests.poller_fabric import zoned_work
 from tests.real import give_up
-from truerail.bus.codec import sealed
-from truerail.bus.messages import BEAT, OBSERVATION, Beat, Command, Entry, Envelope, Observation
+from truerail.bus.codec import pack
+from truerail.bus.messages import SCHEMA, Beat, Entry, Envelope, Observation
 from truerail.bus.nats_link import Bus
 from truerail.bus.outbox import Outbox
 from truerail.bus.subjects import Subjects
@@ -232,10 +231,10 @@ def test_what_is_late_repeated_of_another_schema_or_of_another_zone_does_not_cou
                 await bus.streams.publish(subjects.obs(zone, host), data, headers=headers)
 
             old = Outbox("pods", "a", epoch=1)  # an earlier run, before the one that polls now
-            blank = Envelope(1, OBSERVATION, "pods", "a", old.start, 1, 7, 0.0, b"\xc0")  # type: ignore[arg-type]
-            body_of = Observation(host, [Entry("lldp_host", "", "late", 0.0, 0.0, 0.0)])
-            stale, other = sealed(blank, body_of), sealed(replaced(blank, schema=9), body_of)
-            foreign = sealed(replaced(blank, zone="core", poller="c", start="x", epoch=1 << 40), body_of)
+            late = Observation(host, [Entry("lldp_host", "", "late", 0.0, 0.0, 0.0)])
+            sent = Envelope(SCHEMA, "pods", "a", old.start, 1, 7, 0.0, late)
+            stale, other = pack(sent), pack(replaced(sent, schema=9))
+            foreign = pack(replaced(sent, zone="core", poller="c", start="x", epoch=1 << 40))
             before = dict(counts)
             await stored(stale)
             await stored(other)
@@ -278,13 +277,13 @@ def test_a_poller_counts_also_after_one_whose_clock_was_far_ahead(
     async def body() -> None:
         async with judged(server, subjects, tmp_path) as (_, asking):
             spine = next(name for name, device in MADE.plan.devices.items() if device.role is Role.SPINE)
-            ahead = Envelope(1, BEAT, "core", "d", "start", 1 << 40, 1, 0.0, b"\xc0")  # type: ignore[arg-type]
+            ahead = Envelope(SCHEMA, "core", "d", "start", 1 << 40, 1, 0.0, Beat(1))
             bus = Bus(server.address, "test", subjects.inbox("core"), lambda _: None)
             await bus.open()
             await until(lambda: asking._following)
-            await bus.send(subjects.live("core", "d"), sealed(ahead, Beat(1)))
+            await bus.send(subjects.live("core", "d"), pack(ahead))
             old = Observation(spine, [Entry("lldp_switch", "", "old", 0.0, 0.0, 0.0)])
-            await bus.streams.publish(subjects.obs("core", spine), sealed(replaced(ahead, kind=OBSERVATION), old))
+            await bus.streams.publish(subjects.obs("core", spine), pack(replaced(ahead, body=old)))
             await until(lambda: owners(asking)[spine] == "d" and not asking._live.running)
             await bus.close()
             async with polled(server, subjects, "core", "c"):
@@ -338,34 +337,6 @@ def test_a_poller_whose_clock_is_off_and_is_set_is_named_and_its_times_and_rates
     asyncio.run(body())
 
 
-def test_pollers_of_the_version_before_and_of_the_next_one_are_understood_and_understand(
-    server: NatsServer, subjects: Subjects, tmp_path: Path
-) -> None:
-    def of(version: str, zone: str = "pods") -> Any:
-        return process(server, subjects, version, "env", f"{VERSION}={version}", f"{BUSY}=1", zone=zone)
-
-    async def body() -> None:
-        async with judged(server, subjects, tmp_path) as (watch, asking), of("newer"), of("older", "core"):
-            await until(lambda: set(owners(asking).values()) == {"newer", "older"} and watch.evaluations > 2)
-            alone = await Poller(zoned_work().targets, FakeFleet(MADE), devices=MADE.plan.devices).round()
-            assert report(asking.latest.snapshot()) == report(alone.snapshot())
-            bus = Bus(server.address, "test", subjects.inbox("pods"), lambda _: None)
-            await bus.open()
-            sent = Envelope(1, "later", "pods", "newer", "run", 1 << 40, 1, 0.0, b"\xc0")  # type: ignore[arg-type]
-            await bus.streams.publish(subjects.obs("pods", "gpu-001"), sealed(sent, Beat(1)))
-            await until(lambda: asking._received.inbox.counts["skipped_kinds_total"] == 1)
-            for place in asking._live.running:
-                await asking._command(place, Command("sing", ["gpu-001"]))  # which is of the next version, too
-            await bus.close()
-            evaluations = watch.evaluations
-            assert await asking.everything() == len(asking.devices)
-            await until(lambda: watch.evaluations > evaluations + 2)
-            assert report(asking.latest.snapshot()) == report(alone.snapshot())
-            assert asking._received.inbox.counts["refused_total"] == 0, asking._received.inbox.problem
-
-    asyncio.run(body())
-
-
 def test_an_answer_that_is_too_large_for_the_bus_is_unknown_with_that_reason(
     server: NatsServer, subjects: Subjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,7 +355,3 @@ def test_an_answer_that_is_too_large_for_the_bus_is_unknown_with_that_reason(
             assert any("more than the bus takes: raise max_payload of the server above 200" in one for one in errors)
 
     asyncio.run(body())
-
-
-def replaced(envelope: Envelope, **values: object) -> Envelope:
-    return Envelope(**{name: values.get(name, getattr(envelope, name)) for name in Envelope.__struct_fields__})

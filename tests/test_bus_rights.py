@@ -1,5 +1,6 @@
 """`truerail bus init` and `truerail bus check`, with a real nats-server that has the files they write."""
 
+import re
 import stat
 import subprocess
 import sys
@@ -92,15 +93,15 @@ def test_a_key_of_another_role_is_found_out_and_nothing_is_changed(site: SimpleN
     run("bus", "init", "--zones", "dc1,dc2", "--out", site.out, *at)
     code, out, _ = run("bus", "check", *at, "--creds", site.out / "poller-dc2.nk", "--zone", "dc1")
     assert code == 1
-    assert "REFUSED, but needed    report a device of zone dc1" in out
+    assert re.search("REFUSED, but needed +report a device of zone dc1", out)
     code, out, _ = run("bus", "check", *at, "--creds", site.out / "judge.nk", "--role", "front")
     assert code == 1
-    assert "REFUSED, but needed    read the view" in out
-    assert "NOT refused            report a view" in out
+    assert re.search("REFUSED, but needed +read the view", out)
+    assert re.search("NOT refused +report a view", out)
     code, out, _ = run("bus", "check", *at, "--creds", site.out / "operator.nk")
     assert code == 1
     for verb in ("delete", "purge", "change"):
-        assert f"NOT refused             {verb} the stream tr-obs-fabric" in out
+        assert re.search(f"NOT refused +{verb} the stream tr-obs-fabric", out)
     code, out, _ = run("bus", "check", *at, "--creds", site.out / "judge.nk")
     assert (code, out.count("0 messages, 0.0 MB")) == (0, 4)
 

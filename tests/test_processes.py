@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,10 +22,11 @@ from structlog.testing import capture_logs
 
 from tests.demo_process import get, running
 from tests.patience import ENOUGH, soon
+from truerail.bus.messages import Alive, Event
 from truerail.model.history import NoHistory
-from truerail.processes.front_link import SILENT_SECONDS, FrontLink
+from truerail.processes.front_link import SILENT_SECONDS, Takes
 from truerail.processes.front_service import FrontService
-from truerail.processes.messages import Message
+from truerail.processes.front_socket import SocketFrontLink
 from truerail.processes.service import _folder
 from truerail.viewfile.view_file import NAME
 
@@ -268,7 +270,7 @@ def test_the_folder_of_a_killed_service_is_removed(tmp_path: Path) -> None:
 
 def test_a_front_before_the_first_evaluation_logs_no_error(tmp_path: Path) -> None:
     """It shows no view yet, so none is old: the first evaluation of a large fabric takes a while."""
-    front = FrontService(tmp_path / "view", tmp_path / "link", NoHistory())
+    front = FrontService(tmp_path / "view", partial(SocketFrontLink, tmp_path / "link"), NoHistory())
     with capture_logs() as logged:
         front.link._become(datetime(2026, 11, 20, 14, 0, tzinfo=UTC))
     assert [(one["log_level"], one["event"]) for one in logged] == [("info", "the judge has made no evaluation yet")]
@@ -285,9 +287,9 @@ def test_a_view_is_the_newest_before_it_counts_as_that(tmp_path: Path) -> None:
     async def body() -> None:
         link._become(datetime(2026, 11, 20, 14, 0, tzinfo=UTC))
         for _ in range(2):
-            await link._heard(Message("alive", {"figures": {}, "written": True}))
+            await link.take(Alive(written=True))
 
-    link = FrontLink(tmp_path / "link", nothing, lambda since: None, refresh)
+    link = SocketFrontLink(tmp_path / "link", Takes(nothing, lambda since: None, refresh))
     asyncio.run(body())
     assert (seen, link.stale_since) == ([datetime(2026, 11, 20, 14, 0, tzinfo=UTC)], None)
 
@@ -301,18 +303,18 @@ def test_a_view_that_grew_old_while_its_process_was_stopped_is_stale_at_once(tmp
 
     async def body() -> None:
         nonlocal now
-        await link._heard(Message("alive", {"figures": {}, "written": True}))
+        await link.take(Alive(written=True))
         now += SILENT_SECONDS
         assert link.stale_since is None
         now += HOUR
         assert link.stale_since is not None
         assert HOUR < (datetime.now(UTC) - link.stale_since).total_seconds() < HOUR + 60
-        await link._heard(Message("alive", {"figures": {}, "written": True}))
+        await link.take(Alive(written=True))
         assert link.stale_since is None
 
-    link = FrontLink(tmp_path / "link", nothing, lambda since: None, refresh, lambda: now)
+    link = SocketFrontLink(tmp_path / "link", Takes(nothing, lambda since: None, refresh), lambda: now)
     asyncio.run(body())
 
 
-async def nothing(number: int, kind: str, data: bytes) -> None:
+async def nothing(event: Event) -> None:
     """Takes an event."""

@@ -5,7 +5,8 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerail.service.events import KEPT, Event, EventLog
+from truerail.bus.messages import Event
+from truerail.service.events import KEPT, EventLog
 
 
 async def taken(log: EventLog, known: int | None, count: int) -> list[Event | None]:

@@ -19,10 +19,10 @@ from truerail.model.history import NoHistory
 from truerail.outputs.metrics import Exposition
 from truerail.questions.answers.where import where
 from truerail.questions.answers.why import why
-from truerail.viewfile.divided import Publication
+from truerail.viewfile.publishing import Publication, PublicationWriter
 from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME
-from truerail.viewfile.writer import ViewWriter, Written
+from truerail.viewfile.writer import Written
 from truerail.views.cause_list import cause_rows
 from truerail.views.device import device_view
 from truerail.views.fabric import fabric_view
@@ -56,7 +56,7 @@ class View:
     """A view with its writer and a reader."""
 
     def __init__(self, folder: Path) -> None:
-        self.writer, self.reader = ViewWriter(folder / NAME), ViewReader(folder / NAME)
+        self.writer, self.reader = PublicationWriter(folder / NAME), ViewReader(folder / NAME)
         self.exposition = Exposition()
 
     def write(self, publication: Published) -> Written:

@@ -63,9 +63,8 @@ def serve(hosts: int, port: int, folder: Path) -> None:
     """Serves a fabric of this size and evaluates without a pause until standard input ends; prints what it measured."""
     from truerail.poller.event_loop import run
     from truerail.processes.front import front
-    from truerail.processes.front_link import listening_at
     from truerail.processes.post import Post
-    from truerail.processes.service import NICE
+    from truerail.processes.service import NICE, listening_at
     from truerail.processes.supervisor import Supervisor, freeze
     from truerail.service.settings import Http, Journal, Settings
     from truerail.viewfile.view_file import NAME
@@ -108,7 +107,7 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     from truerail.service.plans import PlanInForce
     from truerail.service.round_loop import Watch
     from truerail.service.watch_service import WatchService
-    from truerail.viewfile.writer import ViewWriter
+    from truerail.viewfile.publishing import PublicationWriter
     from truerail.web.application import open_app
 
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -118,7 +117,7 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     watch.asking.latest.keep(dict.fromkeys(plan.devices, ""))
     evaluator.prepare.append(exposition.prepare)
     service = WatchService(watch)
-    link = JudgeLink(service, lambda: open_app(service, settings), ViewWriter(post.view), exposition)
+    link = JudgeLink(service, lambda: open_app(service, settings), PublicationWriter(post.view), exposition)
     stop = asyncio.Event()
     tasks = [asyncio.create_task(link.run(post.link, lambda: None)), asyncio.create_task(watch.run(stop))]
     post.started()

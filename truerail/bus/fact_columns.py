@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from truerail.bus.codec import pack
+from truerail.bus.codec import inflated, pack, unpack
 from truerail.errors import BusMessageError, OutOfBoundsError
 from truerail.model import KINDS, Fact
 from truerail.model.bounds import bounded
@@ -47,7 +47,6 @@ class _Kind(msgspec.Struct, array_like=True, frozen=True):
     columns: list[_Column]
 
 
-_DECODER = msgspec.msgpack.Decoder(list[_Kind])
 _BY_NAME: dict[str, type[Any]] = {kind.__name__: kind for kind in KINDS}
 
 
@@ -68,29 +67,18 @@ def unpacked(data: bytes, kinds: Sequence[type[Fact]], room: Room | None = None)
     room = room or Room()
     allowed = {kind.__name__ for kind in kinds}
     try:
-        found = _DECODER.decode(_inflated(data))
+        found = unpack(list[_Kind], inflated(data, MOST_BYTES, "packed facts"))
         facts: list[Fact] = []
         for one in found:
             if one.kind in allowed:
                 facts += bounded(_rows(_BY_NAME[one.kind], one.columns, room))
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OutOfBoundsError, TypeError, ValueError) as error:
+    except (msgspec.MsgspecError, OutOfBoundsError, TypeError, ValueError) as error:
         raise BusMessageError(f"not packed facts: {error}") from None
     return tuple(facts)
 
 
 def _kind_name(fact: Fact) -> str:
     return type(fact).__name__
-
-
-def _inflated(data: bytes) -> bytes:
-    stream = zlib.decompressobj()
-    try:
-        inner = stream.decompress(data, MOST_BYTES)
-    except zlib.error as error:
-        raise BusMessageError(f"not packed facts: {error}") from None
-    if not stream.eof:
-        raise BusMessageError(f"packed facts that are cut short, or have more than {MOST_BYTES:,} bytes")
-    return inner
 
 
 def _rows(kind: type[Any], columns: Sequence[_Column], room: Room) -> list[Any]:

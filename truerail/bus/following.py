@@ -1,6 +1,5 @@
 """A judge's side of the bus: follows a stream from where it was left, also over a restart of the server."""
 
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -8,11 +7,12 @@ from typing import Any
 from nats.errors import Error
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from truerail.bus.codec import MOST_BYTES
+from truerail.bus.codec import MOST_BYTES, inflated
 from truerail.bus.nats_link import Bus
 from truerail.bus.sending import PACKED
 from truerail.bus.store_watch import StoreWatch
 from truerail.bus.streams import missing_copies
+from truerail.errors import BusMessageError
 
 _PENDING_MESSAGES, _PENDING_BYTES = 1 << 20, 1 << 30
 _INACTIVE_SECONDS = 60.0
@@ -111,11 +111,7 @@ class Follower:
 def _data(message: Any) -> bytes:
     """The message, unpacked. What cannot be unpacked stays as it is: it is refused and counted."""
     data: bytes = message.data
-    if PACKED not in (message.headers or {}):
-        return data
-    stream = zlib.decompressobj()
-    try:
-        found = stream.decompress(data, MOST_BYTES)
-    except zlib.error:
-        return data
-    return found if stream.eof else data
+    if PACKED in (message.headers or {}):
+        with suppress(BusMessageError):
+            return inflated(data, MOST_BYTES, "a message")
+    return data

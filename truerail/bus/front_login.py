@@ -10,7 +10,7 @@ from truerail.errors import BusError
 
 async def front_login(address: BusAddress, subjects: Subjects) -> None:
     """Raises BusError if the bus cannot be reached, refuses the login, or gives it no right to the fabric's view."""
-    bus = Bus(address, "truerail front", subjects.front_inbox, lambda _: None)
+    bus = Bus(address, "truerail front", subjects.front_inbox)
     await bus.open()
     try:
         await bus.client.subscribe(subjects.view)

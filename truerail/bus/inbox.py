@@ -4,15 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import structs
 
+from truerail.analysis.published import CollectorRun
 from truerail.bus.clocks import Clock
-from truerail.bus.codec import body_of, opened
+from truerail.bus.codec import opened
 from truerail.bus.counter_reader import Counted, CounterReader, Names
 from truerail.bus.fact_rows import facts_of
-from truerail.bus.messages import COMMAND, Beat, Counts, Entry, Envelope, Observation, RoundDone, Run
+from truerail.bus.messages import Beat, Counts, Entry, Envelope, Observation, RoundDone
 from truerail.errors import BusMessageError, BusSchemaError
 from truerail.model import Reading
 from truerail.model.steady import STEADY
@@ -41,7 +42,7 @@ class Sender:
     counters: CounterReader = field(default_factory=CounterReader)
     highest: dict[str, int] = field(default_factory=dict)
     """By kind of message, the highest number that came."""
-    runs: dict[str, Run] = field(default_factory=dict)
+    runs: dict[str, CollectorRun] = field(default_factory=dict)
     epoch: int = 0
     beat: Beat = field(default_factory=lambda: Beat(0))
     rounds_total: int = 0
@@ -137,11 +138,7 @@ class Inbox:
             if sender is None or self._repeated(envelope, sender):
                 return None
             sender.clock.heard(envelope.sent_at, self._now() if arrived_at is None else arrived_at)
-            body = body_of(envelope)
-            if body is None or envelope.kind == COMMAND:
-                self.counts["skipped_kinds_total"] += 1
-                return None
-            self._take(envelope, sender, body)
+            self._take(envelope, sender)
         except BusSchemaError as error:
             self.counts["skipped_schema_total"] += 1
             self.problem = str(error)
@@ -166,7 +163,7 @@ class Inbox:
 
     @property
     def dropped_total(self) -> int:
-        """Messages, and answers in them, that did not count: repeated, too old, refused, of an unknown kind."""
+        """Messages, and answers in them, that did not count: repeated, too old, refused."""
         return self.counts.total()
 
     def put_error(self, reading: Reading) -> None:
@@ -188,21 +185,22 @@ class Inbox:
         return known
 
     def _repeated(self, envelope: Envelope, sender: Sender) -> bool:
-        if envelope.number <= sender.highest.get(envelope.kind, 0):
+        kind = envelope.body.kind
+        if envelope.number <= sender.highest.get(kind, 0):
             self.counts["duplicates_total"] += 1
             return True
-        sender.highest[envelope.kind] = envelope.number
+        sender.highest[kind] = envelope.number
         return False
 
-    def _take(self, envelope: Envelope, sender: Sender, body: Any) -> None:
-        match body:
-            case Observation():
+    def _take(self, envelope: Envelope, sender: Sender) -> None:
+        match envelope.body:
+            case Observation() as body:
                 self._observed(envelope, sender, body)
-            case Counts():
+            case Counts() as body:
                 self._counted(envelope, sender, body)
-            case RoundDone():
+            case RoundDone() as body:
                 self._round(envelope, sender, body)
-            case Beat():
+            case Beat() as body:
                 sender.beat = body
 
     def _observed(self, envelope: Envelope, sender: Sender, body: Observation) -> None:
@@ -215,14 +213,12 @@ class Inbox:
             device.place = sender.place
 
     def _reading(self, device: str, entry: Entry, sender: Sender) -> Reading:
-        facts, unknown = facts_of(entry.facts)
-        self.counts["skipped_kinds_total"] += unknown
         offset = sender.clock.offset_seconds
         return Reading(
             device,
             entry.collector,
             _time(entry.at + offset),
-            facts,
+            facts_of(entry.facts),
             entry.error,
             entry.took_seconds,
             entry.source,

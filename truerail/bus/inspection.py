@@ -70,7 +70,7 @@ async def inspect(address: BusAddress, subjects: Subjects, role: str, zone: str)
     async with _connected(address, inbox, refusals) as client:
         seen = () if role == FRONT else (subjects.obs_stream,) if zone else streams(subjects)
         states = [await _state(client, name, refusals, address) for name in seen]
-        found = [await tried(client, refusals, attempt) for attempt in attempts(subjects, role, zone)]
+        found = [await tried(client, refusals, one, role in one.roles) for one in attempts(subjects, role, zone)]
         version = client.connected_server_version
         return Inspection(
             f"nats-server {version.major}.{version.minor}.{version.patch}",

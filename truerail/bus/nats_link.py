@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,6 +29,8 @@ from truerail.model.tasks import end
 
 FIRST_SECONDS, ANSWER_SECONDS, AGAIN_SECONDS = 5.0, 5.0, 0.5
 """The first connection; an answer of the server; between two attempts to come back."""
+FAILED_SECONDS = 1.0
+"""Before another attempt after one that failed."""
 NEXT_SECONDS = 2.0
 """A server of several that has not answered in this time is passed over."""
 PING_SECONDS = 5
@@ -142,44 +145,63 @@ class BusClient(Client):
 
 
 class Bus:
-    """One connection, opened once. `changed` is called with True when it is back, and with False when it is lost."""
+    """A connection. `changed` is called with True when it is back, and with False when it is lost."""
 
-    def __init__(self, address: BusAddress, name: str, inbox: str, changed: Callable[[bool], None]) -> None:
+    def __init__(
+        self, address: BusAddress, name: str, inbox: str, changed: Callable[[bool], None] = lambda _: None
+    ) -> None:
         self.address = address
         self.problem = ""
         """What the server refused last, or why it cannot be reached."""
         self.reconnects_total = 0
-        self.ended = asyncio.Event()
-        """The connection has ended for good: the server refuses the login."""
         self._name, self._inbox, self._changed = name, inbox, changed
-        self._begun = self._closing = False
         self._log = structlog.get_logger()
-        self._failed = asyncio.Event()
-        self._refusals = 0
+        self._begun = False
+        self._renew()
+
+    def _renew(self) -> None:
+        """Another client: nats-py opens none a second time."""
         self.client = BusClient()
         self.streams: JetStreamContext = self.client.jetstream(timeout=ANSWER_SECONDS)
+        self.ended = asyncio.Event()
+        """The connection has ended for good: the server refuses the login."""
+        self._failed = asyncio.Event()
+        self._refusals = 0
 
     @property
     def connected(self) -> bool:
         """Whether messages can be sent now."""
         return self.client.is_connected
 
+    async def opened(self, report: Callable[[str], None] = lambda _: None) -> None:
+        """Connects, as often as it takes. `report` is called with each new reason why it does not."""
+        known = ""
+        while True:
+            try:
+                await self.open()
+                return
+            except BusError as error:
+                if str(error) != known:
+                    known = str(error)
+                    report(known)
+            await asyncio.sleep(FAILED_SECONDS)
+
     async def open(self) -> None:
-        """Connects. Raises BusError with the address and the reason. A connection that failed is not opened again."""
-        if self._begun:
-            raise RuntimeError("a connection is opened once")
+        """Connects, also after an end. Raises BusError with the address and the reason."""
         options, servers = self.address.options(), self.address.servers
         several = len(servers) > 1
-        self._begun = True
+        await self.close()
+        self._renew()
+        self._begun, self.problem = True, ""
         connecting = asyncio.create_task(
             self.client.connect(
                 servers,
                 name=self._name,
                 inbox_prefix=self._inbox,
-                error_cb=self._error,
-                disconnected_cb=self._lost,
-                reconnected_cb=self._back,
-                closed_cb=self._closed,
+                error_cb=partial(self._error, self.client),
+                disconnected_cb=partial(self._lost, self.client),
+                reconnected_cb=partial(self._back, self.client),
+                closed_cb=partial(self._closed, self.client),
                 max_reconnect_attempts=-1,
                 connect_timeout=int(NEXT_SECONDS if several else FIRST_SECONDS),
                 reconnect_time_wait=AGAIN_SECONDS,  # type: ignore[arg-type]  # seconds; it takes a part of one as well
@@ -203,13 +225,14 @@ class Bus:
 
     async def close(self) -> None:
         """Ends the connection."""
-        self._changed, self._closing = _nothing, True
         if not self._begun:
             return
+        self._begun = False
+        closing, self.client = self.client, BusClient()  # what the former one still reports counts no more
         # A handshake that failed is waited for without end. From Python 3.12 on, what was not yet written to a
         # connection that is lost raises TypeError: asyncio's transport calls a method that it had set to None.
         with suppress(Error, OSError, TypeError, asyncio.TimeoutError):
-            await asyncio.wait_for(self.client.close(), ANSWER_SECONDS)
+            await asyncio.wait_for(closing.close(), ANSWER_SECONDS)
 
     async def listen(self, subject: str, take: Callable[[str, bytes, dict[str, str]], None]) -> None:
         """Calls `take` with subject, data and headers of each message. Subscriptions outlive a reconnection."""
@@ -235,7 +258,9 @@ class Bus:
             why = self.problem if isinstance(error, asyncio.TimeoutError) and self.problem else str(error)
             raise BusError(f"bus {self.address.url}: {why or type(error).__name__}") from None
 
-    async def _error(self, error: Exception) -> None:
+    async def _error(self, client: BusClient, error: Exception) -> None:
+        if client is not self.client:
+            return
         if isinstance(error, ConnectionResetError):  # why was reported before, or the next attempt brings it
             self.problem = self.problem or CUT_OFF
             return
@@ -247,20 +272,18 @@ class Bus:
         if self._refusals >= len(self.address.servers):  # none of them is left to try
             self._failed.set()
 
-    async def _lost(self) -> None:
-        if not self._closing:
+    async def _lost(self, client: BusClient) -> None:
+        if client is self.client:
             self._log.warning("the bus does not answer", bus=self.address.url)
-        self._changed(False)
+            self._changed(False)
 
-    async def _back(self) -> None:
-        self.reconnects_total += 1
-        self.problem = ""
-        self._log.info("the bus is back", bus=self.address.url)
-        self._changed(True)
+    async def _back(self, client: BusClient) -> None:
+        if client is self.client:
+            self.reconnects_total += 1
+            self.problem = ""
+            self._log.info("the bus is back", bus=self.address.url)
+            self._changed(True)
 
-    async def _closed(self) -> None:
-        self.ended.set()
-
-
-def _nothing(_: bool) -> None:
-    """The connection ends: its changes have no effect."""
+    async def _closed(self, client: BusClient) -> None:
+        if client is self.client:
+            self.ended.set()

@@ -10,26 +10,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from uuid import uuid4
 
-from msgspec import Raw
-
 from truerail.analysis.published import CollectorRun
-from truerail.bus.codec import pack, sealed
+from truerail.bus.codec import pack
 from truerail.bus.counter_writer import CounterWriter, is_counters
 from truerail.bus.fact_rows import rows_of
-from truerail.bus.messages import (
-    BEAT,
-    COUNTS,
-    OBSERVATION,
-    ROUND,
-    SCHEMA,
-    Beat,
-    Entry,
-    Envelope,
-    Observation,
-    RoundDone,
-    Run,
-    Same,
-)
+from truerail.bus.messages import SCHEMA, Beat, Counts, Entry, Envelope, Observation, RoundDone, Same
 from truerail.model import Neighbor, Reading
 from truerail.model.steady import STEADY
 
@@ -37,7 +22,6 @@ SPOOL_SECONDS = 60.0
 """How long counters wait for a connection: about 10 MB for 1,300 hosts."""
 WHOLE_SECONDS = 300.0
 """Counters begin again with whole values after this time: what was lost without a trace is right again by then."""
-_EMPTY = Raw(b"\xc0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +106,8 @@ class Outbox:
 
     def beat(self) -> Outgoing:
         """The sign of life."""
-        counts = (len(self._known), 0, self.dropped_total, self.problem, self.differences_total)
-        return self._sealed(BEAT, "", Beat(*counts, *self.agents(), STEADY.set_by()))
+        counts = (len(self._known), self.dropped_total, self.problem, self.differences_total)
+        return self._sealed(Beat(*counts, *self.agents(), STEADY.set_by()))
 
     def messages(self) -> Iterator[Outgoing]:
         """All that is to be sent now, oldest first. A message that is taken from here counts as sent."""
@@ -131,13 +115,11 @@ class Outbox:
             self._changed.pop(device, None)
             known = self._known[device]
             known.number = self._number + 1
-            yield self._sealed(
-                OBSERVATION, device, Observation(device, [_entry(one) for one in known.readings.values()])
-            )
+            yield self._sealed(Observation(device, [_entry(one) for one in known.readings.values()]), device)
         yield from self._counts()
         if self._round is not None:
             done, self._round = self._round, None
-            yield self._sealed(ROUND, "", self._round_body(*done))
+            yield self._sealed(self._round_body(*done))
 
     def _count(self, reading: Reading, known: _Known) -> None:
         """An answer of an agent may be asked for twice: counters without an interval between them have no rate."""
@@ -162,7 +144,7 @@ class Outbox:
             self._whole_at = self._now()
         for batch in self._writer.batches(counted):
             body = self._writer.written(batch, self._counts_number)
-            message = self._sealed(COUNTS, "", body)
+            message = self._sealed(body)
             self._counts_number = self._number
             yield message
 
@@ -180,7 +162,7 @@ class Outbox:
                 group.devices.append(device)
                 group.numbers.append(self._known[device].number)
                 group.read_at.append(read_at)
-        return RoundDone(at, list(groups.values()), [_run(one) for one in runs.values()], rounds_total, waiting)
+        return RoundDone(at, list(groups.values()), list(runs.values()), rounds_total, waiting)
 
     def _differs(self, reading: Reading, known: _Known) -> bool:
         former, known.readings[reading.collector] = known.readings.get(reading.collector), reading
@@ -192,12 +174,10 @@ class Outbox:
         known.digests[reading.collector] = found
         return True
 
-    def _sealed(self, kind: str, key: str, body: object) -> Outgoing:
+    def _sealed(self, body: Observation | Counts | RoundDone | Beat, key: str = "") -> Outgoing:
         self._number += 1
-        envelope = Envelope(
-            SCHEMA, kind, self.zone, self.poller, self.start, self.epoch, self._number, self._now(), _EMPTY
-        )
-        return Outgoing(kind, key, f"{self.start}-{self._number}", sealed(envelope, body))
+        sent = (self.zone, self.poller, self.start, self.epoch, self._number, self._now())
+        return Outgoing(body.kind, key, f"{self.start}-{self._number}", pack(Envelope(SCHEMA, *sent, body)))
 
 
 def _read_at(reading: Reading) -> float:
@@ -223,9 +203,3 @@ def _entry(reading: Reading) -> Entry:
         reading.facts_at.timestamp() if reading.facts_at else 0.0,
         reading.polled,
     )
-
-
-def _run(run: CollectorRun) -> Run:
-    at = run.last_at.timestamp() if run.last_at else None
-    values = {name: getattr(run, name) for name in Run.__struct_fields__}
-    return Run(**(values | {"last_at": at}))

@@ -5,7 +5,6 @@ it sends is bounded here, before anything of it is held.
 """
 
 import math
-import zlib
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -94,15 +93,3 @@ def raw_message(data: bytes) -> RawMessage:
         raise BusMessageError("a message of an agent with a text that is too long")
     ends = [sum(sizes[: n + 1]) for n in range(len(sizes))]
     return RawMessage(head, tuple(rest[end - size : end] for end, size in zip(ends, sizes, strict=True)))
-
-
-def text_of(packed: bytes, most_bytes: int) -> bytes:
-    """An answer's text. Raises BusMessageError where it is damaged, or has more than `most_bytes`."""
-    stream = zlib.decompressobj()
-    try:
-        text = stream.decompress(packed, most_bytes)
-    except zlib.error as error:
-        raise BusMessageError(f"a damaged answer: {error}") from None
-    if not stream.eof:
-        raise BusMessageError(f"more than {most_bytes} bytes of output, or cut short, not read")
-    return text

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nats.aio.client import Client
 
-from truerail.bus.rights import API, FRONT, judge_lease
+from truerail.bus.rights import API, POLLER, Right, rights
 from truerail.bus.subjects import Subjects
 
 _NAME, _OTHER = "truerail-bus-check", "truerail-bus-check-other-zone"
@@ -20,103 +20,43 @@ _UNREADABLE = b"this is no request"
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """What is tried: to publish, or else to subscribe. `needed`: whether the role must have this right."""
-
-    words: str
-    subject: str
-    needed: bool
-    publishes: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Tried:
-    """An attempt, and whether the server refused it."""
+    """An attempt, whether the role needs it, and whether the server refused it."""
 
-    attempt: Attempt
+    attempt: Right
+    needed: bool
     refused: bool
 
     @property
     def good(self) -> bool:
         """Whether the server did what it must."""
-        return self.refused is not self.attempt.needed
+        return self.refused is not self.needed
 
     @property
     def verdict(self) -> str:
         """In words."""
-        if self.attempt.needed:
+        if self.needed:
             return "REFUSED, but needed" if self.refused else "accepted as it must be"
         return "refused as it must be" if self.refused else "NOT refused"
 
 
-def attempts(subjects: Subjects, role: str, zone: str) -> Iterator[Attempt]:
-    """Those of a role; of a poller those of `zone`."""
-    if role == FRONT:
-        yield from _of_front(subjects)
-    else:
-        yield from _of_poller(subjects, zone) if zone else _of_judge(subjects)
+def attempts(subjects: Subjects, role: str, zone: str) -> Iterator[Right]:
+    """Those of a role; of a poller those of `zone`. What another role alone may do is tried as well."""
+    yield from rights(subjects, zone or _OTHER)
+    if role == POLLER:
+        for one in rights(subjects, _OTHER):
+            if _OTHER in one.words:
+                yield Right(one.words.replace(f"zone {_OTHER}", "another zone"), one.subject, (), one.publishes)
+    yield Right("send answers as an agent", subjects.raw(zone or _OTHER), ())
     for verb, stream in (
-        ("DELETE", subjects.obs_stream),
-        ("PURGE", subjects.obs_stream),
-        ("DELETE", subjects.live_stream),
+        ("delete", subjects.obs_stream),
+        ("purge", subjects.obs_stream),
+        ("change", subjects.obs_stream),
+        ("delete", subjects.live_stream),
     ):
-        yield Attempt(f"{verb.lower()} the stream {stream}", f"{API}.STREAM.{verb}.{stream}", needed=False)
-    yield Attempt(
-        f"change the stream {subjects.obs_stream}", f"{API}.STREAM.UPDATE.{subjects.obs_stream}", needed=False
-    )
-    yield Attempt("read replies to others", "_INBOX.>", needed=False, publishes=False)
-
-
-def _of_poller(subjects: Subjects, zone: str) -> Iterator[Attempt]:
-    for of, needed in ((zone, True), (_OTHER, False)):
-        place = f"zone {of}" if needed else "another zone"
-        yield Attempt(f"report a device of {place}", subjects.obs(of, _NAME), needed)
-        yield Attempt(f"send counters of {place}", subjects.cnt(of, _NAME), needed)
-        yield Attempt(f"report a round of {place}", subjects.round(of, _NAME), needed)
-        yield Attempt(f"be a live poller of {place}", subjects.live(of, _NAME), needed)
-        yield Attempt(f"receive answers of agents in {place}", subjects.raw(of), needed, publishes=False)
-        yield Attempt(f"ask agents in {place} for answers", f"{subjects.agent_inbox(of, _NAME)}.ask", needed)
-        yield Attempt(f"receive commands to {place}", subjects.cmd(of, _NAME), needed, publishes=False)
-    yield Attempt("send answers as an agent", subjects.raw(zone, _NAME), needed=False)
-    yield Attempt("command pollers", subjects.cmd(zone, _NAME), needed=False)
-    yield Attempt("report a view", subjects.view, needed=False)
-    yield Attempt("read the view", subjects.view, needed=False, publishes=False)
-    yield Attempt("ask the judge", subjects.ask(_NAME), needed=False)
-    yield Attempt("take the judge's lease", judge_lease(subjects), needed=False)
-    yield Attempt("read the fabric's messages", f"{subjects.prefix}.>", needed=False, publishes=False)
-    yield Attempt(
-        f"read the stream {subjects.obs_stream}", f"{API}.CONSUMER.CREATE.{subjects.obs_stream}", needed=False
-    )
-
-
-def _of_judge(subjects: Subjects) -> Iterator[Attempt]:
-    yield Attempt("hold the judge's lease", judge_lease(subjects), needed=True)
-    yield Attempt("command pollers", subjects.cmd(_OTHER, _NAME), needed=True)
-    for stream in (subjects.obs_stream, subjects.cnt_stream, subjects.round_stream):
-        yield Attempt(f"read the stream {stream}", f"{API}.CONSUMER.CREATE.{stream}", needed=True)
-    yield Attempt("see which pollers run", subjects.live("*"), needed=True, publishes=False)
-    yield Attempt("report a view", subjects.view, needed=True)
-    yield Attempt("receive questions of fronts", subjects.ask(), needed=True, publishes=False)
-    yield Attempt("reply to fronts", f"{subjects.front_inbox}.{_NAME}", needed=True)
-    yield Attempt("report a device", subjects.obs(_OTHER, _NAME), needed=False)
-    yield Attempt("send counters", subjects.cnt(_OTHER, _NAME), needed=False)
-
-
-def _of_front(subjects: Subjects) -> Iterator[Attempt]:
-    yield Attempt("read the view", subjects.view, needed=True, publishes=False)
-    yield Attempt("ask the judge", subjects.ask(_NAME), needed=True)
-    yield Attempt("report a view", subjects.view, needed=False)
-    yield Attempt("receive questions of fronts", subjects.ask(), needed=False, publishes=False)
-    yield Attempt("report a device", subjects.obs(_OTHER, _NAME), needed=False)
-    yield Attempt("send counters", subjects.cnt(_OTHER, _NAME), needed=False)
-    yield Attempt("be a live poller", subjects.live(_OTHER, _NAME), needed=False)
-    yield Attempt("command pollers", subjects.cmd(_OTHER, _NAME), needed=False)
-    yield Attempt("take the judge's lease", judge_lease(subjects), needed=False)
-    yield Attempt("read the fabric's messages", f"{subjects.prefix}.>", needed=False, publishes=False)
-    yield Attempt("see which pollers run", subjects.live("*"), needed=False, publishes=False)
-    yield Attempt(
-        f"read the stream {subjects.obs_stream}", f"{API}.CONSUMER.CREATE.{subjects.obs_stream}", needed=False
-    )
+        order = "UPDATE" if verb == "change" else verb.upper()
+        yield Right(f"{verb} the stream {stream}", f"{API}.STREAM.{order}.{stream}", ())
+    yield Right("read replies to others", "_INBOX.>", (), publishes=False)
 
 
 class Refusals:
@@ -130,20 +70,23 @@ class Refusals:
         self.last = str(error)
 
 
-async def tried(client: Client, refusals: Refusals, attempt: Attempt) -> Tried:
-    """Makes one attempt. The server reports a refusal before it answers the flush. Raises nats.errors.Error."""
+async def tried(client: Client, refusals: Refusals, attempt: Right, needed: bool) -> Tried:
+    """Makes one attempt: to publish to one of the subjects, or to receive all of them. The server reports a refusal
+    before it answers the flush. Raises nats.errors.Error.
+    """
     refusals.last = ""
     if attempt.publishes:
-        order = attempt.subject.startswith(f"{API}.")
+        subject = attempt.subject.replace("*", _NAME).replace(">", _NAME)
+        order = subject.startswith(f"{API}.")
         headers, body = (None, _UNREADABLE) if order else (_HARMLESS, b"")
-        await client.publish(attempt.subject, body, headers=headers)
+        await client.publish(subject, body, headers=headers)
         await answered(client)
     else:
         subscription = await client.subscribe(attempt.subject)
         await answered(client)
         if not refusals.last:
             await subscription.unsubscribe()
-    return Tried(attempt, "permissions violation" in refusals.last.lower())
+    return Tried(attempt, needed, "permissions violation" in refusals.last.lower())
 
 
 async def answered(client: Client) -> None:

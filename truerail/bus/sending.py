@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 from structlog import get_logger
 
-from truerail.bus.codec import body_of, opened, sealed
+from truerail.bus.codec import opened, pack
 from truerail.bus.messages import BEAT, COUNTS, OBSERVATION, SCHEMA, Observation
 from truerail.bus.nats_link import ANSWER_SECONDS, Bus
 from truerail.bus.outbox import Outgoing
@@ -82,15 +82,15 @@ class BusSender:
             await self._bus.send(self._subjects.live(self._zone, self._poller), message.data)
             return
         most = self._bus.client.max_payload
-        data, packed = _packed(message.data)
+        data, is_packed = packed(message.data)
         if len(data) > most:
             why = f"{len(data):,} bytes, more than the bus takes: raise max_payload of the server above {most:,}"
             get_logger().error("an answer was not sent", kind=message.kind, device=message.key, why=why)
             if message.kind != OBSERVATION:
                 return
-            data, packed = _packed(_without_facts(message.data, why))
+            data, is_packed = packed(_without_facts(message.data, why))
         headers = {SCHEMA_HEADER: str(SCHEMA), POLLER_HEADER: self._poller, ID_HEADER: message.id}
-        if packed:
+        if is_packed:
             headers[PACKED] = "1"
         subject = self._subject(message)
         flying.append(await self._bus.asked(self._bus.streams.publish_async(subject, data, headers=headers)))
@@ -116,7 +116,7 @@ class BusSender:
             self._lost()
 
 
-def _packed(data: bytes) -> tuple[bytes, bool]:
+def packed(data: bytes) -> tuple[bytes, bool]:
     """Large messages are compressed; whether this one is."""
     return (zlib.compress(data, 1), True) if len(data) > _PACKED_FROM_BYTES else (data, False)
 
@@ -124,9 +124,9 @@ def _packed(data: bytes) -> tuple[bytes, bool]:
 def _without_facts(data: bytes, why: str) -> bytes:
     """The observation with the reason why it has no facts, in their place: what is not sent is unknown."""
     envelope = opened(data)
-    body: Observation = body_of(envelope)
-    entries = [replace(entry, facts=[], error=entry.error or why) for entry in body.entries]
-    return sealed(envelope, replace(body, entries=entries))
+    assert isinstance(envelope.body, Observation)  # noqa: S101 - it is called for no other
+    entries = [replace(entry, facts=[], error=entry.error or why) for entry in envelope.body.entries]
+    return pack(replace(envelope, body=replace(envelope.body, entries=entries)))
 
 
 async def _in_time(ack: "asyncio.Future[Any]") -> Any:

@@ -14,9 +14,9 @@ from truerail.cli.demo_stage import Stage
 from truerail.model import DEFAULT_ZONE
 from truerail.poller.bus_poller import BusPoller
 from truerail.poller.bus_polling import bus_polling
+from truerail.processes.front_bus import JudgePlace
 from truerail.processes.judge import judge
 from truerail.processes.post import Post
-from truerail.processes.relaying import relaying
 from truerail.processes.service import serve
 from truerail.service.leadership import Leadership
 from truerail.service.logs import set_up
@@ -78,11 +78,7 @@ class Roles:
     def front(self, port: int) -> None:
         """Serves the page, the API and metrics."""
         set_up(self.settings.log)
-
-        async def following(post: Post) -> None:
-            await relaying(self._address, self._subjects, post, lambda url: None)
-
-        serve(self._at(port), following, remote=True)
+        serve(self._at(port), JudgePlace(self._address, self._subjects, lambda url: None))
 
     @property
     def _address(self) -> BusAddress:

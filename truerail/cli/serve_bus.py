@@ -70,7 +70,7 @@ def judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
     address, subjects = options.address, _subjects(settings)
 
     async def probe() -> None:
-        bus = Bus(address, "truerail judge", subjects.inbox(), lambda _: None)
+        bus = Bus(address, "truerail judge", subjects.inbox())
         await bus.open()
         await bus.close()
 
@@ -99,8 +99,7 @@ def serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
     from truerail.bus.front_login import front_login
     from truerail.cli import terminal_output
     from truerail.cli.serve import certificate_warning, read_settings
-    from truerail.processes.post import Post
-    from truerail.processes.relaying import relaying
+    from truerail.processes.front_bus import JudgePlace
     from truerail.processes.service import serve
     from truerail.service.logs import logger, set_up
 
@@ -113,11 +112,8 @@ def serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
     set_up(settings.log)
     address, subjects = options.address, _subjects(settings)
     _run(front_login(address, subjects))
-
-    async def follow(post: Post) -> None:
-        await relaying(address, subjects, post, lambda url: logger().info("listening", url=url, bus=options.bus))
-
-    serve(settings, follow, lambda: read_settings(config), remote=True)
+    place = JudgePlace(address, subjects, lambda url: logger().info("listening", url=url, bus=options.bus))
+    serve(settings, place, lambda: read_settings(config))
 
 
 def serve_poller(options: BusOptions, config: Path) -> None:

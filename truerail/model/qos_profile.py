@@ -1,10 +1,9 @@
 """The QoS of lossless traffic as a plan declares it. What is `None`, or empty, is not declared."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from truerail.model.plan import Role
+from truerail.model.role import Role
 
 SWITCH_ONLY = frozenset(("watchdog", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability", "headroom_bytes"))
 """Settings that NICs do not have."""
@@ -38,7 +37,7 @@ class QosProfile:
     mtu: int | None = None
     """Of NICs, in bytes; switch ports take at least as much."""
     buffers: tuple[QosBuffer, ...] = ()
-    roles: "tuple[Role, ...]" = ()
+    roles: tuple[Role, ...] = ()
     """Devices of these roles only; all where empty."""
 
     def wanted(self, field: str, *, host: bool, speed_gbps: float | None = None) -> Any:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from truerail.bus.clocks import Clock
-from truerail.bus.raw_answers import Answered, Head, command_id, raw_message, text_of
+from truerail.bus.codec import inflated
+from truerail.bus.raw_answers import Answered, Head, command_id, raw_message
 from truerail.bus.subjects import name_token
 from truerail.errors import BusMessageError
 from truerail.model import Target
@@ -237,7 +238,7 @@ class AgentAnswers:
         if head.why:
             return Answer(command, error=printable(head.why, 160), took_seconds=head.took, read_at=at)
         try:
-            text = text_of(held.packed, ANSWER_BYTES).decode(errors="replace")
+            text = inflated(held.packed, ANSWER_BYTES, "its answer").decode(errors="replace")
         except BusMessageError as error:
             return Answer(command, error=str(error), read_at=at)
         why = refusal(min(max(head.status, 0), 255), first_line(head.complaint.encode()))

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-import msgspec
 from structlog import get_logger
 
-from truerail.bus.codec import opened
+from truerail.bus.codec import opened, unpack
 from truerail.bus.live_pollers import LivePollers
 from truerail.bus.messages import Command
 from truerail.bus.nats_link import Bus, BusAddress
@@ -30,7 +29,6 @@ from truerail.poller.worker import Worker
 from truerail.transport.protocol import Transport
 
 _LOOK_SECONDS, _LOG_SECONDS = 0.2, 10.0
-_COMMAND = msgspec.msgpack.Decoder(Command)
 
 
 class BusPoller:
@@ -167,8 +165,8 @@ class BusPoller:
         return self._agents.running, self._agents.silent, self._agents.counts["dropped_total"]
 
     def _commanded(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
-        with suppress(msgspec.MsgspecError):
-            self._worker.command(_COMMAND.decode(data))
+        with suppress(BusMessageError):
+            self._worker.command(unpack(Command, data))
 
     def _changed(self, connected: bool) -> None:
         if connected:

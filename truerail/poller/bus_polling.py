@@ -48,7 +48,7 @@ class BusPolling(PollersElsewhere):
         self._address, self._subjects, self._timing = address, subjects, timing or Timing()
         self._heard, self._log = heard, get_logger()
         self._live = LivePollers(self._timing.ttl_seconds)
-        self._bus = self._new_bus()
+        self._bus = Bus(address, "truerail judge", subjects.inbox(), self._changed)
         self._received = Received(work, self._new_answers, zone_of=_zone_of, lacking=self._lacking)
         self._obs = self._cnt = self._rounds = self._follower(subjects.obs_stream, subjects.obs_of())
         self._begun = time.monotonic()
@@ -58,7 +58,7 @@ class BusPolling(PollersElsewhere):
         self._following = self._gathered = self._report_asked = False
         self._asked_again: dict[Place, float] = {}
         self._problem = self._untaken = self._still = ""
-        self._losses = self._reconnects = 0
+        self._losses = 0
         self._clocks_off: set[tuple[Place, str]] = set()
 
     # --- what a service reads ---------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class BusPolling(PollersElsewhere):
             "agents_silent": sum(one.beat.agents_silent for one in senders),
             "agent_messages_dropped_total": sum(one.beat.agent_dropped_total for one in senders),
             "bus_connected": float(self._answers),
-            "bus_reconnects_total": self._reconnects + self._bus.reconnects_total,
+            "bus_reconnects_total": self._bus.reconnects_total,
             "bus_store_losses_total": self._losses,
             "bus_other_schema_total": counts["skipped_schema_total"],
             "bus_copies_missing": self._obs.copies_missing,
@@ -123,9 +123,6 @@ class BusPolling(PollersElsewhere):
 
     # --- the connection ---------------------------------------------------------------------------------------------
 
-    def _new_bus(self) -> Bus:
-        return Bus(self._address, "truerail judge", self._subjects.inbox(), self._changed)
-
     def _follower(self, stream: str, subject: str, *, only_new: bool = False) -> Follower:
         return Follower(self._bus, stream, subject, self._take, only_new=only_new)
 
@@ -142,8 +139,6 @@ class BusPolling(PollersElsewhere):
                 self._problem = str(error)
             self._changed(False)
             await self._bus.close()
-            self._reconnects += self._bus.reconnects_total
-            self._bus = self._new_bus()
             await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _follow(self) -> None:

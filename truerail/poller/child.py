@@ -8,13 +8,12 @@ import signal
 import socket
 import sys
 
-import msgspec
-
+from truerail.bus.codec import unpack
 from truerail.bus.messages import Command
 from truerail.bus.outbox import Outbox
+from truerail.bus.socket_link import SocketLink, read_frame
 from truerail.model.orphans import end_with
 from truerail.poller.event_loop import run
-from truerail.poller.frames import SocketLink, read_frame
 from truerail.poller.work import Work
 from truerail.poller.worker import Worker
 from truerail.transport.fleet_transport import Routes
@@ -35,9 +34,8 @@ async def _run(fd: int, outbox: Outbox, transport: Transport | None) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=fd))
     worker = Worker(outbox, opened, SocketLink(writer))
     worker.start()
-    decode = msgspec.msgpack.Decoder(Command).decode
     while (data := await read_frame(reader)) is not None:
-        command = decode(data)
+        command = unpack(Command, data)
         if command.action == "work":
             worker.apply(Work.unpacked(command.work))
         else:

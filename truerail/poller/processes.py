@@ -17,10 +17,10 @@ from truerail.bus.codec import pack
 from truerail.bus.inbox import Place
 from truerail.bus.messages import Command
 from truerail.bus.shards import owner
+from truerail.bus.socket_link import read_frame, write_frame
 from truerail.errors import BusError
 from truerail.model.tasks import end
 from truerail.poller.elsewhere import PollersElsewhere
-from truerail.poller.frames import read_frame, write_frame
 from truerail.poller.received import Received
 from truerail.poller.work import Work
 

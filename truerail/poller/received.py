@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from msgspec import structs
 
 from truerail.analysis.published import CollectorRun
 from truerail.bus.inbox import Inbox, Place, Sender
-from truerail.bus.messages import ROUND, Run
+from truerail.bus.messages import ROUND
 from truerail.model import Reading, Target
 from truerail.model.steady import STEADY
 from truerail.poller.latest import Latest
@@ -52,7 +52,7 @@ class Received:
     def take(self, data: bytes, *, zone: str, poller: str = "", arrived_at: float | None = None) -> None:
         """Takes a message; an evaluation follows a round, soon after it or once all pollers have said theirs."""
         envelope = self.inbox.take(data, zone=zone, poller=poller, arrived_at=arrived_at)
-        if envelope is not None and envelope.kind == ROUND:
+        if envelope is not None and envelope.body.kind == ROUND:
             self._reported.add((zone, envelope.poller))
             if self._later is None:
                 self._later = asyncio.get_running_loop().call_later(TOGETHER_SECONDS, self.evaluate)
@@ -118,8 +118,8 @@ class Received:
         return now, datetime.fromtimestamp(now, UTC).replace(microsecond=0)
 
 
-def _joined(known: CollectorRun, run: Run, offset_seconds: float) -> CollectorRun:
-    at = datetime.fromtimestamp(run.last_at + offset_seconds, UTC) if run.last_at is not None else None
+def _joined(known: CollectorRun, run: CollectorRun, offset_seconds: float) -> CollectorRun:
+    at = run.last_at + timedelta(seconds=offset_seconds) if run.last_at else None
     return replace(
         known,
         last_at=max(filter(None, (known.last_at, at)), default=None),

@@ -2,9 +2,10 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from truerail.errors import AccessError, CertificateError, CommandError, JournalUnusableError, ListenError
 from truerail.journal import open_journal
@@ -12,8 +13,9 @@ from truerail.model.history import History, NoHistory
 from truerail.model.pause import garbage_of_the_young_only
 from truerail.model.tasks import end
 from truerail.processes.child_signals import signals
-from truerail.processes.front_link import SILENT_SECONDS
+from truerail.processes.front_link import SILENT_SECONDS, FrontLink, Takes
 from truerail.processes.front_service import FrontService, StoredExposition
+from truerail.processes.front_socket import SocketFrontLink
 from truerail.processes.judge import SWITCH_SECONDS
 from truerail.processes.post import Post
 from truerail.service.logs import logger
@@ -21,31 +23,32 @@ from truerail.service.settings import Settings
 from truerail.web.application import create_app
 from truerail.web.http_server import Listening, serve
 
+if TYPE_CHECKING:
+    from truerail.processes.front_bus import JudgePlace
+
 
 async def front(
-    settings: Settings, post: Post, renewed: Callable[[], Settings] | None, *, remote: bool = False
+    settings: Settings, post: Post, renewed: Callable[[], Settings] | None, place: "JudgePlace | None" = None
 ) -> None:
     """Serves until a signal comes. `renewed` reads the settings again, whose access applies then; it raises
-    CommandError. `remote`: the judge is on another machine, and reads the journal. Raises CommandError if it cannot
+    CommandError. `place`: the judge is on another machine, and reads the journal. Raises CommandError if it cannot
     start.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()
+    remote = place is not None
     history = None if remote else await asyncio.to_thread(_history, settings)
-    service, stop = FrontService(post.view, post.link_path, history), asyncio.Event()
-
-    async def ask(fields: Mapping[str, Any], body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        answer = await service.link.ask("ask", fields, body)
-        return answer.fields["status"], answer.fields["headers"], answer.body
-
+    service, stop = FrontService(post.view, _link(post, place), history), asyncio.Event()
     try:
-        app = create_app(service, settings, ask=ask, exposition=StoredExposition(service), remote=remote)
+        app = create_app(service, settings, ask=service.link.ask, exposition=StoredExposition(service), remote=remote)
     except AccessError as error:
         raise CommandError(str(error)) from error
 
     def listening(found: Listening) -> None:
         app.state.desk.certificates = found.certificates
         post.started()
+        if place:
+            place.ready(post.url)
 
     following: list[asyncio.Task[None]] = []
     await service.refresh()
@@ -62,6 +65,14 @@ async def front(
         finally:
             stop.set()
             await end(following, failed=True)
+
+
+def _link(post: Post, place: "JudgePlace | None") -> Callable[[Takes], FrontLink]:
+    if place is None:
+        return partial(SocketFrontLink, post.link_path)
+    from truerail.processes.front_bus import BusFrontLink
+
+    return partial(BusFrontLink, place, post.view)
 
 
 async def _say_stop(service: FrontService, stop: asyncio.Event) -> None:

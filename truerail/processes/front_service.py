@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn, cast
@@ -10,19 +10,18 @@ from typing import NoReturn, cast
 import orjson
 
 from truerail.analysis.published import Published
+from truerail.bus.messages import Audit, Event
 from truerail.errors import JournalUnavailableError, JudgeUnavailableError, NotInViewError
 from truerail.history.past_counters import PastCounters
-from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
-from truerail.model.job_record import JobRecord
-from truerail.model.step_marks import StepChange, StepMark
+from truerail.model.history import History
+from truerail.model.step_marks import StepMark
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.scrape_page import ScrapePage
-from truerail.processes.front_link import FrontLink
+from truerail.processes.front_link import FrontLink, Takes
 from truerail.processes.judge_history import JudgeHistory
 from truerail.service.events import EventLog
 from truerail.service.freeing import free
 from truerail.service.logs import logger
-from truerail.service.reported_jobs import JobsTaken
 from truerail.viewfile.reader import Read, ViewReader
 from truerail.views.models import StepLine
 
@@ -37,18 +36,18 @@ class FrontEvents(EventLog):
         super().__init__(first=1)
         self._of_judge = 0
 
-    def pass_on(self, number: int, kind: str, data: bytes) -> None:
+    def pass_on(self, event: Event) -> None:
         """Appends an event of the judge."""
-        if number != self._of_judge + 1:
+        if event.id != self._of_judge + 1:
             self._kept.clear()
-        self._of_judge, self._next = number, number << _LOCAL_BITS
-        self.add(kind, data)
+        self._of_judge, self._next = event.id, event.id << _LOCAL_BITS
+        self.add(event.kind, event.data)
 
 
 class FrontService:
     """One for the front; event loop's thread only. Writes are the judge's: `web.relay` passes them on."""
 
-    def __init__(self, view: Path, link: Path, history: History | None) -> None:
+    def __init__(self, view: Path, link: Callable[[Takes], FrontLink], history: History | None) -> None:
         """`history` is None where the judge is on another machine, and reads the journal."""
         self._reader = ViewReader(view)
         self._read: Read | None = None
@@ -56,7 +55,7 @@ class FrontService:
         self._remote = history is None
         self._history = history or cast("History", JudgeHistory(lambda: self.link.stale_since is not None))
         self._events = FrontEvents()
-        self.link = FrontLink(link, self._on_event, self._on_stale, self.refresh)
+        self.link = link(Takes(self._on_event, self._on_stale, self.refresh))
 
     async def run(self) -> None:
         """Follows the judge until it is cancelled."""
@@ -65,9 +64,9 @@ class FrontService:
         finally:
             self._reader.close()
 
-    async def _on_event(self, number: int, kind: str, data: bytes) -> None:
+    async def _on_event(self, event: Event) -> None:
         await self.refresh()
-        self._events.pass_on(number, kind, data)
+        self._events.pass_on(event)
 
     def _on_stale(self, since: datetime | None) -> None:
         if since is None:
@@ -113,7 +112,7 @@ class FrontService:
         """Why this front does not show the newest evaluation; empty: it does, or the judge on its machine is silent."""
         if self.link.stale_since is None:
             return ""
-        return self.link.problem or ("what follows the judge does not report" if self._remote else "")
+        return self.link.problem or ("the judge is not followed" if self._remote else "")
 
     @property
     def history(self) -> History:
@@ -156,51 +155,17 @@ class FrontService:
     async def audit(self, who: str, action: str, detail: str) -> None:
         """Records a write of the front (a log-in). Raises JournalUnavailableError."""
         try:
-            await self.link.ask("audit", {"who": who, "action": action, "detail": detail})
+            await self.link.ask(Audit(who, action, detail))
         except JudgeUnavailableError as error:
             raise JournalUnavailableError(str(error)) from error
 
-    async def recheck(self, devices: Collection[str], who: str) -> int:
-        """Raises NotInViewError, as each of the writes below."""
-        _write()
+    def _write(self, *_: object, **__: object) -> NoReturn:
+        """Raises NotInViewError: the judge has to do it."""
+        raise NotInViewError("a write")
 
-    async def reload_plan(self, who: str) -> PlanVersion:
-        """Raises NotInViewError."""
-        _write()
-
-    async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
-        """Raises NotInViewError."""
-        _write()
-
-    async def find_job(self, key: str) -> Sequence[JobRecord]:
-        """Raises NotInViewError."""
-        _write()
-
-    async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
-        """Raises NotInViewError."""
-        _write()
-
-    async def mark_step(self, change: StepChange, who: str) -> StepMark:
-        """Raises NotInViewError."""
-        _write()
-
-    async def withdraw(self, acknowledgement: int, who: str) -> None:
-        """Raises NotInViewError."""
-        _write()
-
-    async def open_window(
-        self, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
-    ) -> MaintenanceWindow:
-        """Raises NotInViewError."""
-        _write()
-
-    async def end_window(self, window: int, who: str) -> None:
-        """Raises NotInViewError."""
-        _write()
-
-
-def _write() -> NoReturn:
-    raise NotInViewError("a write")
+    recheck = reload_plan = report_jobs = find_job = acknowledge = mark_step = withdraw = open_window = end_window = (
+        _write
+    )
 
 
 class StoredExposition(Exposition):

@@ -26,7 +26,7 @@ from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Settings
 from truerail.service.watch_service import WatchService
 from truerail.transport.protocol import Transport
-from truerail.viewfile.writer import ViewWriter
+from truerail.viewfile.publishing import PublicationWriter
 from truerail.web.application import open_app
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def judge(
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()
     journal = await asyncio.to_thread(_journal, settings)
-    writer = ViewWriter(post.view)
+    writer = PublicationWriter(post.view)
     evaluator, exposition = Evaluator.begin(settings, last=writer.published), Exposition()
     evaluator.prepare.append(exposition.prepare)
     recording = await asyncio.to_thread(_recording, settings)

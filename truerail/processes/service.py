@@ -3,18 +3,18 @@
 import fcntl
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truerail.errors import CertificateError, CommandError, JournalUnusableError, ListenError
 from truerail.journal import open_journal
 from truerail.poller.event_loop import run
 from truerail.processes.front import front
-from truerail.processes.front_link import listening_at
 from truerail.processes.post import Post
 from truerail.processes.supervisor import Started, Supervisor, freeze
 from truerail.service.settings import Settings
@@ -23,6 +23,9 @@ from truerail.web.access.tls import Certificates
 from truerail.web.http_server import listening_address
 from truerail.web.listen import listen
 
+if TYPE_CHECKING:
+    from truerail.processes.front_bus import JudgePlace
+
 NICE = 10
 """Of the judge: readers do not wait for a round. Alone on its core it has all of it."""
 _PREFIX, _LOCK, _SQLITE = "truerail-service-", "lock", "sqlite:///"
@@ -30,14 +33,14 @@ Judging = Callable[[Post], Coroutine[Any, Any, None]]
 """What runs in the judge's process, until the judge ends."""
 
 
-def serve(
-    settings: Settings, judging: Judging, renewed: Callable[[], Settings] | None = None, *, remote: bool = False
-) -> None:
-    """Monitors and serves until a signal comes. `renewed` reads changed settings, at SIGHUP; without it SIGHUP ends
-    the service. `remote`: the judge is on another machine, and `judging` follows it. Raises CommandError if it cannot
+def serve(settings: Settings, judging: "Judging | JudgePlace", renewed: Callable[[], Settings] | None = None) -> None:
+    """Monitors and serves until a signal comes. `judging` is what evaluates, or on which other machine that is.
+    `renewed` reads changed settings, at SIGHUP; without it SIGHUP ends the service. Raises CommandError if it cannot
     start (port taken, journal of a newer release). What it writes, its user alone can read.
     """
     os.umask(0o077)
+    place = None if callable(judging) else judging
+    remote = place is not None
     _check(settings, remote=remote)
     try:
         http = listen(settings.http.host, settings.http.port)
@@ -51,16 +54,26 @@ def serve(
             for one in http:
                 one.close()
             with suppress(OSError):  # a sandbox may forbid it
-                os.nice(0 if remote else NICE)
+                os.nice(NICE)
+            assert callable(judging)  # noqa: S101 - it is here
             run(judging(replace(post, started=started)))
 
         def serving(started: Started) -> None:
             post.link.close()
-            run(front(settings, replace(post, started=started), renewed, remote=remote))
+            run(front(settings, replace(post, started=started), renewed, place))
 
         freeze()
-        children = {"relay" if remote else "judge": judge, "front": serving}
+        children = {"front": serving} if place else {"judge": judge, "front": serving}
         Supervisor(children, reloads=renewed is not None).run()
+
+
+def listening_at(path: Path) -> socket.socket:
+    """A socket at which a judge listens; its queue lasts while one judge follows the other."""
+    found = socket.socket(socket.AF_UNIX)
+    found.bind(str(path))
+    path.chmod(0o600)
+    found.listen(16)
+    return found
 
 
 def _check(settings: Settings, *, remote: bool) -> None:

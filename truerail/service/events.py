@@ -3,19 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+
+from truerail.bus.messages import Event
 
 KEPT = 512
 """Most events that a reader may lag behind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """`kind` is `state` (everything again), `round`, `mutes`, `steps`, `journal`, `stale` or `stop`; `data` is JSON."""
-
-    id: int
-    kind: str
-    data: bytes
 
 
 class EventLog:

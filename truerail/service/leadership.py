@@ -9,11 +9,9 @@ from structlog import get_logger
 from truerail.bus.leases import JudgeLease, LeaseTiming
 from truerail.bus.nats_link import Bus, BusAddress
 from truerail.bus.subjects import Subjects
-from truerail.errors import BusError, JournalUnavailableError
+from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal
 from truerail.model.tasks import end
-
-_AGAIN_SECONDS = 1.0
 
 
 class Leadership:
@@ -22,7 +20,8 @@ class Leadership:
     def __init__(self, address: BusAddress, subjects: Subjects, judge: str, timing: LeaseTiming | None = None) -> None:
         self.address, self.subjects, self.judge = address, subjects, judge
         self._timing = timing or LeaseTiming()
-        self._connection()
+        self._bus = Bus(address, "truerail judge's lease", subjects.inbox())
+        self._lease: JudgeLease | None = None
         self._fence: asyncio.Task[None] | None = None
         self._connected = asyncio.Event()
         self._log = get_logger()
@@ -32,7 +31,7 @@ class Leadership:
     @property
     def held(self) -> bool:
         """Whether this judge leads now. Right also after the process was stopped for a while."""
-        return self.epoch > 0 and self._lease.held
+        return self._lease is not None and self.epoch > 0 and self._lease.held
 
     @property
     def figures(self) -> Mapping[str, float]:
@@ -44,16 +43,19 @@ class Leadership:
         """Stands by until this judge leads. Its epoch is then the highest in the journal, which refuses the writes of
         every leader before.
         """
-        await self._connect()
+        await self._bus.opened(lambda why: self._log.warning("this judge waits for the bus", error=why))
+        lease = self._lease = JudgeLease(self._bus.streams, self.subjects, self.judge, self._timing)
+        self._connected.set()
         self._log.info("this judge stands by")
-        await self._lease.take()
-        self.epoch = await self._claim(journal)
+        await lease.take()
+        self.epoch = await _claim(lease, journal)
         if journal is not None:
-            self._fence = asyncio.create_task(self._claim_again(journal))
+            self._fence = asyncio.create_task(self._claim_again(lease, journal))
 
     async def lost(self) -> str:
         """Waits until this judge leads no more. Returns why."""
-        await self._connected.wait()  # each attempt to connect has a lease of its own
+        await self._connected.wait()
+        assert self._lease is not None  # noqa: S101 - it is connected
         await self._lease.lost.wait()
         return self._lease.why_lost
 
@@ -61,46 +63,29 @@ class Leadership:
         """Lets a standby lead at once."""
         if self._fence is not None:
             await end([self._fence])
-        await self._lease.release()
+        if self._lease is not None:
+            await self._lease.release()
         await self._bus.close()
 
-    def _connection(self) -> None:
-        self._bus = Bus(self.address, "truerail judge's lease", self.subjects.inbox(), lambda _: None)
-        self._lease = JudgeLease(self._bus.streams, self.subjects, self.judge, self._timing)
-
-    async def _connect(self) -> None:
-        known = ""
-        while True:
-            try:
-                await self._bus.open()
-            except BusError as error:
-                if str(error) != known:
-                    known = str(error)
-                    self._log.warning("this judge waits for the bus", error=known)
-                await asyncio.sleep(_AGAIN_SECONDS)
-                self._connection()
-            else:
-                self._connected.set()
-                return
-
-    async def _claim(self, journal: Journal | None) -> int:
-        """The epoch. A journal that does not answer learns it with the first write."""
-        epoch = self._lease.revision
-        if journal is not None:
-            with suppress(JournalUnavailableError):
-                epoch = await asyncio.to_thread(journal.lead, epoch)
-        self._lease.write_epoch(epoch)
-        return epoch
-
-    async def _claim_again(self, journal: Journal) -> None:
+    async def _claim_again(self, lease: JudgeLease, journal: Journal) -> None:
         """Where the journal has fenced off a judge that the bus still lets lead: an earlier leader came late, or the
         bus counts from the beginning again. Two renewals since then prove that this one leads.
         """
         while True:
             await asyncio.sleep(self._timing.attempt_seconds)
             if journal.fenced:
-                known = self._lease.renewals
-                while self._lease.renewals < known + 2:
+                known = lease.renewals
+                while lease.renewals < known + 2:
                     await asyncio.sleep(self._timing.attempt_seconds)
-                self.epoch = await self._claim(journal)
+                self.epoch = await _claim(lease, journal)
                 self._log.warning("this judge leads with another epoch", epoch=self.epoch)
+
+
+async def _claim(lease: JudgeLease, journal: Journal | None) -> int:
+    """The epoch. A journal that does not answer learns it with the first write."""
+    epoch = lease.revision
+    if journal is not None:
+        with suppress(JournalUnavailableError):
+            epoch = await asyncio.to_thread(journal.lead, epoch)
+    lease.write_epoch(epoch)
+    return epoch

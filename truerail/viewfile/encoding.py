@@ -1,74 +1,105 @@
-"""Parts to bytes and back. A part from another machine is read only after `admission.admit` has passed it."""
+"""Parts to bytes and back: msgpack of the types that a view is made of. Bytes of any other shape are refused, so that a
+part from another machine is values and nothing else.
+"""
 
-import copyreg
-import io
-import pickle
 import re
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
+from functools import cache
 from hashlib import blake2b
-from operator import attrgetter
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
+import msgspec
 import numpy as np
+
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.cabling.links import PortStates
+from truerail.analysis.cabling.paths import GpuRails
+from truerail.analysis.jobs import Jobs
+from truerail.errors import BusMessageError, ViewRefusedError
+from truerail.model.columns import Codes
+from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.finding import Cause
+from truerail.model.life import Life
+from truerail.model.plan import Cable
+from truerail.viewfile import parts
+from truerail.viewfile.stored_round import StoredMacs
 
 _PLAIN = re.compile(r"[<>|=]?[biufS][0-9]+")
 """Types of array elements that are numbers, booleans or bytes: no reference to an object is among them."""
-
-
-def array_of(kind: str, shape: tuple[int, ...], body: bytes) -> Any:
-    """The array that `_reduced` wrote. Raises ValueError for one of objects."""
-    if not (isinstance(kind, str) and _PLAIN.fullmatch(kind)):
-        raise ValueError(f"an array of {kind!r}")
-    return np.frombuffer(body, dtype=kind).reshape(shape).copy()
-
-
-def _reduced(array: Any) -> Any:
-    """An array as its type, shape and bytes; numpy's own form would let bytes describe any memory."""
-    if not _PLAIN.fullmatch(array.dtype.str):
-        return array.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
-    return array_of, (array.dtype.str, array.shape, array.tobytes())
-
-
-class _Reducers(dict[Any, Callable[[Any], Any]]):
-    """How values become bytes, by their class. Of a named tuple and of a dataclass with slots it is the class and its
-    arguments: pickle would look up how to take each value apart, which was most of the time of a view.
-    """
-
-    def __missing__(self, kind: type) -> Callable[[Any], Any]:
-        """Raises KeyError for a class of which pickle knows best."""
-        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-            self[kind] = lambda value: (kind, tuple(value))
-            return self[kind]
-        if not (is_dataclass(kind) and kind.__dictoffset__ == 0 and not hasattr(kind, "__post_init__")):
-            raise KeyError(kind)
-        names = [field.name for field in fields(kind) if field.init and not field.kw_only]
-        if len(names) < max(2, len(fields(kind))):
-            raise KeyError(kind)
-        values = attrgetter(*names)
-        self[kind] = lambda value: (kind, values(value))
-        return self[kind]
-
-
-class _Pickler(pickle.Pickler):
-    dispatch_table = _Reducers(copyreg.dispatch_table | {np.ndarray: _reduced})
+_TYPES: dict[str, Any] = {
+    "plan": parts.StoredPlan,
+    "cables": tuple[Cable, ...],
+    "index": parts.SeenNames,
+    "links": list[NetLink],
+    "rdma": list[RdmaLink],
+    "topologies": parts.StoredTopologies,
+    "macs": StoredMacs,
+    "readings": list[parts.StoredReading],
+    "findings": parts.StoredFinding,
+    "evidence": parts.StoredEvidence,
+    "causes": Cause,
+    "lives": list[tuple[str, Life]],
+    "cause_lives": list[tuple[str, Life]],
+    "jobs": Jobs,
+    "state": parts.StoredState,
+    parts.METRICS: parts.PageContents,
+}
+"""The type of each kind of parts, but of columns: they have one each."""
+_COLUMNS: dict[str, Any] = {
+    **get_type_hints(Wiring),
+    **get_type_hints(PortStates),
+    "derived": parts.DerivedStates,
+    "met": Codes | None,
+    "announces": dict[int, int],
+    "gpu_rails": GpuRails,
+}
 
 
 def encoded(value: Any) -> bytes:
     """A part as bytes."""
-    out = io.BytesIO()
-    _Pickler(out, pickle.HIGHEST_PROTOCOL).dump(value)
-    return out.getvalue()
+    return _ENCODER.encode(value)
 
 
-def decoded(body: bytes) -> Any:
-    """A part that `encoded` wrote."""
-    return pickle.load(io.BytesIO(body))  # noqa: S301 - written by this service, or admitted, in its user's own folder
+def decoded(kind: str, key: str, body: bytes) -> Any:
+    """A part that `encoded` wrote. Raises ViewRefusedError for anything else."""
+    try:
+        found = _decoder(kind, key if kind == "columns" else "").decode(body)
+        return found.restored() if kind == "evidence" else found
+    except (msgspec.MsgspecError, BusMessageError, ValueError, KeyError, OverflowError, RecursionError) as error:
+        raise ViewRefusedError(f"part {kind} {key} cannot be read: {error}") from None
 
 
-def digest_of(*parts: bytes | memoryview) -> bytes:
+def digest_of(*pieces: bytes | memoryview) -> bytes:
     """What two bodies share only if they are equal."""
     digest = blake2b(digest_size=16)
-    for part in parts:
-        digest.update(part)
+    for piece in pieces:
+        digest.update(piece)
     return digest.digest()
+
+
+@cache
+def _decoder(kind: str, column: str) -> "msgspec.msgpack.Decoder[Any]":
+    """Raises KeyError for a part of which no view is made."""
+    return msgspec.msgpack.Decoder(_COLUMNS[column] if column else _TYPES[kind], dec_hook=_array)
+
+
+def _from_array(array: Any) -> Any:
+    """An array as its type, shape and bytes."""
+    if isinstance(array, Mapping):
+        return dict(array)
+    if not (isinstance(array, np.ndarray) and _PLAIN.fullmatch(array.dtype.str)):
+        raise NotImplementedError(f"no part of a view: {array!r:.100}")
+    return array.dtype.str, array.shape, array.tobytes()
+
+
+def _array(kind: Any, found: Any) -> Any:
+    """The array that `_from_array` wrote. Raises ValueError."""
+    if get_origin(kind) is not np.ndarray:
+        raise NotImplementedError(kind)
+    dtype, shape, body = msgspec.convert(found, tuple[str, tuple[int, ...], bytes])
+    if not _PLAIN.fullmatch(dtype):
+        raise ValueError(f"an array of {dtype!r}")
+    return np.frombuffer(body, dtype=dtype).reshape(shape).copy()
+
+
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=_from_array)

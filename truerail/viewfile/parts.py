@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, TypeVar, get_type_hints
 
-from truerail.analysis.published import CollectorRun, JournalState
-from truerail.model.columns import Codes
-from truerail.model.facts import Fact
-from truerail.model.finding import Cause, Finding, Summary, Verdict
-from truerail.model.life import Mute
-from truerail.model.open_fault import OpenFault
-from truerail.model.plan import Port
+import msgspec
+
+from truerail.analysis.published import Published
+from truerail.bus.fact_rows import facts_of
+from truerail.bus.messages import KindRows
+from truerail.model.columns import Codes, Mask
+from truerail.model.facts import Fact, GpuNicPath
+from truerail.model.finding import Evaluation, Finding
+from truerail.model.plan import Plan, Port
 from truerail.model.step_marks import StepMark
 from truerail.views.models import StepLine
 
@@ -38,14 +40,16 @@ class StoredReading(NamedTuple):
 
 
 class StoredEvidence(NamedTuple):
-    """A piece of evidence. `at` is None where it is that of the reading of this publication: a time that changes each
-    round would make every finding a changed one.
+    """The source of each fact of a finding's evidence: device, collector, and when, which is None where it is the time
+    of the reading of this publication: a time that changes each round would make every finding a changed one.
     """
 
-    device: str
-    collector: str
-    at: datetime | None
-    fact: Fact
+    sources: list[tuple[str, str, datetime | None]]
+    facts: list[KindRows]
+
+    def restored(self) -> list[tuple[str, str, datetime | None, Fact]]:
+        """Each source with its fact. Raises BusMessageError, and ValueError where they are not as many."""
+        return [(*source, fact) for source, fact in zip(self.sources, facts_of(self.facts), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,34 +70,63 @@ class StoredTopologies:
 
     host: Codes
     of: Codes
-    facts: Sequence[tuple[Fact, ...]]
+    facts: list[tuple[GpuNicPath, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageContents:
+    """All of the scrape page but the text of the series: the heads of the metrics, and the bytes of each pod in each of
+    them.
+    """
+
+    pods: tuple[str, ...]
+    heads: tuple[str, ...]
+    sizes: tuple[tuple[int, ...], ...]
+    wide: bytes
+    answered: Mapping[str, datetime]
+
+
+class DerivedStates(TypedDict):
+    """What `PortStates.derived` gives."""
+
+    _link_words: tuple[Codes, Codes]
+    _trained: Mask
+    rdma_active: Codes
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def _without(kind: type[Any], *left_out: str) -> type[msgspec.Struct]:
+    """The type of parts that have all of a value but some fields."""
+    hints = get_type_hints(kind)
+    names = [one.name for one in fields(kind) if one.init and one.name not in left_out]
+    return msgspec.defstruct(f"Stored{kind.__name__}", [(name, hints[name]) for name in names], array_like=True)
+
+
+def stored(kind: type[S], value: Any) -> S:
+    """What a type that `_without` gave has of a value."""
+    return kind(*(getattr(value, name) for name in kind.__struct_fields__))
+
+
+StoredPlan = _without(Plan, "cables")
+StoredFinding = _without(Finding, "evidence")
+StoredEvaluation = _without(Evaluation, "plan", "findings", "causes", "collection_errors", "cable_states")
+StoredPublished = _without(Published, "evaluated", "lives", "cause_lives", "pending_resolution", "traffic", "hindsight")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
     """What is small: everything else of a publication. `findings` and `causes` are their ids and keys, in order;
-    `errors` are the places in the readings of those that failed, `answered` as in the exposition.
+    `errors` are the places in the readings of those that failed.
     """
 
-    number: int
-    fabric: str
-    at: datetime
-    plan_digest: str
+    published: StoredPublished  # type: ignore[valid-type]  # made from the class
+    evaluation: StoredEvaluation  # type: ignore[valid-type]
     findings: tuple[str, ...]
     pending: tuple[str, ...]
     causes: tuple[str, ...]
-    pending_causes: tuple[Cause, ...]
-    mutes: Mapping[str, Mute]
-    runs: Mapping[str, CollectorRun]
-    journal: JournalState
-    evaluated_seconds: float
-    open_faults: tuple[OpenFault, ...]
-    page_url: str
-    verdicts: tuple[Verdict, ...]
     errors: tuple[int, ...]
-    summary: Summary
-    notes: tuple[str, ...]
-    serials: Mapping[str, str]
     steps: tuple[StepLine, ...]
     marks: tuple[StepMark, ...]
     links: int
@@ -103,8 +136,5 @@ class StoredState:
     """The judge's own metrics."""
 
 
-StoredFinding = tuple[Any, ...]
-"""The fields of a finding, `FINDING` in their order: all but its evidence, which is a part of its own."""
-FINDING = tuple(field.name for field in fields(Finding) if field.name != "evidence")
 Columns = Mapping[str, Any]
 """Columns of the wiring by name: arrays, and small sets."""

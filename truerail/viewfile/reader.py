@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
+from msgspec import structs
+
 from truerail.analysis.cabling.paths import gpu_rails
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.errors import NotInViewError
@@ -20,7 +22,7 @@ from truerail.model.plan import Plan
 from truerail.model.reading import Reading
 from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.viewfile.encoding import decoded
-from truerail.viewfile.parts import FINDING, METRICS, StoredFinding, StoredState, StoredTopologies
+from truerail.viewfile.parts import METRICS, StoredState, StoredTopologies
 from truerail.viewfile.stored_page import restored_page
 from truerail.viewfile.stored_round import (
     StoredEvidences,
@@ -109,7 +111,7 @@ class ViewReader:
         marks = ", ".join("?" * len(_LAZY))
         query = f"SELECT kind, key, body FROM part WHERE changed > ? AND kind NOT IN ({marks})"  # noqa: S608 - marks
         for kind, key, body in db.execute(query, (known, *_LAZY)):
-            found = decoded(body)
+            found = decoded(kind, key, body)
             self._parts.setdefault(kind, {})[key] = list(starmap(_reading, found)) if kind == "readings" else found
         present: dict[str, set[str]] = {}
         for kind, key in db.execute("SELECT kind, key FROM part"):
@@ -130,7 +132,7 @@ class ViewReader:
         rows = self._rows("SELECT changed, body FROM part WHERE kind = ? AND key = ?", kind, key)
         if not rows or rows[0][0] > written:
             raise NotInViewError(f"{kind} of a former publication")
-        return decoded(rows[0][1])
+        return decoded(kind, key, rows[0][1])
 
     def _listed(self, kind: str) -> Iterator[Any]:
         parts = self._parts.get(kind, {})
@@ -150,27 +152,18 @@ class ViewReader:
         columns = self._parts["columns"]
         links = StoredRows[Any](state.links, partial(self._one, "links", written))
         rdma = StoredRows[Any](state.rdma, partial(self._one, "rdma", written))
-        seen, macs = StoredSnapshot(state.at, readings), self._parts["macs"][""]
+        seen, macs = StoredSnapshot(cast("Any", state.evaluation).at, readings), self._parts["macs"][""]
         follows = {gpu_rails: columns["gpu_rails"], topologies_of: _topologies(self._parts["topologies"][""])}
         wiring = wiring_of(self._index_now(plan), columns, links, rdma, macs, seen, follows)
         round = StoredRound(plan, seen, known=wiring, running=self._parts["jobs"][""])
         found = self._findings(written, readings)
         evaluation = self._evaluation(plan, state, readings, found)
         publication = Published(
-            number=state.number,
-            fabric=state.fabric,
             evaluated=EvaluatedRound(round, evaluation),
-            plan_digest=state.plan_digest,
             lives=dict(self._listed("lives")),
             cause_lives=dict(self._listed("cause_lives")),
             pending_resolution=tuple(map(found, state.pending)),
-            pending_causes=state.pending_causes,
-            mutes=state.mutes,
-            runs=state.runs,
-            journal=state.journal,
-            evaluated_seconds=state.evaluated_seconds,
-            open_faults=state.open_faults,
-            page_url=state.page_url,
+            **structs.asdict(state.published),
         )
         warm(publication)
         return publication
@@ -183,7 +176,7 @@ class ViewReader:
             or len(key) != len(self._plan[0])
             or any(one is not other for one, other in zip(key, self._plan[0], strict=True))
         ):
-            self._plan = (key, Plan(cables=tuple(self._listed("cables")), **rest))
+            self._plan = (key, Plan(cables=tuple(self._listed("cables")), **structs.asdict(rest)))
         return self._plan[1]
 
     def _index_now(self, plan: Plan) -> PlanIndex:
@@ -197,10 +190,8 @@ class ViewReader:
         stored, part = self._parts.get("findings", {}), partial(self._one, "evidence", written)
 
         def found(key: str) -> Finding:
-            values: StoredFinding = stored[key]
-            return Finding(
-                evidence=cast("Any", StoredEvidences(key, part, readings)), **dict(zip(FINDING, values, strict=True))
-            )
+            evidence = cast("Any", StoredEvidences(key, part, readings))
+            return Finding(evidence=evidence, **structs.asdict(stored[key]))
 
         return found
 
@@ -210,16 +201,12 @@ class ViewReader:
         causes = self._parts.get("causes", {})
         found: tuple[Cause, ...] = tuple(causes[key] for key in state.causes)
         return Evaluation(
-            at=state.at,
             plan=plan,
             findings=tuple(map(finding, state.findings)),
             causes=found,
-            verdicts=state.verdicts,
             collection_errors=tuple(readings[number] for number in state.errors),
-            summary=state.summary,
             cable_states=StoredStates(),
-            notes=state.notes,
-            serials=state.serials,
+            **structs.asdict(state.evaluation),
         )
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.identity import Identity
@@ -23,7 +24,7 @@ from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
-from truerail.viewfile.parts import ROWS, Columns, SeenNames, StoredEvidence
+from truerail.viewfile.parts import ROWS, Columns, SeenNames
 
 F = TypeVar("F", bound=Fact)
 MOST_DECODED = 64
@@ -78,41 +79,27 @@ class StoredRound(Round):
         return super().__getattribute__(name)
 
 
-class StoredIdentity:
-    """Under which device's name a reading is filed. Everything else of `Identity` raises NotInViewError."""
+class Held:
+    """These attributes of an object; every other one raises NotInViewError."""
 
-    def __init__(self, index: PlanIndex, announces: Mapping[int, int], met: Codes | None, macs: MacOwners) -> None:
-        self._index, self._announces = index, announces
-        self.discovery = None if met is None else _Met(met)
-        self.names = _Names(macs)
-
-    def filed(self, name: str) -> int:
-        """As `Identity.filed`."""
-        code = self._index.devices.find(name)
-        return self._announces.get(code, code)
+    def __init__(self, what: str, **held: Any) -> None:
+        self._what = what
+        self.__dict__.update(held)
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise NotInViewError(f"the identities' {name}")
+        raise NotInViewError(f"{self._what} {name}")
 
 
-class _Met:
-    """Of a discovery, the devices that it met."""
+def _identity(index: PlanIndex, announces: Mapping[int, int], met: Codes | None, macs: MacOwners) -> Identity:
+    """Under which device's name a reading is filed, the devices that a discovery met, and who owns which MAC."""
 
-    def __init__(self, devices: Codes) -> None:
-        self.devices = devices
+    def filed(name: str) -> int:
+        code = index.devices.find(name)
+        return announces.get(code, code)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise NotInViewError(f"the discovery's {name}")
-
-
-class _Names:
-    """Of the devices' own names, who owns which MAC."""
-
-    def __init__(self, macs: MacOwners) -> None:
-        self.macs = macs
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise NotInViewError(f"the devices' {name}")
+    discovery = None if met is None else Held("the discovery's", devices=met)
+    names = Held("the devices'", macs=macs)
+    return cast("Identity", Held("the identities'", filed=filed, discovery=discovery, names=names))
 
 
 class StoredRows(Sequence[F]):
@@ -140,17 +127,19 @@ class StoredEvidences(Sequence[Evidence]):
     of a newer publication.
     """
 
-    def __init__(
-        self, finding: str, part: Callable[[str], Sequence[StoredEvidence]], readings: Sequence[Reading]
-    ) -> None:
+    def __init__(self, finding: str, part: Callable[[str], Sequence[Any]], readings: Sequence[Reading]) -> None:
         """`readings` are those of the finding's publication."""
         self._finding, self._part, self._readings = finding, part, readings
 
     def _read(self) -> tuple[Evidence, ...]:
         stored = self._part(self._finding)
-        wanted = {(one.device, one.collector) for one in stored if one.at is None}
-        at = {key: reading.at for reading in self._readings if (key := (reading.device, reading.collector)) in wanted}
-        return tuple(Evidence(one.device, one.collector, one.at or at[one[:2]], one.fact) for one in stored)
+        wanted = {(device, collector) for device, collector, at, _ in stored if at is None}
+        times = {
+            key: reading.at for reading in self._readings if (key := (reading.device, reading.collector)) in wanted
+        }
+        return tuple(
+            Evidence(device, collector, at or times[device, collector], fact) for device, collector, at, fact in stored
+        )
 
     def __len__(self) -> int:
         return len(self._read())
@@ -171,14 +160,10 @@ class StoredEvidences(Sequence[Evidence]):
 class StoredStates(Mapping[Any, Any]):
     """States by port name, which no view reads: columns have them."""
 
-    def __getitem__(self, port: Any) -> NoReturn:
+    def _refuse(self, *_: object) -> NoReturn:
         raise NotInViewError("the states by port name")
 
-    def __iter__(self) -> NoReturn:
-        raise NotInViewError("the states by port name")
-
-    def __len__(self) -> int:
-        raise NotInViewError("the states by port name")
+    __getitem__ = __iter__ = __len__ = _refuse
 
 
 def columns_of(wiring: Wiring) -> dict[str, Any]:
@@ -223,7 +208,7 @@ def wiring_of(
     """The wiring with these columns; its facts are read when they are needed."""
     rows: dict[str, Any] = {"links": links, "rdma": rdma, "speeds": StoredRows(0, lambda key: [])}
     states = PortStates(**rows, **{name: columns[name] for name in _STATES}).with_derived(columns["derived"])
-    identity = cast("Identity", StoredIdentity(index, columns["announces"], columns["met"], macs))
+    identity = _identity(index, columns["announces"], columns["met"], macs)
     return Wiring(
         index, identity, states, **{name: columns[name] for name in _WIRING}, seen=seen, _follows=dict(follows)
     )
@@ -242,15 +227,20 @@ def index_of(plan: Plan, seen: SeenNames) -> PlanIndex:
     return index
 
 
+@dataclass(frozen=True, slots=True)
 class StoredMacs:
     """The port that owns each MAC: sorted columns."""
 
-    def __init__(self, macs: Mapping[str, int]) -> None:
-        found = {mac: port for mac, port in macs.items() if len(mac) == _DIGITS}
+    macs: npt.NDArray[np.bytes_]
+    ports: Codes
+
+    @classmethod
+    def of(cls, by_mac: Mapping[str, int]) -> "StoredMacs":
+        """Those of a mapping."""
+        found = {mac: port for mac, port in by_mac.items() if len(mac) == _DIGITS}
         names = np.array(list(found), dtype=f"S{_DIGITS}")
         order = np.argsort(names, kind="stable")
-        self._macs: Any = names[order]
-        self._ports: Codes = np.fromiter(found.values(), dtype=np.int64, count=len(found))[order]
+        return cls(names[order], np.fromiter(found.values(), dtype=np.int64, count=len(found))[order])
 
     @property
     def by_mac(self) -> Mapping[str, int]:
@@ -260,5 +250,5 @@ class StoredMacs:
     def port_of(self, mac: str) -> int:
         """The port that owns this MAC; -1 if none does, or several do."""
         wanted = mac.encode("ascii", "replace")
-        at = int(np.searchsorted(self._macs, wanted))
-        return int(self._ports[at]) if at < len(self._macs) and self._macs[at] == wanted else NONE
+        at = int(np.searchsorted(self.macs, wanted))
+        return int(self.ports[at]) if at < len(self.macs) and self.macs[at] == wanted else NONE

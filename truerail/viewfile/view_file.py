@@ -3,15 +3,15 @@
     part(kind, key, digest, changed, body)    `changed` is the number of the write that changed it
     meta(name, value)                         `written`: the number of the last write; `published`: its publication's
 
-`body` is a pickle, which is safe here alone: writer and readers are processes of one service, and the file stands in
-a folder that only their user can enter. A part from another machine passes `admission` first. The format belongs to one
-release: `SCHEMA` is in the name of the file and in its `user_version`.
+`body` is msgpack of the type that `encoding` has for the part, or text of a metric. The file stands in a folder that
+only the user of the service can enter. Its format belongs to one release; `SCHEMA` is in the name of the file and in
+its `user_version`.
 """
 
 import sqlite3
 from pathlib import Path
 
-SCHEMA = 3
+SCHEMA = 4
 NAME = f"view-{SCHEMA}.sqlite"
 BUSY_SECONDS = 5.0
 _TABLES = """

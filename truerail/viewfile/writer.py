@@ -1,16 +1,14 @@
-"""Writes publications into the view: the judge's only way to its readers."""
+"""Brings the file of the view to a state, in one transaction. A part that is as it was is not written again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from truerail.outputs.metrics.scrape_page import ScrapePage
-from truerail.viewfile import divided
-from truerail.viewfile.divided import Publication
 from truerail.viewfile.encoding import digest_of
-from truerail.viewfile.parts import METRICS
-from truerail.viewfile.stored_page import stored_page
 from truerail.viewfile.view_file import WRITE_PART, open_to_write
+
+Part = tuple[str, str, list[bytes | memoryview] | None]
+"""Kind, key, and the pieces of the body; None: as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class Written:
 
 
 class ViewWriter:
-    """The one writer of a view. Use it from one thread at a time."""
+    """The one writer of a file. Use it from one thread at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,51 +33,40 @@ class ViewWriter:
         """Of the last write; 0 for none."""
         self.published: int = numbers["published"]
         """The number of the publication in the view, perhaps one of a former writer; 0 for none."""
-        self._divider = divided.Divider()
 
     @property
     def has_content(self) -> bool:
         """Whether the view holds a publication, perhaps one of a former writer."""
         return bool(self._digests)
 
-    def write(self, publication: Publication, page: ScrapePage | None) -> Written:
-        """Brings the view to this publication, in one transaction. Raises sqlite3.Error, and then has not changed."""
+    def bring(self, published: int, parts: Iterable[Part]) -> Written:
+        """Brings the view to these parts. Raises sqlite3.Error, and then has not changed."""
         number, kept = self.number + 1, dict(self._digests)
-        parts = size = 0
+        changed = size = 0
         self._db.execute("BEGIN IMMEDIATE")
         try:
             present: set[tuple[str, str]] = set()
-            for kind, key, body, digest in self._bodies(publication, page):
-                name = (kind, key)
-                present.add(name)
-                if digest is not None and self._digests.get(name) != digest:
-                    self._db.execute(WRITE_PART, (kind, key, digest, number, b"".join(body)))
-                    self._digests[name] = digest
-                    parts, size = parts + 1, size + sum(map(len, body))
+            for kind, key, pieces in parts:
+                present.add((kind, key))
+                digest = digest_of(*pieces) if pieces is not None else None
+                if pieces is not None and self._digests.get((kind, key)) != digest:
+                    self._db.execute(WRITE_PART, (kind, key, digest, number, b"".join(pieces)))
+                    self._digests[kind, key] = digest or b""
+                    changed, size = changed + 1, size + sum(map(len, pieces))
             for gone in self._digests.keys() - present:
                 self._db.execute("DELETE FROM part WHERE kind = ? AND key = ?", gone)
                 del self._digests[gone]
-            values = ((number, "written"), (publication.evaluated.number, "published"))
+            values = ((number, "written"), (published, "published"))
             self._db.executemany("UPDATE meta SET value = ? WHERE name = ?", values)
             self._db.execute("COMMIT")
         except BaseException:
-            self._digests, self._divider = kept, divided.Divider()
+            self._digests = kept
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        self.number, self.published = number, publication.evaluated.number
-        return Written(number, parts, size)
+        self.number, self.published = number, published
+        return Written(number, changed, size)
 
     def close(self) -> None:
         """Closes the file; it stays readable."""
         self._db.close()
-
-    def _bodies(
-        self, publication: Publication, page: ScrapePage | None
-    ) -> Iterator[tuple[str, str, list[bytes | memoryview], bytes | None]]:
-        """Kind, key, body and digest of each part; no digest where it is known to be as it was."""
-        for kind, key, body in self._divider.parts(publication):
-            yield kind, key, [] if body is None else [body], None if body is None else digest_of(body)
-        if page is not None:
-            for key, pieces in stored_page(page):
-                yield METRICS, key, pieces, digest_of(*pieces)

@@ -19,7 +19,7 @@ from truerail.web.context import RequestContext
 from truerail.web.head import Head
 from truerail.web.openapi import DESCRIPTION, TAGS, completed
 from truerail.web.page.routes import Pages
-from truerail.web.relay import Ask
+from truerail.web.relay import AskJudge
 from truerail.web.strict import parameters_of
 
 
@@ -27,7 +27,7 @@ def create_app(
     tower: ServiceAPI,
     settings: Settings,
     *,
-    ask: Ask | None = None,
+    ask: AskJudge | None = None,
     exposition: Exposition | None = None,
     remote: bool = False,
 ) -> FastAPI:

@@ -5,13 +5,13 @@ view does not hold raises NotInViewError before it has sent anything, and the ju
 always that of one process, and complete.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from truerail.bus.messages import Answer, Ask
 from truerail.errors import JudgeUnavailableError, NotInViewError
 from truerail.web.problem_json import RETRY_SECONDS, problem
 
@@ -25,8 +25,8 @@ ON_VIEW = frozenset((
 ))  # fmt: skip
 OF_STORED_HISTORY = frozenset(("history_questions", "history_answer"))
 """Those of `ON_VIEW` that read the folder of the history: only a front on the judge's machine has it."""
-Ask = Callable[[Mapping[str, Any], bytes], Awaitable[tuple[int, list[tuple[str, str]], bytes]]]
-"""Fields and body of a request; status, headers and body of the answer. Raises JudgeUnavailableError."""
+AskJudge = Callable[[Ask], Awaitable[Answer]]
+"""Raises JudgeUnavailableError."""
 _PASSED_HEADERS = ("accept-encoding", "if-none-match", "content-type")
 
 
@@ -42,7 +42,7 @@ async def on_view(request: Request) -> None:
 class Relay:
     """ASGI middleware of a front, behind access control."""
 
-    def __init__(self, app: ASGIApp, ask: Ask) -> None:
+    def __init__(self, app: ASGIApp, ask: AskJudge) -> None:
         self._app, self._ask = app, ask
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,22 +59,23 @@ class Relay:
     async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         caller = scope["state"].get("caller")
         headers = Headers(scope=scope)
-        fields = {
-            "method": scope["method"],
-            "path": scope["path"],
-            "query": scope["query_string"].decode("latin-1"),
-            "headers": [(name, headers[name]) for name in _PASSED_HEADERS if name in headers],
-            "caller": None if caller is None else {"name": caller.name, "role": caller.role, "csrf": ""},
-        }
+        request = Ask(
+            scope["method"],
+            scope["path"],
+            scope["query_string"].decode("latin-1"),
+            [(name, headers[name]) for name in _PASSED_HEADERS if name in headers],
+            None if caller is None else {"name": caller.name, "role": caller.role},
+            body,
+        )
         try:
-            status, given, content = await self._ask(fields, body)
+            answer = await self._ask(request)
         except JudgeUnavailableError as error:
             again = {"Retry-After": str(RETRY_SECONDS)}
             await problem(503, str(error), kind="judge away", headers=again)(scope, receive, send)
             return
-        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given]
-        await send({"type": "http.response.start", "status": status, "headers": raw})
-        await send({"type": "http.response.body", "body": content})
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
+        await send({"type": "http.response.start", "status": answer.status, "headers": raw})
+        await send({"type": "http.response.body", "body": answer.body})
 
 
 class _Body:
@@ -98,7 +99,7 @@ class _Body:
         return b"".join(self._parts)
 
 
-def install(app: FastAPI, ask: Ask | None, *, remote: bool = False) -> None:
+def install(app: FastAPI, ask: AskJudge | None, *, remote: bool = False) -> None:
     """Makes an application a front's, where there is a judge to ask; `remote`: on another machine. Call before access
     control is installed.
     """

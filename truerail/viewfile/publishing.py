@@ -1,40 +1,45 @@
-"""A publication divided into the parts of the view. A part that is known to be as it was is not encoded again.
+"""Publications into the view, divided into parts. One that is known to be as it was is not encoded again.
 
 Facts, findings and causes are compared as values: that costs a tenth of encoding them. Nothing that is kept between two
 publications belongs to the former one, except values that equal those of the new one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from datetime import datetime
-from operator import attrgetter
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from truerail.analysis.cabling.joined import Wiring
 from truerail.analysis.published import Published
-from truerail.model.finding import Finding
+from truerail.bus.fact_rows import rows_of
+from truerail.model.facts import Fact
 from truerail.model.plan import Plan
 from truerail.model.step_marks import StepMark
+from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.viewfile.encoding import encoded
 from truerail.viewfile.parts import (
     CABLES,
-    FINDING,
+    METRICS,
     READINGS,
     ROWS,
+    StoredEvaluation,
     StoredEvidence,
+    StoredFinding,
+    StoredPlan,
+    StoredPublished,
     StoredReading,
     StoredState,
     StoredTopologies,
+    stored,
 )
+from truerail.viewfile.stored_page import stored_page
 from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
+from truerail.viewfile.writer import Part, ViewWriter, Written
 from truerail.views.models import StepLine
 from truerail.views.view import view_of
-
-_fields_of = attrgetter(*FINDING)
-Part = tuple[str, str, bytes | None]
-"""Kind, key, and the body; None: as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +52,24 @@ class Publication:
     figures: Mapping[str, float] | None = None
 
 
-class Divider:
-    """Divides one publication after the other."""
+class PublicationWriter(ViewWriter):
+    """Writes publications into the view: the judge's only way to its readers."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._plan: Plan | None = None
         self._values: dict[tuple[str, str], Any] = {}
 
-    def parts(self, publication: Publication) -> Iterator[Part]:
-        """All parts of a publication."""
+    def write(self, publication: Publication, page: ScrapePage | None) -> Written:
+        """Brings the view to this publication. Raises sqlite3.Error, and then has not changed."""
+        try:
+            return self.bring(publication.evaluated.number, self._parts(publication, page))
+        except BaseException:
+            self._plan, self._values = None, {}
+            raise
+
+    def _parts(self, publication: Publication, page: ScrapePage | None) -> Iterator[Part]:
+        """All parts of a publication, and of its page."""
         published = publication.evaluated
         wiring, before = published.wiring, self._values
         self._values = {}
@@ -65,8 +79,8 @@ class Divider:
         yield self._part("index", "", key, before, lambda: seen)
         yield from self._facts(published, key, before)
         for name, column in columns_of(wiring).items():
-            yield "columns", name, encoded(column)
-        yield "columns", "gpu_rails", encoded(replace(wiring.gpu_rails, _reported=(), _convention={}))
+            yield "columns", name, [encoded(column)]
+        yield "columns", "gpu_rails", [encoded(replace(wiring.gpu_rails, _reported=(), _convention={}))]
         readings = published.snapshot.readings
         rows = [
             StoredReading(r.device, r.collector, r.at, r.error, r.took_seconds, r.source, r.read_at) for r in readings
@@ -76,22 +90,24 @@ class Divider:
         yield from _chunks("lives", list(published.lives.items()), READINGS)
         yield from _chunks("cause_lives", list(published.cause_lives.items()), READINGS)
         yield self._part("jobs", "", published.evaluated.round.jobs, before)
-        yield "state", "", encoded(_state(publication, wiring))
+        yield "state", "", [encoded(_state(publication, wiring))]
+        if page is not None:
+            for number, pieces in stored_page(page):
+                yield METRICS, number, pieces
 
     def _part(self, kind: str, key: str, value: Any, before: Mapping[tuple[str, str], Any], make: Any = None) -> Part:
         """A part whose body follows from `value`, or is what `make` returns."""
         known = before.get((kind, key))
         self._values[kind, key] = value
         same = known is not None and bool(known == value)
-        return kind, key, None if same else encoded(make() if make else value)
+        return kind, key, None if same else [encoded(make() if make else value)]
 
     def _of_plan(self, plan: Plan, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
         starts = range(0, len(plan.cables), CABLES)
         same = plan is self._plan
-        rest = {one.name: getattr(plan, one.name) for one in fields(plan) if one.init and one.name != "cables"}
-        yield "plan", "", None if same else encoded(rest)
+        yield "plan", "", None if same else [encoded(stored(StoredPlan, plan))]
         for number, start in enumerate(starts):
-            yield "cables", str(number), None if same else encoded(plan.cables[start : start + CABLES])
+            yield "cables", str(number), None if same else [encoded(plan.cables[start : start + CABLES])]
         self._plan = plan
 
     def _facts(self, published: Published, seen: Any, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
@@ -102,31 +118,32 @@ class Divider:
                 part = self._part(kind, str(number), rows[start : start + ROWS], before)
                 same = same and part[2] is None
                 yield part
-        yield "topologies", "", encoded(_topologies(view.nics.topologies))
+        yield "topologies", "", [encoded(_topologies(view.nics.topologies))]
         rows_and_ports = (len(wiring.states.links), seen) if same else object()  # which equals nothing that is known
-        yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs(view.nics.macs.by_mac))
+        yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs.of(view.nics.macs.by_mac))
 
     def _found(self, published: Published, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
         at = {(reading.device, reading.collector): reading.at for reading in published.snapshot.readings}
         for finding in (*published.evaluation.findings, *published.pending_resolution):
             key = finding.id
-            yield self._part("findings", key, _fields_of(finding), before)
-            yield self._part("evidence", key, stored_evidence(finding, at), before)
+            yield self._part("findings", key, stored(StoredFinding, finding), before)
+            sources = [
+                (e.device, e.collector, None if at.get((e.device, e.collector)) == e.at else e.at)
+                for e in finding.evidence
+            ]
+            facts = [e.fact for e in finding.evidence]
+            yield self._part("evidence", key, (sources, facts), before, partial(_evidence, sources, facts))
         for cause in published.evaluation.causes:
             yield self._part("causes", cause.key, cause, before)
 
 
-def stored_evidence(finding: Finding, at: Mapping[tuple[str, str], datetime]) -> tuple[StoredEvidence, ...]:
-    """The evidence of a finding; `at` are the times of this publication's readings."""
-    return tuple(
-        StoredEvidence(e.device, e.collector, None if at.get((e.device, e.collector)) == e.at else e.at, e.fact)
-        for e in finding.evidence
-    )
+def _evidence(sources: list[Any], facts: list[Fact]) -> StoredEvidence:
+    return StoredEvidence(sources, rows_of(facts))
 
 
 def _chunks(kind: str, rows: Sequence[Any], size: int) -> Iterator[Part]:
     for number, start in enumerate(range(0, len(rows), size)):
-        yield kind, str(number), encoded(rows[start : start + size])
+        yield kind, str(number), [encoded(rows[start : start + size])]
 
 
 def _topologies(read: Mapping[int, Any]) -> StoredTopologies:
@@ -148,25 +165,12 @@ def _state(publication: Publication, wiring: Wiring) -> StoredState:
     published, evaluation = publication.evaluated, publication.evaluated.evaluation
     place = {id(reading): number for number, reading in enumerate(published.snapshot.readings)}
     return StoredState(
-        number=published.number,
-        fabric=published.fabric,
-        at=published.at,
-        plan_digest=published.plan_digest,
+        published=stored(StoredPublished, published),
+        evaluation=stored(StoredEvaluation, evaluation),
         findings=tuple(finding.id for finding in evaluation.findings),
         pending=tuple(finding.id for finding in published.pending_resolution),
         causes=tuple(cause.key for cause in evaluation.causes),
-        pending_causes=published.pending_causes,
-        mutes=dict(published.mutes),
-        runs=dict(published.runs),
-        journal=published.journal,
-        evaluated_seconds=published.evaluated_seconds,
-        open_faults=published.open_faults,
-        page_url=published.page_url,
-        verdicts=evaluation.verdicts,
         errors=tuple(place[id(reading)] for reading in evaluation.collection_errors),
-        summary=evaluation.summary,
-        notes=evaluation.notes,
-        serials=dict(evaluation.serials),
         steps=tuple(publication.steps),
         marks=tuple(publication.marks),
         links=len(wiring.states.links),

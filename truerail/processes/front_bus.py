@@ -1,4 +1,4 @@
-"""A front's machine without a judge: takes the judge's place for the front there, over the bus.
+"""The link of a front to a judge on another machine, over the bus.
 
 It follows the judge that leads, brings a copy of its view into a file of this machine, and passes on questions and
 commands. The front reads that file as it reads a judge's own. What keeps it from the judge it reports in words.
@@ -7,25 +7,22 @@ commands. The front reads that file as it reads a judge's own. What keeps it fro
 import asyncio
 import sqlite3
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
 from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError
 
 from truerail import __version__
-from truerail.bus.codec import pack
-from truerail.bus.front_messages import ASK, AUDIT, REST, VIEW, Answer, Notice, Question, View, expanded, unpack
+from truerail.bus.codec import expanded, pack, unpack
+from truerail.bus.messages import Alive, Answer, Ask, Audit, Failed, Fetch, Notice, Part, Reply, Request, Rest, View
 from truerail.bus.nats_link import Bus, BusAddress
 from truerail.bus.subjects import Subjects
-from truerail.errors import BusError, BusMessageError, JudgeUnavailableError, TruerailError
+from truerail.errors import BusMessageError, JudgeUnavailableError, TruerailError
 from truerail.model.tasks import end
-from truerail.processes.link_server import LinkServer
-from truerail.processes.messages import ALIVE_SECONDS, Message
-from truerail.service.events import Event, EventLog
+from truerail.processes.front_link import ALIVE_SECONDS, DEADLINE_SECONDS, FrontLink, Takes
 from truerail.service.logs import logger
-from truerail.viewfile.admission import view_format
 from truerail.viewfile.copying import ViewChanges, ViewCopy
 
 SILENT_SECONDS = 3.5
@@ -34,19 +31,29 @@ FORGET_SECONDS = 30.0
 """After so long without the judge of the highest epoch, a lower one is believed: a bus that has lost its store counts
 from the beginning. A former leader reports nothing: it knows after 6 s that it leads no more.
 """
-_VIEW_SECONDS, _ASK_SECONDS, _AGAIN_SECONDS = 30.0, 60.0, 10.0
+_VIEW_SECONDS, _AGAIN_SECONDS = 30.0, 10.0
 _OF_JUDGES = ("judge_leader", "judge_epoch")
 """Metrics that would count a judge twice."""
 
 
-class FrontRelay(LinkServer):
-    """One for the machine of a front."""
+@dataclass(frozen=True, slots=True)
+class JudgePlace:
+    """The bus on which the judge of a front is, and its fabric. `ready` is called with the front's address, once it
+    responds.
+    """
 
-    def __init__(self, address: BusAddress, subjects: Subjects, view: Path) -> None:
-        super().__init__(EventLog(first=1))
-        self._subjects, self._copy = subjects, ViewCopy(view)
-        self._address = address
-        self._bus = self._connection()
+    address: BusAddress
+    subjects: Subjects
+    ready: Callable[[str], None]
+
+
+class BusFrontLink(FrontLink):
+    """The copy of the view is at `view`."""
+
+    def __init__(self, place: JudgePlace, view: Path, takes: Takes) -> None:
+        super().__init__(takes)
+        self._subjects, self._copy = place.subjects, ViewCopy(view)
+        self._bus = Bus(place.address, "truerail front", place.subjects.front_inbox, self._changed)
         self._lost = asyncio.Event()
         self._notice: Notice | None = None
         self._heard_at = float("-inf")
@@ -59,43 +66,32 @@ class FrontRelay(LinkServer):
 
     # --- the judge that leads -----------------------------------------------------------------------------------------
 
-    async def follow(self) -> None:
-        """Follows the judge that leads until it is cancelled. Raises BusError if the bus refuses the login for good."""
+    async def _follow(self) -> None:
+        alive = asyncio.create_task(self._report())
         try:
-            await self._connect()
-            await self._bus.client.subscribe(self._subjects.view, cb=self._take)
-            following = asyncio.create_task(self._fetch_at_news())
-            ended = asyncio.create_task(self._bus.ended.wait())
-            try:
-                await asyncio.wait((following, ended), return_when=asyncio.FIRST_COMPLETED)
-                if following.done():
-                    await following
-                raise BusError(f"bus {self._address.url}: {self._bus.problem or 'the connection has ended'}")
-            finally:
-                await end([following, ended])
+            while True:
+                await self._bus.opened()
+                await self._bus.client.subscribe(self._subjects.view, cb=self._take)
+                fetching = asyncio.create_task(self._fetch_at_news())
+                try:
+                    await self._bus.ended.wait()
+                finally:
+                    await end([fetching])
         finally:
+            await end([alive])
             await self._bus.close()
             self._copy.close()
+
+    async def _report(self) -> None:
+        while True:
+            await self.take(self.alive())
+            await asyncio.sleep(ALIVE_SECONDS)
 
     def _changed(self, connected: bool) -> None:
         """What was asked over a connection that has ended has no answer."""
         if not connected:
             self._lost.set()
             self._lost = asyncio.Event()
-
-    def _connection(self) -> Bus:
-        """One that was not opened; it is opened once."""
-        return Bus(self._address, "truerail front", self._subjects.front_inbox, self._changed)
-
-    async def _connect(self) -> None:
-        while True:
-            try:
-                await self._bus.open()
-            except BusError:
-                await asyncio.sleep(ALIVE_SECONDS)
-                self._bus = self._connection()
-            else:
-                return
 
     async def _take(self, message: Msg) -> None:
         try:
@@ -117,7 +113,7 @@ class FrontRelay(LinkServer):
             self._news.clear()
             notice = self._notice
             assert notice is not None  # noqa: S101 - it is the news
-            if notice.format != view_format():
+            if notice.release != __version__:
                 self._trouble = (
                     f"the judge {notice.judge} has truerail {notice.release}, this front {__version__}, and their "
                     "views differ: upgrade judges first, then fronts"
@@ -139,16 +135,16 @@ class FrontRelay(LinkServer):
 
     async def _fetch(self, notice: Notice) -> None:
         """Brings the copy to the judge's view, then gives its events. Raises TruerailError, sqlite3.Error."""
-        same = self._held is not None and self._held[0] == notice.run
-        fields = {"since": self._held[1] if self._held and same else 0, "after": self._after if same else None}
-        answer = await self._asked(notice.run, VIEW, fields, b"", _VIEW_SECONDS)
-        found = unpack(View, answer.body)
+        known = self._held if self._held and self._held[0] == notice.run else None
+        fetch = Fetch(known[1] if known else 0, self._after if known else None)
+        found = await self._asked(notice.run, fetch, _VIEW_SECONDS)
+        if not isinstance(found, View):
+            raise JudgeUnavailableError(found.error if isinstance(found, Failed) else "no view")
         if found.changes:
-            written = await asyncio.to_thread(self._apply, found.changes)
-            self._held = (notice.run, written)
+            self._held = (notice.run, await asyncio.to_thread(self._apply, found.changes))
         for event in found.events:
-            self.events.take(Event(event.number, event.kind, event.data))
-        self._after = max(notice.event, found.events[-1].number if found.events else 0)
+            await self.take(event)
+        self._after = max(notice.event, found.events[-1].id if found.events else 0)
 
     def _apply(self, body: bytes) -> int:
         changes = expanded(ViewChanges, body)
@@ -162,23 +158,22 @@ class FrontRelay(LinkServer):
 
     # --- for the front ------------------------------------------------------------------------------------------------
 
-    def alive(self) -> Message:
+    def alive(self) -> Alive:
         """The sign of life of each second. `written`: the copy has the newest view of the judge that leads."""
-        problem, notice, now = self._problem(), self._notice, time.monotonic()
+        problem, now = self._problem(), time.monotonic()
         self._well_at = self._well_at if problem else now
         if problem != self._logged and (not problem or now - self._well_at > SILENT_SECONDS):
             self._logged = problem
             if problem:
                 logger().error("this front does not show the newest evaluation", why=problem)
-        known = notice.figures if notice else {}
-        figures = {name: value for name, value in known.items() if name not in _OF_JUDGES}
-        return Message("alive", {"written": not problem, "problem": problem, "figures": figures})
+        known = self._notice.figures if self._notice else {}
+        return Alive(not problem, {name: value for name, value in known.items() if name not in _OF_JUDGES}, problem)
 
     def _problem(self) -> str:
         """What keeps this front from the judge; empty: nothing."""
         notice = self._notice
         if not self._bus.connected:
-            return f"bus {self._address.url}: {self._bus.problem or 'it does not answer'}"
+            return f"bus {self._bus.address.url}: {self._bus.problem or 'it does not answer'}"
         if notice is None or time.monotonic() - self._heard_at > SILENT_SECONDS:
             return self._trouble if notice is None and self._trouble else "no judge that leads reports on the bus"
         if self._trouble:
@@ -188,45 +183,42 @@ class FrontRelay(LinkServer):
             return f"the judge {notice.judge} leads, and has not given a view of its own yet"
         return ""
 
-    async def answer(self, message: Message) -> Message:
-        """The answer of the judge that leads, or why there is none."""
-        kind = AUDIT if message.kind == "audit" else ASK
+    async def ask(self, message: Ask | Audit) -> Answer:
+        """The answer of the judge that leads. Raises JudgeUnavailableError."""
+        if self._notice is None:
+            raise JudgeUnavailableError(self._problem())
         try:
-            if self._notice is None:
-                raise JudgeUnavailableError(self._problem())
-            found = await self._asked(self._notice.run, kind, dict(message.fields), message.body, _ASK_SECONDS)
-        except (JudgeUnavailableError, BusMessageError) as error:
-            return Message("failed" if kind == AUDIT else "away", {"error": str(error)})
-        return Message("answer", found.fields, found.body)
+            found = await self._asked(self._notice.run, message, DEADLINE_SECONDS)
+        except BusMessageError as error:
+            raise JudgeUnavailableError(str(error)) from None
+        if not isinstance(found, Answer):
+            raise JudgeUnavailableError(found.error if isinstance(found, Failed) else "no answer")
+        return found
 
-    async def _asked(self, run: str, kind: str, fields: dict[str, Any], body: bytes, seconds: float) -> Answer:
-        """The whole answer. Raises JudgeUnavailableError, BusMessageError."""
-        first = await self._question(run, kind, fields, body, seconds)
-        parts, size = [first.body], len(first.body)
-        while size < first.size:
-            rest = await self._question(run, REST, {"answer": first.answer, "offset": size}, b"", seconds)
+    async def _asked(self, run: str, message: Request, seconds: float) -> Reply:
+        """The whole reply. Raises JudgeUnavailableError, BusMessageError."""
+        part = await self._part(run, message, seconds)
+        parts, size = [part.body], len(part.body)
+        while size < part.size:
+            rest = await self._part(run, Rest(part.reply, size), seconds)
             if not rest.body:
                 raise JudgeUnavailableError("the judge's answer ends early")
             parts.append(rest.body)
             size += len(rest.body)
-        return Answer(fields=first.fields, body=b"".join(parts), size=size)
+        reply: Reply = unpack(Reply, b"".join(parts))  # type: ignore[arg-type]  # a union
+        return reply
 
-    async def _question(self, run: str, kind: str, fields: dict[str, Any], body: bytes, seconds: float) -> Answer:
-        question = pack(Question(id=uuid4().hex, kind=kind, fields=fields, body=body))
+    async def _part(self, run: str, message: Request, seconds: float) -> Part:
         bus = self._bus
         if not bus.connected:
             raise JudgeUnavailableError(self._problem())
         try:
-            message = await self._requested(self._subjects.ask(run), question, seconds)
+            return unpack(Part, await self._requested(self._subjects.ask(run), pack(message), seconds))
         except NoRespondersError:
             raise JudgeUnavailableError("the judge that led is away, and no other one leads yet; ask again") from None
         except (TimeoutError, Error, OSError) as error:
             why = bus.problem or str(error) or f"no answer within {seconds:g} s"
-            raise JudgeUnavailableError(f"the judge was not reached by the bus {self._address.url}: {why}") from None
-        answer = unpack(Answer, message)
-        if answer.refused or answer.failed:
-            raise JudgeUnavailableError(answer.refused or answer.failed)
-        return answer
+            raise JudgeUnavailableError(f"the judge was not reached by the bus {bus.address.url}: {why}") from None
 
     async def _requested(self, subject: str, question: bytes, seconds: float) -> bytes:
         """The reply. Raises ConnectionResetError if the connection ends before it."""
