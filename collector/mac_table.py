@@ -31,7 +31,7 @@ from typing import Any, Literal
 from collector import _nvue_macs
 from collector._answer import lines
 from collector._documents import document, listed
-from collector._station_rows import has_title, is_port, is_remote, stations
+from collector._station_rows import has_title, is_port, is_remote, refuse_several, stations
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, minutes
 from truerail.model.names import canonical_mac
@@ -193,6 +193,7 @@ def _from_text(answer: str) -> Iterator[MacEntry]:
         raise UnreadableError("not a MAC table but one of neighbors", line=1, text=answer.strip().split("\n")[0])
     if not found and not titled and not _of_linux(answer):
         raise UnreadableError("not a MAC table", line=1, text=answer.strip().split("\n")[0])
+    refuse_several(answer)
     yield from found
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from collector._answer import lines
 from collector._documents import document, listed
-from collector._station_rows import has_title, stations
+from collector._station_rows import has_title, refuse_several, stations
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, minutes
 from truerail.model.names import canonical_mac
@@ -213,6 +213,7 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
+    refuse_several(answer)
     named = has_title(
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface
