@@ -153,8 +153,8 @@ def test_a_natural_map_keeps_the_numbers_on_the_front(
     planned: list[str], own: list[str], natural: dict[str, str]
 ) -> None:
     pairs = list(natural.items())
-    assert natural in [names for names, _, is_natural in lines(planned, own, pairs) if is_natural]
-    assert not list(lines(planned, own, []))
+    assert natural in [names for names, _, is_natural in lines(planned, own, pairs, frozenset()) if is_natural]
+    assert not list(lines(planned, own, [], frozenset()))
 
 
 @pytest.mark.parametrize("open_", [False, True])

@@ -287,7 +287,8 @@ class PlanIndex:
     @property
     def contradicted(self) -> Mask:
         """Cables that cannot be as planned, shape (cables,): at a device that the plan does not have, from a device to
-        itself, with another cable in one of their ports or in their host's rail and plane; or that it has before.
+        itself, with another cable in one of their ports or in their host's rail and plane; or that it has before. Where
+        most hosts have two in a rail, they are planes without a name.
         """
         pair = np.minimum(self.a, self.b) << 32 | np.maximum(self.a, self.b)
         found = np.ones(len(pair), dtype=bool)
@@ -296,7 +297,9 @@ class PlanIndex:
         found |= _differ(np.concatenate([self.a, self.b]), np.concatenate([pair, pair])).reshape(2, -1).any(axis=0)
         in_rail = np.flatnonzero(self.from_host & (self.rail >= 0))
         place = (self.a_device << 40 | self.rail << 20 | self.plane + 1)[in_rail]
-        found[in_rail] |= _differ(place, pair[in_rail])
+        twice = in_rail[_differ(place, pair[in_rail])]
+        if 2 * len(np.unique(self.a_device[twice])) <= len(np.unique(self.a_device[in_rail])):
+            found[twice] = True
         return found
 
     def cables_at(self, port: Codes) -> Codes:

@@ -41,7 +41,7 @@ class Match:
     @property
     def words(self) -> str:
         """What was matched, or the question: `leaf-[0-7] have no port 1/1: 1/1 is swp1, 1/2 is swp2 and 50 more`."""
-        shown = ", ".join(f"{planned} is {own}" for planned, own in self.names[:_MOST_SHOWN])
+        shown = ", ".join(f"{planned} is {own}" if own else planned for planned, own in self.names[:_MOST_SHOWN])
         more = f" and {len(self.names) - _MOST_SHOWN:,} more" if len(self.names) > _MOST_SHOWN else ""
         agree = f"{self.explained:,} of {self.tested:,} cables agree"
         whose = folded(self.devices)
@@ -53,6 +53,8 @@ class Match:
         lacking = f"{whose} {'have' if len(self.devices) > 1 else 'has'} other ports than planned"
         if not self.open:
             return f"{lacking}: {shown}{more}; {agree}"
+        if not all(own for _, own in self.names):
+            return f"{lacking}: it is not known which are {shown}{more}"
         return f"{lacking}: {f'perhaps {shown}{more} ({agree})' if self.names else 'none of them is known'}"
 
 
