@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from random import Random
+from zlib import crc32
 
 from truerail.model import Cable, Plan, Port, Role
 from truerail.plans.exports import dump_workbook
@@ -40,6 +41,10 @@ class Form:
 
 def _unpadded(name: str) -> str:
     return _NUMBER.sub(lambda found: str(int(found[0])), name)
+
+
+def _one_less(found: re.Match[str]) -> str:
+    return f"{int(found[0]) - 1:03}" if len(found[0]) == 3 else found[0]
 
 
 def _padded(name: str) -> str:
@@ -189,6 +194,12 @@ FORMS: Mapping[str, Form] = {
     "devices gpu-001.hall.example": Form(device=lambda name: f"{name}.hall.example"),
     "devices node001, sw-leaf-1": Form(
         device=lambda name: name.replace("gpu-", "node") if name.startswith("gpu") else f"sw-{name}"
+    ),
+    "devices node000 for gpu-001": Form(device=lambda name: _NUMBER.sub(_one_less, name.replace("gpu-", "node"))),
+    "devices by asset tag": Form(device=lambda name: f"A{crc32(name.encode()):08X}" if "gpu" in name else name),
+    "devices in reverse": Form(device=lambda name: f"x{name[::-1].replace('-', 'q')}"),
+    "ports PN, devices node001, sw-leaf-1": Form(
+        lambda n: f"P{n}", device=lambda name: name.replace("gpu-", "node").replace("leaf", "sw-leaf")
     ),
     "ports 1/N, NICs railN": Form(lambda n: f"1/{n}", lambda r, p: f"rail{r}" + (f"p{p}" if p else "")),
     "ports PN, NICs N, devices gpu-1": Form(

@@ -32,6 +32,7 @@ RUNS = 1000
 SEEN = {"all": tuple(Role), "switches": (Role.LEAF, Role.SPINE, Role.SUPERSPINE)}
 """Whose answers there are."""
 _OF_CABLES = ("CAB001", "CAB002", "CAB003", "CAB004", "CAB006", "CAB008")
+_LAYOUTS = len(LAYOUTS) + 1
 PLATFORMS = ("cumulus", "sonic", "eos", "nxos", "junos")
 
 
@@ -221,9 +222,9 @@ def section(found: Iterable[Verdict]) -> str:
     return SECTION.marked(f"""## Lists as people write them
 
 Fabrics with up to two faults, and a list that names ports, NICs or devices as people do, read from a table in one of
-{len(LAYOUTS) + 1} layouts; one fabric in four without any host's answer, half of the others with hosts that do not answer or do
-not listen; InfiniBand; switches with whole and split cages; lists that are older than the fabric, or have a wrong row.
-Each cable is judged by its physical ends, beside what the same answers show under the devices' own names. *Moved*,
+{_LAYOUTS} layouts; one fabric in four without any host's answer, half of the others with hosts that do not answer or
+do not listen; InfiniBand; switches with whole and split cages; lists that are older than the fabric, or have a wrong
+row. Each cable is judged by its physical ends, beside what the same answers show under the devices' own names. *Moved*,
 *false* and *lost* are runs in which a right cable is moved, a right one called wrong or missing, a wrong one called
 right or a row not read; *right* those in which every cable has its state, *asked* those in which what is unknown is a
 question. `python -m benchmarks.accuracy.lists` writes this section.

@@ -86,9 +86,11 @@ def identify(plan: Plan, snapshot: Snapshot) -> Identity:
     """Resolves every neighbour of a snapshot: again where the plan uses other names than the devices."""
     index, fit = PlanIndex(plan), Fit()
     found = _identified(index, snapshot)
-    if more := fit_devices(found.names, found.claims):
+    more = fit_devices(found.names, found.claims)
+    while more:
         fit += more
         found = _identified(PlanIndex(plan, fit.devices), snapshot)
+        more = fit_devices(found.names, found.claims) if more.devices else Fit()
     ports = _ports(found)
     for hosts in (False, True):
         if more := fit_ports(ports, hosts=hosts):
