@@ -324,8 +324,8 @@ class _Group:
         taken = Counter(own[0] for names in (left, line.names) for name, own in names.items())
         rest = {name: own for name, own in left.items() if name not in line.names and taken[own[0]] == 1}
         agree = self.explained(_Map(rest, _MOST)) >= _MOST * sum(name in rest for _, name, _ in self.votes)
-        own = [rest[name][0] for name in in_order(rest)]
-        return rest if agree and self.agreed and own == in_order(own) else {}
+        owned = [rest[name][0] for name in in_order(rest)]
+        return rest if agree and self.agreed and owned == in_order(owned) else {}
 
     def fit(self, best: _Map | None) -> Fit:
         """What these devices' ports are called; nothing if they have the planned ones and no map is better. What a
