@@ -301,7 +301,6 @@ class _Group:
         for names, forms, natural in lines(self.planned, self.own, pairs, kept):
             least = _HALF if natural and self.lacking else CLEAR
             one = _Map({name: (own,) for name, own in names.items()}, least, natural or self.agreed, natural, forms)
-            one = replace(one, names={**self._rest(most, one), **one.names})
             shifted += [one] * (not natural)
             yield from [one] * natural
         first = in_order({found[0] for found in most.values()})
@@ -311,21 +310,6 @@ class _Group:
             yield _Map(most, _MOST, clear=False)  # it keeps no order: swapped hosts or leaves would be names
         elif counted:
             yield _Map(in_line, _MOST)
-
-    def _rest(self, most: Mapping[str, Sequence[str]], line: _Map) -> Mapping[str, Sequence[str]]:
-        """What names that a line does not have mean, if it does not explain their form and the devices agree: breakouts
-        beside whole ports, in their order.
-        """
-        shown, right = (Counter[str](), Counter[str]())
-        for device, name, own in self.votes:
-            shown[form(name)] += 1
-            right[form(name)] += line.own(device, name) == own
-        left = {name: own for name, own in most.items() if right[form(name)] < _MOST * shown[form(name)]}
-        taken = Counter(own[0] for names in (left, line.names) for name, own in names.items())
-        rest = {name: own for name, own in left.items() if name not in line.names and taken[own[0]] == 1}
-        agree = self.explained(_Map(rest, _MOST)) >= _MOST * sum(name in rest for _, name, _ in self.votes)
-        owned = [rest[name][0] for name in in_order(rest)]
-        return rest if agree and self.agreed and owned == in_order(owned) else {}
 
     def fit(self, best: _Map | None) -> Fit:
         """What these devices' ports are called; nothing if they have the planned ones and no map is better. What a

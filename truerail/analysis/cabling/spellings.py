@@ -18,6 +18,8 @@ Words = tuple[str | int, ...]
 Forms = tuple[str, str]
 """The forms of planned and of own names."""
 
+_COVERED = 0.9
+"""Of the pairs of names, those in the forms of a map: whole cages beside split ones are two forms, in one order."""
 _REMARK = re.compile(r"\s*\([^()]*\)|\s+-\s.*|\b\d{1,4}\s?g(?:be?|b/s|bps|ig)?\b", re.IGNORECASE)
 """What a list says of a port beside its name: `(400G)`, `- QSFP112`."""
 _PART = re.compile(r"(\d{1,9})([a-h](?![a-z]))?", re.IGNORECASE)
@@ -65,8 +67,8 @@ def lines(
     planned: Iterable[str], own: Iterable[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
 ) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
     """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
-    show them; the forms of the names; and whether a map keeps the number on the front, as those of `kept` do elsewhere:
-    whatever system counts from 0 or in lanes.
+    show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
+    of `kept` do elsewhere: whatever system counts from 0 or in lanes.
     """
     meant = dict[str, tuple[str, int]]()
     for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
@@ -83,7 +85,7 @@ def lines(
                 names |= {name: at[place + shift] for name, place in here.items() if place + shift in at}
                 forms.add(which)
                 natural &= shift == 0
-        if forms:
+        if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which in forms):
             yield names, frozenset(forms), natural
 
 
