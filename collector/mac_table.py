@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from collector.formats.documents import document, listed
-from collector.formats.table import has_title, is_port, is_remote, stations
+from collector.formats.table import has_title, is_port, is_remote, refuse_several, stations
 from collector.formats.text import lines
 from collector.nos import cumulus_forms
 from truerail.errors import UnreadableError
@@ -193,6 +193,7 @@ def _from_text(answer: str) -> Iterator[MacEntry]:
         raise UnreadableError("not a MAC table but one of neighbors", line=1, text=answer.strip().split("\n")[0])
     if not found and not titled and not _of_linux(answer):
         raise UnreadableError("not a MAC table", line=1, text=answer.strip().split("\n")[0])
+    refuse_several(answer)
     yield from found
 
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.formats.documents import document, listed
-from collector.formats.table import has_title, stations
+from collector.formats.table import has_title, refuse_several, stations
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, minutes
@@ -213,6 +213,7 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
+    refuse_several(answer)
     named = has_title(
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface

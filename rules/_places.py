@@ -136,7 +136,7 @@ _NOT_SEEN = {
     Why.DEVICE_SILENT: "the LLDP of a device seems to be off",
     Why.PENDING: "the host is down",
     Why.UNNUMBERED: "the discovery has their switch as several nodes whose ports the plan does not number",
-    Why.PLANNED_TWICE: "the plan has several cables in one port",
+    Why.CONTRADICTED: "the plan is wrong there, see `truerail plan lint`",
     Why.UNNAMED: "the plan names ports that their devices do not have",
     Why.UNDECIDED: "without a plan too few hosts show their rail",
 }

@@ -11,8 +11,9 @@ planned neighbours but no planned name; half of the devices of its kind or more 
 the numbers on the front, or the order of a host's GPUs, or on which three devices agree, is used and reported as a
 note if it explains the cabling: half of the cables where numbers are kept, a quarter where NICs are in the order of the
 GPUs, three quarters elsewhere. Where only another map explains it, this may be a shift of all cables as well: then it
-is this question. Devices are matched by the words and numbers of their names. These limits are judged, on simulated
-lists (benchmarks/results/accuracy.md).
+is this question, as is each planned name that a map leaves out. Devices are matched by the words and numbers of their
+names, numbers alone if these are the neighbors planned there. Where half of a tier's devices or more are not found so,
+those heard in their places are the question. These limits are judged, on simulated lists (benchmarks/results/accuracy.md).
 
 ## What to do
 - Look at one of the devices: does the port beside the printed number have the name that the question offers?
@@ -44,7 +45,7 @@ def plan_names_unknown(round: Round) -> Iterator[Finding]:
             yield plan_names_unknown.found(
                 match.devices[0],
                 summary=match.words,
-                action="Look at one of these devices. If it is so: `truerail plan fit PLAN --from CAPTURE --accept`. "
+                action=f"{match.question} If so: `truerail plan fit PLAN --from CAPTURE --accept`. "
                 "If not: correct the names in the plan.",
                 detail=(("devices", len(match.devices)), ("explained", match.explained), ("tested", match.tested)),
             )

@@ -31,7 +31,7 @@ import numpy as np
 
 from rules._examples import hears
 from rules._places import Misplaced, Places, places, unseen_cables
-from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS
+from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS, Why
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity
@@ -80,7 +80,8 @@ def _upper_ends(sorted_: Places) -> Codes:
     to_place = (partner > index.b) & (other >= 0) & (index.b[other] == partner)
     reported_by_cab006 = (sorted_.kind == Misplaced.UPLINK) & (sorted_.at < 0)
     by_name = (partner < 0) & (heard >= 0) & (heard != index.a_device) & ~w.ambiguous[index.b] & ~reported_by_cab006
-    return np.asarray(index.b[(index.b >= 0) & (to_stranger | to_place | by_name)])
+    sure = (index.b >= 0) & ~np.isin(w.why, (Why.CONTRADICTED, Why.UNNAMED))
+    return np.asarray(index.b[sure & (to_stranger | to_place | by_name)])
 
 
 def _stranger(sorted_: Places, port: int) -> str:

@@ -173,7 +173,7 @@ def test_a_file_that_grows_while_it_is_read_is_bounded(tree: Path, monkeypatch: 
 def test_a_device_that_is_not_in_the_plan_is_read_and_noted(tree: Path) -> None:
     capture = read_capture(grow(tree, {"gpu-9/rdma_link": RDMA}), devices=PLAN)
     assert capture.devices_seen == ("gpu-2", "gpu-9")
-    assert capture.notes == ("folders of devices that are not in the plan, read all the same: 1 (gpu-9)",)
+    assert capture.notes == ("folders under names that are not in the plan, read all the same: 1 (gpu-9)",)
 
 
 def test_one_device_under_two_names_is_merged(tree: Path) -> None:

@@ -5,19 +5,23 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import structs
 from typer.testing import CliRunner
 
-from benchmarks.accuracy.lists import FORMS, Verdict, run, section, written
+from benchmarks.accuracy.list_forms import FORMS
+from benchmarks.accuracy.lists import PLATFORMS, Verdict, edited, run, section, written
 from tests.draws import draws
 from tests.each import each
 from truerail.analysis.cabling.fit import Fit, Match
 from truerail.analysis.cabling.spellings import form, in_order, last_words, lines, numbers, words
 from truerail.analysis.round import Round
 from truerail.cli.app import app
-from truerail.model import CableState, Neighbor, Port, Reading, Snapshot
+from truerail.model import CableState, CauseKind, Neighbor, Port, Reading, Severity, Snapshot
 from truerail.model.index import PlanIndex
-from truerail.plans import dump_csv
+from truerail.outputs.punch import punch_list
+from truerail.plans import dump_csv, lint, load
 from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, Simulation, simulate
 
@@ -107,6 +111,62 @@ def test_where_no_planned_device_answers_the_plan_is_doubted() -> None:
     assert set(found.cable_states.values()) == {CableState.UNKNOWN}
 
 
+ROWS = [name for name in FORMS if name.startswith("a row") and name != "a row twice"]
+
+
+@settings(max_examples=draws(12, 300), deadline=None)
+@given(st.sampled_from(ROWS), st.sampled_from(PLATFORMS), st.integers(0, 2), st.integers(0, 2**32))
+def test_a_row_that_lint_refuses_is_unknown_and_its_sentence_is_repeated(
+    name: str, platform: str, faults: int, seed: int
+) -> None:
+    simulation = simulate(replace(SMALL, platforms=(platform,)), faults, Noise(), seed % 50)
+    list_ = edited(written(simulation, FORMS[name]), FORMS[name], Random(seed))
+    found = evaluate(Round(list_.plan, simulation.snapshot()))
+    critical = [str(problem) for problem in lint(list_.plan) if problem.severity is Severity.CRITICAL]
+    assert critical
+    assert set(critical) <= set(found.notes)
+    assert {found.cable_states[port] for port in list_.wrong} == {CableState.UNKNOWN}
+    assert not {str(end) for cause in found.causes for move in cause.moves for end in (move.source, move.cable)} & set(
+        map(str, list_.wrong)
+    )
+
+
+def test_a_cable_listed_twice_counts_once() -> None:
+    simulation = small("eos", 2)
+    list_ = edited(written(simulation, FORMS["a row twice"]), FORMS["a row twice"], Random(1))
+    once, twice = (evaluate(Round(plan, simulation.snapshot())) for plan in (simulation.plan, list_.plan))
+    assert twice.cable_states == once.cable_states
+    assert [cause.summary for cause in twice.causes] == [cause.summary for cause in once.causes]
+    assert twice.summary.cables_unknown == once.summary.cables_unknown + 1
+
+
+def test_two_cables_of_most_hosts_in_a_rail_are_planes_without_a_name() -> None:
+    simulation = simulate(replace(SMALL, planes=2), 1, Noise(), 7)
+    plan = replace(simulation.plan, cables=tuple(cable._replace(plane=None) for cable in simulation.plan.cables))
+    assert any(problem.severity is Severity.CRITICAL for problem in lint(plan))
+    assert CableState.UNKNOWN not in evaluate(Round(plan, simulation.snapshot())).cable_states.values()
+
+
+@each("name", ["devices by asset tag", "devices node000 for gpu-001"])
+def test_devices_under_other_numbers_are_asked_for_and_answered(name: str, tmp_path: Path) -> None:
+    simulation = small("nxos", 1)
+    folder = tmp_path / name
+    capture, plan, answered = simulation.write(folder), folder / "list.csv", folder / "answered.csv"
+    list_ = written(simulation, FORMS[name])
+    plan.write_text(dump_csv(list_.plan))
+    found = evaluate(Round(list_.plan, simulation.snapshot()))
+    asked = [finding for finding in found.findings if finding.rule == "CAB011"]
+    assert len(asked) == 1
+    assert asked[0].action in [step.action for step in punch_list(found)]
+    assert f"Look at gpu-001: is it {asked[0].device}?" in asked[0].action
+    assert [cause for cause in found.causes if cause.kind is CauseKind.HOST_SWAP] == []
+    fit = ["plan", "fit", str(plan), "--from", str(capture), "--accept", "--output", str(answered)]
+    assert RUNNER.invoke(app, fit).exit_code == 0
+    true = evaluate(Round(simulation.plan, simulation.snapshot()))
+    again = evaluate(Round(load(answered), simulation.snapshot()))
+    assert again.cable_states == true.cable_states
+
+
 def test_a_shift_under_the_devices_own_names_stays_a_fault() -> None:
     simulation = small("cumulus")
     leaf = [cable for cable in simulation.plan.cables if cable.b.device == "leaf-0"]
@@ -153,8 +213,18 @@ def test_a_natural_map_keeps_the_numbers_on_the_front(
     planned: list[str], own: list[str], natural: dict[str, str]
 ) -> None:
     pairs = list(natural.items())
-    assert natural in [names for names, _, is_natural in lines(planned, own, pairs) if is_natural]
-    assert not list(lines(planned, own, []))
+    assert natural in [names for names, _, is_natural in lines(planned, own, pairs, frozenset()) if is_natural]
+    assert not list(lines(planned, own, [], frozenset()))
+
+
+def test_the_words_of_what_is_not_known() -> None:
+    rest = Match(("leaf-0", "leaf-1"), (("1/18", ""), ("1/19", "")), 0, 4, open=True)
+    assert rest.words == "leaf-[0-1] have other ports than planned: it is not known which are 1/18, 1/19"
+    assert rest.question == "Look at leaf-0: which port is 1/18?"
+    assert Match(("leaf-0",), (), 0, 0, open=True).question == "Look at leaf-0: which port is which?"
+    assert Match(("a1",), (), 0, 0, open=True, of_devices=True).question == "Look at a1: what is its hostname?"
+    ports = Match(("leaf-0",), (("P1", "swp2"),), 4, 4, open=True)
+    assert ports.question == "Look at leaf-0: is P1 its swp2?"
 
 
 @pytest.mark.parametrize("open_", [False, True])

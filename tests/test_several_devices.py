@@ -147,6 +147,52 @@ def test_answers_of_two_devices_without_a_prompt_are_refused() -> None:
     assert refused > len(CASES) // 4
 
 
+OF_DEVICE = r"(?:[0-9a-f]{2,4}[:.-]){2,5}[0-9a-f]{2,4}"
+"""MACs and IPv6 addresses."""
+OTHER_DIGITS = str.maketrans("0123456789abcdef", "9876543210fedcba")
+NO_HEADING = {"bridge-text", "bridge-text-no-line-feed", "iosxr-mac-learning-text", "ip-text", "vrp-nd-text"}
+"""Nothing in them shows where another device's begins."""
+
+
+@each("name", ["mac_table", "neigh_table"])
+def test_tables_of_two_devices_without_a_prompt_are_refused(name: str) -> None:
+    """Each recorded form, with a table of other machines below it."""
+    refused, cases = set(), {case.parent.name for case in (RECORDINGS / name).glob("*/facts.json")} - NO_HEADING
+    for case in cases:
+        answer = re.sub(r"(?m)^(?=\S*@|\S+[#>$]).*\n?", "", recorded(name, case)).rstrip("\n") + "\n"
+        other = re.sub(OF_DEVICE, lambda word: word[0].translate(OTHER_DIGITS), answer)
+        if facts(name, answer) and facts(name, other) != facts(name, answer):
+            assert facts(name, answer + other) is None, case
+            refused.add(case)
+    assert 2 * len(refused) > len(cases)
+
+
+@settings(max_examples=draws(20, 600), deadline=None)
+@given(parts=st.lists(st.from_regex(r"VRF: [a-z]{1,8}[0-9]", fullmatch=True), min_size=2, max_size=4))
+def test_a_heading_comes_again_for_each_part_of_one_table(parts: list[str]) -> None:
+    head = "Address         Age (sec)  Hardware Addr   Interface"
+    text = "".join(
+        f"{part}\n{head}\n10.0.{n}.1       0:00:26  1c34.da00.000{n}  Ethernet1/{n}\n\n" for n, part in enumerate(parts)
+    )
+    read = facts("neigh_table", text)
+    assert len(read or ()) == (len(parts) if len(set(parts)) == len(parts) else 0)
+
+
+@settings(max_examples=draws(20, 600), deadline=None)
+@given(st.lists(st.integers(1000, 10**15), min_size=2, max_size=6), st.lists(st.integers(1000, 10**15), min_size=6))
+def test_counters_of_two_devices_without_a_prompt_are_refused(one: list[int], other: list[int]) -> None:
+    head = "  IFACE    STATE    RX_OK    RX_ERR    TX_OK\n-------  -------  -------  --------  -------\n"
+
+    def table(values: list[int]) -> str:
+        return head + "".join(f"Ethernet{8 * n}        U  {v}         0  {v}\n" for n, v in enumerate(values))
+
+    alone = facts("port_counters", table(one))
+    assert alone is not None
+    assert facts("port_counters", table(one) * 2) == alone
+    again = sum(a != b for a, b in zip(one, other, strict=False))
+    assert (facts("port_counters", table(one) + table(other)) is None) == (again > 1)
+
+
 def nxos(hears: str, ports: int = 2) -> str:
     """`show lldp neighbors` of NX-OS with a total below."""
     rows = "".join(f"{f'{hears}-{n}':<21}Eth1/{n:<11}120                    eth{n}\n" for n in range(1, 1 + ports))

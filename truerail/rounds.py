@@ -8,7 +8,7 @@ import numpy as np
 
 from collector import at_once, collectors
 from rules import rules as all_rules
-from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.explained import Explained, with_explained
 from truerail.analysis.probes.coverage import coverage
@@ -36,6 +36,7 @@ from truerail.model import (
 from truerail.model.finding import with_actions
 from truerail.model.maintained import Maintained
 from truerail.model.names import folded, natural_key, printable
+from truerail.plans.linting import contradictions
 from truerail.rule_faults import without_culprit
 
 _ONE_ROUND = "it needs the counters of two rounds or more, at most 15 minutes apart"
@@ -193,9 +194,11 @@ def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:
 
 
 def cable_states(wiring: Wiring) -> dict[Port, CableState]:
-    """State of every planned cable, by its end nearer to the GPUs."""
-    words = [_STATES[state] for state in State]
-    return {cable.a: words[state] for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True)}
+    """State of every planned cable, by its end nearer to the GPUs: of two there the first's, as in the index."""
+    words, states = [_STATES[state] for state in State], dict[Port, CableState]()
+    for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True):
+        states.setdefault(cable.a, words[state])
+    return states
 
 
 def _unplanned(findings: Iterable[Finding]) -> Iterable[str]:
@@ -241,6 +244,8 @@ def _by_place(wiring: Wiring) -> Iterable[str]:
 
 
 def _notes(wiring: Wiring) -> Iterable[str]:
+    if (wiring.why == Why.CONTRADICTED).any():
+        yield from wiring.index.plan.once(contradictions)
     for role in roles_not_asked(wiring):
         yield f"no {role} is polled: their cables are evaluated from the other ends alone"
     missing = not_listed(wiring)

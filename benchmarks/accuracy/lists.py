@@ -1,115 +1,50 @@
 """The cable lists that people write: a plan under other names for ports, NICs and devices than the devices' own.
 
-Each form names the ends of a plan as somebody does who never logs in to a device. The fabric stays the same, so the
-truth about each cable is that of the plan under its own names.
+The fabric stays the same, so the truth about each cable is that of the plan under its own names. The forms and the
+layouts are in `list_forms`.
 
 python -m benchmarks.accuracy.lists [--runs 1000] [--write benchmarks/results/accuracy.md] [--show] [--form NAME] [--seed N]
 """
 
 import argparse
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import Pool
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from benchmarks.accuracy.fabrics import SHAPES
+from benchmarks.accuracy.fabrics import INFINIBAND, SHAPES
+from benchmarks.accuracy.list_forms import FORMS, LAYOUTS, Form, SplitCages, as_file
 from benchmarks.sections import Section
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Evaluation, Plan, Port, Role, Snapshot
 from truerail.model.index import Devices
+from truerail.plans import load
 from truerail.rounds import evaluate
-from truerail.simulator import Noise, Simulation, simulate
+from truerail.simulator import Noise, Shape, Simulation, simulate
 
 SECTION = Section("lists")
 RUNS = 1000
 SEEN = {"all": tuple(Role), "switches": (Role.LEAF, Role.SPINE, Role.SUPERSPINE)}
 """Whose answers there are."""
+_OF_CABLES = ("CAB001", "CAB002", "CAB003", "CAB004", "CAB006", "CAB008")
+_LAYOUTS = len(LAYOUTS) + 1
 PLATFORMS = ("cumulus", "sonic", "eos", "nxos", "junos")
-_NUMBER = re.compile(r"\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How a list names ports of switches, by their number on the front from 1; NICs, by their rail from 0 and plane;
-    and devices. None leaves the devices' own names. `clear` forms have one map to the devices' names.
-    """
-
-    port: Callable[[int], str] | None = None
-    nic: Callable[[int, int], str] | None = None
-    device: Callable[[str], str] | None = None
-    clear: bool = True
-
-
-def _unpadded(name: str) -> str:
-    return _NUMBER.sub(lambda found: str(int(found[0])), name)
-
-
-def _padded(name: str) -> str:
-    return _NUMBER.sub(lambda found: found[0].zfill(2), name)
-
-
-FORMS: Mapping[str, Form] = {
-    "ports 1/N": Form(lambda n: f"1/{n}"),
-    "ports N": Form(str),
-    "ports PN": Form(lambda n: f"P{n}"),
-    "ports Port N": Form(lambda n: f"Port {n}"),
-    "ports port-0N": Form(lambda n: f"port-{n:02}"),
-    "ports EthN": Form(lambda n: f"Eth{n}"),
-    "ports Eth1/N": Form(lambda n: f"Eth1/{n}"),
-    "ports Ethernet1/N": Form(lambda n: f"Ethernet1/{n}"),
-    "ports EthernetN/1": Form(lambda n: f"Ethernet{n}/1"),
-    "ports EthernetN": Form(lambda n: f"Ethernet{n}"),
-    "ports swpN": Form(lambda n: f"swp{n}"),
-    "ports swp0N": Form(lambda n: f"swp{n:02}"),
-    "ports swpN (400G)": Form(lambda n: f"swp{n} (400G)"),
-    "ports swpN - QSFP112": Form(lambda n: f"swp{n} - QSFP112"),
-    "ports etpN": Form(lambda n: f"etp{n}"),
-    "ports 1/1/N": Form(lambda n: f"1/1/{n}"),
-    "ports 0/0/N": Form(lambda n: f"0/0/{n - 1}"),
-    "ports N from 0": Form(lambda n: str(n - 1)),
-    "ports N in order of cages and halves": Form(lambda n: f"{(n + 1) // 2}/{(n + 1) % 2 + 1}"),
-    "ports Na, Nb": Form(lambda n: f"{(n + 1) // 2}{'ab'[(n + 1) % 2]}"),
-    "ports swpNs0": Form(lambda n: f"swp{(n + 1) // 2}s{(n + 1) % 2}"),
-    "ports N + 100": Form(lambda n: f"P{n + 100}", clear=False),
-    "NICs railN": Form(nic=lambda r, p: f"rail{r}" + (f"p{p}" if p else "")),
-    "NICs rail-N from 1": Form(nic=lambda r, p: f"rail-{r + 1}" + "ab"[p]),
-    "NICs GPUN": Form(nic=lambda r, p: f"GPU{r}" + (f"/{p}" if p else "")),
-    "NICs N": Form(nic=lambda r, p: str(1 + r) + ("b" if p else "")),
-    "NICs OSFPN": Form(nic=lambda r, p: f"OSFP{r + 1}" + (f"P{p + 1}")),
-    "NICs OSFP, two a cage": Form(nic=lambda r, p: f"OSFP{4 - r // 2}P{2 - r % 2}" + (f"/{p}" if p else "")),
-    "NICs Slot N Port 1": Form(nic=lambda r, p: f"Slot {r + 1} Port {p + 1}"),
-    "NICs Port N": Form(nic=lambda r, p: f"Port {r}" + (f".{p}" if p else "")),
-    "NICs NICN": Form(nic=lambda r, p: f"NIC{r + 1}" + (f"-{p}" if p else "")),
-    "NICs nicN": Form(nic=lambda r, p: f"nic{r}" + (f"-{p}" if p else "")),
-    "NICs mlx5_N": Form(nic=lambda r, p: f"mlx5_{r}" + (f"-{p}" if p else ""), clear=False),
-    "NICs ethN": Form(nic=lambda r, p: f"eth{r}" + (f"-{p}" if p else ""), clear=False),
-    "devices gpu-1": Form(device=_unpadded),
-    "devices leaf-01": Form(device=_padded),
-    "devices GPU_001": Form(device=lambda name: name.upper().replace("-", "_")),
-    "devices R01-gpu-001": Form(device=lambda name: f"R01-{name}"),
-    "devices SU1-R05-GPU01": Form(device=lambda name: f"SU1-R05-{_padded(name.replace('-', '')).upper()}"),
-    "devices gpu-001.hall.example": Form(device=lambda name: f"{name}.hall.example"),
-    "devices node001, sw-leaf-1": Form(
-        device=lambda name: name.replace("gpu-", "node") if name.startswith("gpu") else f"sw-{name}"
-    ),
-    "ports 1/N, NICs railN": Form(lambda n: f"1/{n}", lambda r, p: f"rail{r}" + (f"p{p}" if p else "")),
-    "ports PN, NICs N, devices gpu-1": Form(
-        lambda n: f"P{n}", lambda r, p: str(1 + r) + ("b" if p else ""), lambda name: _unpadded(name)
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A plan in somebody's words, and the planned port that each of its ports is."""
+    """A plan in somebody's words, the lower end of the planned cable at each of its ports, and the lower ends of its
+    rows that are wrong.
+    """
 
     plan: Plan
     own: Mapping[Port, Port]
+    wrong: frozenset[Port] = frozenset()
 
 
 def written(simulation: Simulation, form: Form) -> Written:
@@ -130,13 +65,26 @@ def written(simulation: Simulation, form: Form) -> Written:
         cable._replace(a=end(cable.a, cable.rail, cable.plane), b=end(cable.b, cable.rail, cable.plane))
         for cable in plan.cables
     ]
-    pairs = [
-        (new, old)
-        for one, was in zip(cables, plan.cables, strict=True)
-        for new, old in zip(one[:2], was[:2], strict=True)
-    ]
+    pairs = [(new, was.a) for one, was in zip(cables, plan.cables, strict=True) for new in one[:2]]
     devices = {device(name): replace(one, name=device(name)) for name, one in plan.devices.items()}
     return Written(replace(plan, devices=devices, cables=tuple(cables)), dict(pairs))
+
+
+def edited(list_: Written, form: Form, rng: Random) -> Written:
+    """The list with what is old or wrong in it."""
+    if form.edit is None:
+        return list_
+    plan, wrong = form.edit(rng, list_.plan)
+    return replace(list_, plan=plan, wrong=wrong)
+
+
+def from_file(list_: Written, layout: str) -> Written:
+    """The list as it is read from a file in this layout."""
+    suffix, content = as_file(layout, list_.plan)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"list{suffix}"
+        path.write_bytes(content)
+        return replace(list_, plan=load(path))
 
 
 def _numbers(simulation: Simulation) -> dict[Port, int]:
@@ -165,12 +113,17 @@ class Verdict:
         return bool(self.moved_right or self.called_wrong or self.called_missing or self.lost)
 
 
-def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation, own: Mapping[Port, Port]) -> Verdict:
-    """Compares what is said of each cable with the physical truth."""
+def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation, list_: Written) -> Verdict:
+    """Compares what is said of each cable with the physical truth. What a wrong row of a list says is not right, and
+    is for no order but where the list is an old one.
+    """
     truth, verdict = simulation.truth, Verdict(form, seed)
     by_name = {port for one in truth.causes if one.kind is CauseKind.GPU_NIC_ORDER for port in one.cables}
     for port, state in evaluation.cable_states.items():
-        true = own[port]
+        true = list_.own[port]
+        if port in list_.wrong:
+            verdict.lost += state is CableState.RIGHT
+            continue
         if FORMS[form].nic and true in by_name:
             continue  # a list without the NICs' own names is not wrong about them
         verdict.called_wrong += state is CableState.WRONG and true not in truth.wrong
@@ -179,9 +132,15 @@ def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation,
         )
         verdict.lost += state is CableState.RIGHT and true in truth.wrong | truth.missing
         verdict.unknown += state is CableState.UNKNOWN and true not in truth.unknown
+    by_words = {str(port): true for port, true in list_.own.items()}
+    right = {str(port) for port in list_.own} - set(map(str, list_.wrong))
+    right -= {word for word, true in by_words.items() if true in truth.wrong | truth.missing | truth.unknown | by_name}
+    verdict.called_wrong += sum(one.rule in _OF_CABLES and one.subject in right for one in evaluation.findings)
+    excused = {list_.own[port] for port in list_.wrong} if form.startswith("old") else set()
+    excused |= truth.wrong | truth.moved | truth.missing
     for cause in evaluation.causes:
-        moved = [own.get(move.cable, move.cable) for move in cause.moves]
-        verdict.moved_right += sum(port not in truth.wrong | truth.moved | truth.missing for port in moved)
+        moved = [list_.own.get(move.cable, move.cable) for move in cause.moves]
+        verdict.moved_right += sum(port not in excused for port in moved)
     verdict.asked = any(finding.rule == "CAB011" for finding in evaluation.findings)
     verdict.said = [f"{cause.kind}: {cause.summary}" for cause in evaluation.causes][:6]
     return verdict
@@ -191,24 +150,40 @@ SHAPES_OF_LISTS = tuple(name for name, shape in SHAPES.items() if shape.host_por
 
 
 def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> Verdict:
-    """One fabric, with up to two faults, under one form."""
+    """One fabric, with up to two faults, under one form, read from a file in one of the layouts or as it is."""
     rng = Random(f"list {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
     name = form or list(FORMS)[seed % len(FORMS)]
     shape = rng.choice(shapes)
     noise = rng.choice((Noise(), Noise(unreachable=0.05, deaf=0.10)))
     faults = rng.choice((0, 1, 2))
-    of_shape = replace(SHAPES[shape], platforms=(rng.choice(PLATFORMS),))
-    simulation = simulate(of_shape, faults, noise, seed)
+    platform = rng.choice(PLATFORMS)
     seen = rng.choice(("all", "all", "all", "switches"))
-    snapshot = _seen(simulation, SEEN[seen])
-    list_ = written(simulation, FORMS[name])
+    layout = rng.choice(("", *LAYOUTS, "workbook")) if FORMS[name].edit is None else ""
+    fabric = FORMS[name].fabric
+    if fabric == "infiniband":
+        shape, noise, seen = (shape if shape in INFINIBAND else "one rail a leaf"), Noise(), "all"
+    simulation = simulate(_shape(shape, fabric, platform), faults, noise, seed)
+    snapshot = _seen(simulation, SEEN[seen]) if fabric != "infiniband" else simulation.snapshot()
+    list_ = edited(written(simulation, FORMS[name]), FORMS[name], rng)
+    rows = len(list_.plan.cables)
+    if layout:
+        list_ = from_file(list_, layout)
     evaluation = evaluate(Round(list_.plan, snapshot))
-    verdict = judged(name, seed, simulation, evaluation, list_.own)
+    verdict = judged(name, seed, simulation, evaluation, list_)
     if verdict.unknown or verdict.mistaken:  # what the devices' own names do not show either is no fault of the list
         own = evaluate(Round(simulation.plan, snapshot))
-        _without(verdict, judged(name, seed, simulation, own, {port: port for port in list_.own.values()}))
-    verdict.said.insert(0, f"{shape}, {of_shape.platforms[0]}, {faults} faults, {seen}, {noise == Noise()}")
+        itself = {port: cable.a for cable in simulation.plan.cables for port in cable[:2]}
+        _without(verdict, judged(name, seed, simulation, own, Written(simulation.plan, itself)))
+    verdict.lost += rows - len(list_.plan.cables)
+    verdict.said.insert(0, f"{shape}, {platform}, {faults} faults, {seen}, {noise == Noise()}, {layout}")
     return verdict
+
+
+def _shape(name: str, fabric: str, platform: str) -> Shape:
+    if fabric == "infiniband":
+        return INFINIBAND[name]
+    shape = SplitCages.of(SHAPES[name]) if fabric == "breakouts" else SHAPES[name]
+    return replace(shape, platforms=(platform,))
 
 
 def _seen(simulation: Simulation, roles: Collection[Role]) -> Snapshot:
@@ -246,12 +221,13 @@ def section(found: Iterable[Verdict]) -> str:
     )
     return SECTION.marked(f"""## Lists as people write them
 
-Fabrics with up to two faults, and a list that names ports, NICs or devices as people do; one fabric in four without any
-host's answer, half of the others with hosts that do not answer or do not listen. Each cable is judged by its physical
-ends, beside what the same answers show under the devices' own names. *Moved*, *false* and *lost* are runs in which a
-right cable is moved, a right one called wrong or missing, a wrong one called right; *right* those in which every cable
-has its state, *asked* those in which what is unknown is a question. `python -m benchmarks.accuracy.lists`
-writes this section.
+Fabrics with up to two faults, and a list that names ports, NICs or devices as people do, read from a table in one of
+{_LAYOUTS} layouts; one fabric in four without any host's answer, half of the others with hosts that do not answer or
+do not listen; InfiniBand; switches with whole and split cages; lists that are older than the fabric, or have a wrong
+row. Each cable is judged by its physical ends, beside what the same answers show under the devices' own names. *Moved*,
+*false* and *lost* are runs in which a right cable is moved, a right one called wrong or missing, a wrong one called
+right or a row not read; *right* those in which every cable has its state, *asked* those in which what is unknown is a
+question. `python -m benchmarks.accuracy.lists` writes this section.
 
 | list | runs | moved | false | lost | right | asked |
 |---|---|---|---|---|---|---|

@@ -105,23 +105,31 @@ class Tally:
 
     def __init__(self) -> None:
         self._ports: dict[str, dict[Counter, int]] = {}
+        self._again: dict[str, None] = {}
+        """Ports of which a counter came again with another value."""
 
     def note(self, port: str, counter: Counter, value: int | None) -> None:
         """Sets a value; None, a value that the device did not report, is ignored. The last one counts."""
         if value is not None:
-            self._ports.setdefault(port, {})[counter] = value
+            self._put(port, {counter: value})
 
     def row(self, port: str, counters: Sequence[Counter], cells: Sequence[str], *, line: int) -> None:
         """Sets the cells of a table's row, in the order of `counters`. Raises `UnreadableError` like `count`."""
-        values = [count(cell, line=line) for cell in cells]
-        counted = self._ports.setdefault(port, {})
-        counted.update((name, value) for name, value in zip(counters, values, strict=True) if value is not None)
+        self._ports.setdefault(port, {})
+        self.set(port, counters, [count(cell, line=line) for cell in cells])
 
     def set(self, port: str, counters: Iterable[Counter], values: Iterable[int | None]) -> None:
         """Sets values like `note`, in the order of `counters`."""
         known = {counter: value for counter, value in zip(counters, values, strict=True) if value is not None}
         if known:
-            self._ports.setdefault(port, {}).update(known)
+            self._put(port, known)
+
+    def _put(self, port: str, values: dict[Counter, int]) -> None:
+        counted = self._ports.setdefault(port, values)
+        if counted is not values:
+            if any(counted.get(counter, value) != value for counter, value in values.items()):
+                self._again[port] = None
+            counted.update(values)
 
     def add(self, port: str, counter: Counter, value: int | None) -> None:
         """Adds one of several values that are summed: unicast, multicast and broadcast."""
@@ -130,7 +138,11 @@ class Tally:
             counted[counter] = counted.get(counter, 0) + value
 
     def facts(self) -> list[PortCounters]:
-        """One fact for each port, in the order of their first values."""
+        """One fact for each port, in the order of their first values. Raises `UnreadableError` if several ports begin
+        again: they are another device's, or this one's at another time.
+        """
+        if len(self._again) > 1:
+            raise UnreadableError(f"the answers of two devices: ports begin again ({', '.join([*self._again][:3])})")
         return [
             PortCounters(port, _shared(tuple(counted)), tuple(counted.values()))
             for port, counted in self._ports.items()

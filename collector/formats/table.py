@@ -122,6 +122,10 @@ _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]|icmpv6", re.IGNORECASE)
 _VLAN = re.compile(r"([0-9]{1,5})(?:/-){0,2}")
 """VRP prints what else a row may have behind the VLAN: `10/-/-`."""
+_HEADING = re.compile(r"^(?=.*(?:mac|hw|hardware|lladd?r|address))(?=.*(?:port|interface|iface|type))\D*$")
+"""Labels of columns, in small letters."""
+_PART_OF_TABLE = re.compile(r"(?!total).*\b(?:vrf|context|instance|domain|vlan|slot|location|\d+/\S*cpu\d+)\b")
+"""What comes above each of several tables of one device, in small letters. A total below one may name it again."""
 _REMOTE = re.compile(
     r"(?:vxlan|vx\d|vni|nve|vtep|esi|tunnel|cpu|router|sup-?eth|vlan|bridge\d|br\d|irb|pw|loopback|nvi)", re.IGNORECASE
 )
@@ -177,6 +181,22 @@ def stations(answer: str) -> Iterator[Station]:
         at = next((place for place, word in enumerate(words) if _MAC.fullmatch(word)), None)
         if at is not None:
             yield Station(number, words, at)
+
+
+def refuse_several(answer: str) -> None:
+    """Raises `UnreadableError` where a heading comes again, and no line above it names another part of one device's
+    table, such as a VRF or a slot: what is below it is another device's.
+    """
+    above, headings, parts = list[str](), set[str](), set[str]()
+    for number, line in enumerate(lines(answer), 1):
+        text = " ".join(line.lower().split())
+        if not _HEADING.search(text):
+            above.append(text)
+            continue
+        named = {one for one in above if _PART_OF_TABLE.match(one) and not _MAC.search(one)} - parts
+        if text in headings and not named:
+            raise UnreadableError("a second heading: the answers of two devices", line=number, text=text)
+        above, headings, parts = [], headings | {text}, parts | named
 
 
 def _whole(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.cabling import State, Why, Wiring
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
@@ -33,7 +33,7 @@ def strangers(wiring: Wiring) -> list[Stranger]:
     """All devices with unplanned names in the places of one planned device."""
     index, partner = wiring.index, wiring.partner
     ports, planned = index.ports, index.devices.planned
-    open_ = np.flatnonzero(wiring.state != State.RIGHT)
+    open_ = np.flatnonzero((wiring.state != State.RIGHT) & (wiring.why != Why.UNNAMED))
     votes: Counter[tuple[int, int]] = Counter()
     rows: dict[tuple[int, int], list[int]] = {}
     for near, far, owner in ((index.a, index.b, index.b_device), (index.b, index.a, index.a_device)):

@@ -256,7 +256,8 @@ def fit(
         terminal_output.remark("The devices have the names of the plan.")
     if output or to:
         ports = {**found.ports, **found.proposed} if accept else found.ports
-        _put(_written(with_own_names(loaded, found.devices, ports), to or _language(output, Language.CSV)), output)
+        devices = {**found.devices, **found.maybe} if accept else found.devices
+        _put(_written(with_own_names(loaded, devices, ports), to or _language(output, Language.CSV)), output)
     raise typer.Exit(ExitCode.FOUND if any(one.open for one in found.matches) and not accept else ExitCode.GOOD)
 
 

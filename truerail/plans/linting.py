@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 
 from truerail.files.problems import Problem
-from truerail.model import Plan
+from truerail.model import Plan, Severity
 from truerail.plans import lint_cables, lint_capacity, lint_names, lint_qos, lint_rails
 from truerail.plans.lint_view import View
 
+_MOST = 5
 Check = Callable[[View], Iterator[Problem]]
 
 CHECKS: tuple[Check, ...] = (
@@ -40,3 +41,10 @@ def lint(plan: Plan) -> list[Problem]:
     view = View(plan)
     found = [problem for check in CHECKS for problem in check(view)]
     return sorted(found, key=lambda problem: (-problem.severity.rank, problem.line))
+
+
+def contradictions(plan: Plan) -> tuple[str, ...]:
+    """What is critical about a plan, the first of it in words: the cables there are unknown."""
+    found = [str(problem) for problem in lint(plan) if problem.severity is Severity.CRITICAL]
+    more = [f"and {len(found) - _MOST:,} more contradictions in the plan, see `truerail plan lint`"]
+    return (*found[:_MOST], *more[: len(found) > _MOST])

@@ -210,7 +210,7 @@ def _places(
     ):
         code = known.find_or_add(name)
         if devices and code >= known.planned and not tells_fabric(folder):
-            notes.add("folders of devices that are not in the plan, read all the same", name)
+            notes.add("folders under names that are not in the plan, read all the same", name)
         places.setdefault(known.names[code], []).append(Place(printable(name, 64), folder))
     return places, dumps
 

@@ -40,7 +40,7 @@ _NOT_SEEN = {
     Why.NIC_ABSENT: "its host answers and has no such NIC",
     Why.UNNUMBERED: "the discovery has its switch as several nodes whose ports the plan does not number",
     Why.NOT_KEPT: "the journal keeps no reason of that time",
-    Why.PLANNED_TWICE: "the plan has another cable in one of its ports",
+    Why.CONTRADICTED: "the plan is wrong here, see `truerail plan lint`",
     Why.UNNAMED: "the plan names ports that its device does not have",
     Why.UNDECIDED: "it has a place, but without a plan too few hosts show its rail",
 }

@@ -6,7 +6,7 @@ compared with the reported names that are not in the plan. Here devices are matc
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,31 +41,46 @@ class Match:
     @property
     def words(self) -> str:
         """What was matched, or the question: `leaf-[0-7] have no port 1/1: 1/1 is swp1, 1/2 is swp2 and 50 more`."""
-        shown = ", ".join(f"{planned} is {own}" for planned, own in self.names[:_MOST_SHOWN])
+        shown = ", ".join(f"{planned} is {own}" if own else planned for planned, own in self.names[:_MOST_SHOWN])
         more = f" and {len(self.names) - _MOST_SHOWN:,} more" if len(self.names) > _MOST_SHOWN else ""
-        agree = f"{self.explained:,} of {self.tested:,} cables agree"
+        agree = f"{self.explained:,} of {self.tested:,} cables agree" if self.tested else "no cable shows it"
         whose = folded(self.devices)
         if self.of_devices:
             lacking = "No device is called as the plan calls them"
             if not self.names:
                 return f"{lacking}: {whose}; perhaps it is another fabric's plan"
+            if self.open:
+                return f"{lacking}; perhaps {shown}{more} ({agree})"
             return f"{lacking}, but {shown}{more}, by words and numbers; {agree}"
         lacking = f"{whose} {'have' if len(self.devices) > 1 else 'has'} other ports than planned"
         if not self.open:
             return f"{lacking}: {shown}{more}; {agree}"
+        if not all(own for _, own in self.names):
+            return f"{lacking}: it is not known which are {shown}{more}"
         return f"{lacking}: {f'perhaps {shown}{more} ({agree})' if self.names else 'none of them is known'}"
+
+    @property
+    def question(self) -> str:
+        """What to look at, for a technician: `Look at leaf-0: is P101 its swp1?`."""
+        planned, own = self.names[0] if self.names else ("", "")
+        if self.of_devices:
+            return f"Look at {own}: is it {planned}?" if own else f"Look at {self.devices[0]}: what is its hostname?"
+        asked = f"is {planned} its {own}" if own else f"which port is {planned or 'which'}"
+        return f"Look at {self.devices[0]}: {asked}?"
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
     """What the names of a plan mean: `devices` has planned devices by the names that they announce, `ports` the own
-    name of each planned port, `open` the planned ports whose names mean no known port, `proposed` what they may mean.
+    name of each planned port, `open` the planned ports whose names mean no known port, `proposed` what they may mean,
+    and `maybe` what the names of devices may.
     """
 
     devices: Mapping[str, str] = field(default_factory=dict)
     ports: Mapping[Port, str] = field(default_factory=dict)
     open: frozenset[Port] = frozenset()
     proposed: Mapping[Port, str] = field(default_factory=dict)
+    maybe: Mapping[str, str] = field(default_factory=dict)
     matches: tuple[Match, ...] = ()
 
     def __bool__(self) -> bool:
@@ -77,13 +92,15 @@ class Fit:
             {**self.ports, **other.ports},
             self.open | other.open,
             {**self.proposed, **other.proposed},
+            {**self.maybe, **other.maybe},
             (*self.matches, *other.matches),
         )
 
 
 def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     """Planned devices that no device is called, matched with names that the plan does not have: by words and numbers,
-    or by a part of them if the cabling agrees.
+    or by a part of them if the cabling agrees. Where none is found so, what is heard in the places of most devices of a
+    tier is a question: it may be other machines as well.
     """
     devices, planned = names.index.devices, names.index.devices.planned
     codes = (claims.w, claims.named, names.index.ports.device_of(claims.u))
@@ -91,25 +108,73 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     lost = {code: devices.names[code] for code in range(planned) if code not in present}
     strange = {code: devices.names[code] for code in sorted(present) if code >= planned}
     here = {_sort(devices.names[code]) for code in present if code < planned}
+    places = _heard_in_places(names, claims)
     found: dict[int, int] = {}
+    maybe: dict[int, int] = {}
     for paired in (_by_words, _by_last_words, _by_numbers) if lost and strange else ():
         left = {code: name for code, name in lost.items() if code not in found.values()}
         if paired is not _by_words:  # part of a name shows nothing where others of its sort are found
             left = {code: name for code, name in left.items() if _sort(name) not in here}
         pairs = paired(left, {code: name for code, name in strange.items() if code not in found})
         agree, tested = _agreement(names, claims, {**found, **pairs})
-        if paired is _by_words or (len(found) + len(pairs) >= _FEWEST and agree >= max(1, CLEAR * tested)):
+        right, seen = _in_places(pairs, places) if paired is _by_numbers else (0, 0)
+        enough = len(found) + len(pairs) >= _FEWEST and agree >= max(1, CLEAR * tested) and right >= CLEAR * seen
+        if paired is _by_words or (enough and (seen or paired is not _by_numbers)):
             found |= pairs
-    if not found:
-        stranger = len(lost) == planned and len(strange) >= _FEWEST
-        return Fit(matches=(Match(tuple(lost.values()), (), 0, 0, open=True, of_devices=True),) if stranger else ())
-    pairs_of_names = tuple(
-        (devices.names[plan], devices.names[own]) for plan, own in sorted((b, a) for a, b in found.items())
-    )
+        elif enough:  # other numbers for the same devices would look the same
+            maybe |= pairs
+    if found:
+        pairs_of_names = _spelled(names, found)
+        match = Match(tuple(dict(pairs_of_names)), pairs_of_names, *_agreement(names, claims, found), of_devices=True)
+        return Fit({own: plan for plan, own in pairs_of_names}, matches=(match,))
+    maybe = maybe or _by_places(names, places, lost, strange)
+    if not maybe and (len(lost) < planned or len(strange) < _FEWEST):
+        return Fit()
+    asked = _spelled(names, maybe)
+    whose = {plan for plan, _ in asked} or {*lost.values()}
     match = Match(
-        tuple(name for name, _ in pairs_of_names), pairs_of_names, *_agreement(names, claims, found), of_devices=True
+        tuple(name for name in lost.values() if name in whose), asked, *_in_places(maybe, places), True, of_devices=True
     )
-    return Fit({own: plan for plan, own in pairs_of_names}, matches=(match,))
+    ports = (port for cable in names.index.plan.cables for port in cable[:2])
+    open_ = frozenset(port for port in ports if port.device in whose)
+    return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))
+
+
+def _spelled(names: LocalNames, found: Mapping[int, int]) -> tuple[tuple[str, str], ...]:
+    """Planned and own names of pairs of own and planned codes, in the order of the plan."""
+    spelled = names.index.devices.names
+    return tuple((spelled[plan], spelled[own]) for plan, own in sorted((b, a) for a, b in found.items()))
+
+
+def _heard_in_places(names: LocalNames, claims: Claims) -> Counter[tuple[int, int]]:
+    """How often a device is heard in a place of a planned one, by planned code and that of the device."""
+    index = names.index
+    far = index.ports.device_of(index.far_ends(claims.u))
+    use = (far >= 0) & (claims.w >= 0)
+    return Counter(zip(far[use].tolist(), claims.w[use].tolist(), strict=True))
+
+
+def _in_places(found: Mapping[int, int], places: Mapping[tuple[int, int], int]) -> tuple[int, int]:
+    """Of the places in which these own devices are heard, how many are theirs, and how many there are."""
+    heard = [(found[own] == plan, count) for (plan, own), count in places.items() if own in found]
+    return sum(count for right, count in heard if right), sum(count for _, count in heard)
+
+
+def _by_places(
+    names: LocalNames, places: Mapping[tuple[int, int], int], lost: Collection[int], strange: Collection[int]
+) -> dict[int, int]:
+    """Own to planned codes of the devices that are heard in most places of planned ones, for the tiers most of whose
+    devices are lost.
+    """
+    votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for (plan, own), count in places.items():
+        if plan in lost and own in strange:
+            votes[plan][own] += count
+    best = {plan: of.most_common(1)[0][0] for plan, of in votes.items() if 2 * max(of.values()) > of.total()}
+    once, tier = Counter(best.values()), names.index.devices.tier
+    pairs = {own: plan for plan, own in best.items() if once[own] == 1}
+    size, shown = Counter(tier[: names.index.devices.planned]), Counter(tier[plan] for plan in pairs.values())
+    return {own: plan for own, plan in pairs.items() if shown[tier[plan]] >= max(_FEWEST, size[tier[plan]] / 2)}
 
 
 Names = Mapping[int, str]

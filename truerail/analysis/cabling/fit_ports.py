@@ -8,8 +8,8 @@ is unknown.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.spellings import Forms, form, in_order, lines, numbers
+from truerail.analysis.cabling.spellings import Forms, form, in_order, lines
 from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
 from truerail.model.facts import Neighbor
 from truerail.model.names import natural_key
@@ -97,7 +97,7 @@ def fit_ports(ports: "Ports", *, hosts: bool) -> Fit:
 def _fit(groups: Iterable["_Group"]) -> Fit:
     """What some kinds keep of their numbers holds for others with the same forms of names."""
     found = list(groups)
-    kept = {best.forms for group in found if (best := group.best(())) and best.natural}
+    kept = frozenset().union(*(best.forms for group in found if (best := group.best(frozenset())) and best.natural))
     return sum((group.fit(group.best(kept)) for group in found), Fit())
 
 
@@ -165,11 +165,13 @@ def _rows(*columns: Codes) -> Iterator[tuple[int, ...]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def ports_of(names: LocalNames, claims: Claims) -> Ports:
-    """The ports of a fabric. One that hears several devices is left out."""
+def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
+    """The ports of a fabric, with those in the discovery of an InfiniBand one. One that hears several devices is left
+    out.
+    """
     index, of = names.index, names.index.ports.device_of
     mine = names.as_own(claims.u)
-    reported = np.concatenate([mine, names.own_link_ports(), names.own_rdma_ports()])
+    reported = np.concatenate([mine, names.own_link_ports(), names.own_rdma_ports(), names.as_own(discovered)])
     theirs = np.where(claims.v >= 0, names.as_own(claims.v), _described(names, claims))
     far = (theirs >= 0) & (np.isin(theirs, reported) | ~np.isin(of(theirs), of(reported)))
     port = np.concatenate([mine, theirs[far]])
@@ -248,7 +250,7 @@ class _Map:
     least: float
     clear: bool = True
     natural: bool = False
-    forms: Forms = ("", "")
+    forms: frozenset[Forms] = frozenset()
 
     def own(self, device: _Device, name: str) -> str:
         """The own name of a device's planned port; empty if unknown."""
@@ -273,62 +275,72 @@ class _Group:
         """How many cables are where they are planned, by a map."""
         return sum(by.own(device, planned) == own for device, planned, own in self.votes)
 
-    def best(self, kept: Collection[Forms]) -> _Map | None:
+    def best(self, kept: frozenset[Forms]) -> _Map | None:
         """The most natural map that explains enough. Names that devices have keep their meaning, unless the list counts
         and all devices count otherwise.
         """
         if not self.lacking and not self.agreed:
             return None
-        for one in self._maps():
+        for one in self._maps(kept):
             explained = self.explained(one)
             if self.faults and not one.natural:
                 continue
-            enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms in kept)
+            enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms <= kept)
             if enough and (self.lacking or explained > self.literal):
                 return one
         return None
 
-    def _maps(self) -> Iterator[_Map]:
+    def _maps(self, kept: frozenset[Forms]) -> Iterator[_Map]:
         pairs = [(name, own) for _, name, own in self.votes]
         counted = all(map(_BY_NUMBER.fullmatch, self.planned))
         if self.lacking:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_gpu()), _SOME)
         elif counted:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
-        shifted = []
-        for names, forms, natural in lines(self.planned, self.own, pairs):
+        shifted, most = list[_Map](), _counted(pairs)
+        for names, forms, natural in lines(self.planned, self.own, pairs, kept):
             least = _HALF if natural and self.lacking else CLEAR
             one = _Map({name: (own,) for name, own in names.items()}, least, natural or self.agreed, natural, forms)
             shifted += [one] * (not natural)
             yield from [one] * natural
-        most = _counted(pairs)
         first = in_order({found[0] for found in most.values()})
         in_line = {name: (own,) for name, own in zip(in_order(most), first, strict=False)}
         if self.lacking:
             yield from (*shifted, _Map(in_line, CLEAR, self.agreed))
-            yield _Map(most, _MOST, self.agreed and all(len(numbers(name)) > 1 for name in self.planned))
+            yield _Map(most, _MOST, clear=False)  # it keeps no order: swapped hosts or leaves would be names
         elif counted:
             yield _Map(in_line, _MOST)
 
     def fit(self, best: _Map | None) -> Fit:
-        """What these devices' ports are called; nothing if they have the planned ones and no map is better."""
+        """What these devices' ports are called; nothing if they have the planned ones and no map is better. What a
+        clear map leaves open is a question.
+        """
         if best is None and (self.faults or not self.lacking):
             return Fit()
         ports = [(device, Port(device.name, name)) for device in self.devices for name in device.planned]
         meant = {port: own for device, port in ports if best and (own := best.own(device, port.name))}
-        clear = best is not None and best.clear
-        forms, shown = {form(port.name) for port in meant}, {(port.name, own) for port, own in meant.items()}
-        match = Match(
-            tuple(device.name for device in self.devices),
-            tuple((name, own) for name, own in sorted(shown, key=lambda pair: natural_key(pair[0])) if name != own),
-            self.explained(best) if best else 0,
+        forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes}
+        unknown = [
+            port
+            for device, port in ports
+            if port not in meant and port.name not in device.planned_as
+            if form(port.name) not in forms or port.name in voted
+        ]
+        found = self._match(meant, self.explained(best) if best else 0)
+        if best is None or not best.clear:
+            return Fit(open=frozenset(port for _, port in ports), proposed=meant, matches=(replace(found, open=True),))
+        asked = [self._match(dict.fromkeys(unknown, ""), 0, open_=True)] if unknown else []
+        return Fit(ports=meant, open=frozenset(unknown), matches=(*([found] if found.names else []), *asked))
+
+    def _match(self, meant: Mapping[Port, str], explained: int, *, open_: bool = False) -> Match:
+        devices, names = {port.device for port in meant}, {(port.name, own) for port, own in meant.items()}
+        return Match(
+            tuple(device.name for device in self.devices if device.name in devices or not meant),
+            tuple((name, own) for name, own in sorted(names, key=lambda pair: natural_key(pair[0])) if name != own),
+            explained,
             len(self.votes),
-            open=not clear,
+            open=open_,
         )
-        unknown = frozenset(port for _, port in ports if not clear or form(port.name) not in forms)
-        if clear:
-            return Fit(ports=meant, open=unknown, matches=(match,) if match.names else ())
-        return Fit(open=unknown, proposed=meant, matches=(match,))
 
 
 def _counted(pairs: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:

@@ -16,7 +16,7 @@ from truerail.analysis.cabling.announce import announced
 from truerail.analysis.cabling.claims import Claims, nameless_chassis, read_claims
 from truerail.analysis.cabling.discovery import Discovery, discovered
 from truerail.analysis.cabling.fit import Fit, fit_devices
-from truerail.analysis.cabling.fit_ports import fit_ports, ports_of
+from truerail.analysis.cabling.fit_ports import Ports, fit_ports, ports_of
 from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import Codes, Mask
@@ -88,16 +88,22 @@ def identify(plan: Plan, snapshot: Snapshot) -> Identity:
     """Resolves every neighbour of a snapshot: again where the plan uses other names than the devices."""
     index, fit = PlanIndex(plan), Fit()
     found = _identified(index, snapshot)
-    if more := fit_devices(found.names, found.claims):
+    more = fit_devices(found.names, found.claims)
+    while more:
         fit += more
         found = _identified(PlanIndex(plan, fit.devices), snapshot)
-    ports = ports_of(found.names, found.claims)
+        more = fit_devices(found.names, found.claims) if more.devices else Fit()
+    ports = _ports(found)
     for hosts in (False, True):
         if more := fit_ports(ports, hosts=hosts):
             fit += more
             found = _identified(PlanIndex(plan, fit.devices, fit.ports), snapshot)
-            ports = ports_of(found.names, found.claims)
+            ports = _ports(found)
     return replace(found, fit=fit)
+
+
+def _ports(found: Identity) -> Ports:
+    return ports_of(found.names, found.claims, found.discovery.ports if found.discovery else found.claims.u[:0])
 
 
 def _identified(index: PlanIndex, snapshot: Snapshot) -> Identity:

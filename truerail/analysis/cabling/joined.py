@@ -71,7 +71,8 @@ class Why(IntEnum):
     """One of its switches is discovered as several nodes, whose ports the plan does not number: it may be on these."""
     UNNAMED = 12
     """What the planned name of a port means is a question."""
-    PLANNED_TWICE = 13
+    CONTRADICTED = 13
+    """The plan itself excludes it: `truerail plan lint` has it as critical."""
     NOT_KEPT = 11
     """A state of the past, whose reason the journal does not keep."""
 
@@ -269,7 +270,7 @@ def _evaluate_cables(wiring: Wiring) -> None:
         wiring.state[undecided], wiring.why[undecided] = State.UNKNOWN, Why.UNDECIDED
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
-    for doubted, why in ((index.planned_twice, Why.PLANNED_TWICE), (wiring.identity.unnamed, Why.UNNAMED)):
+    for doubted, why in ((index.contradicted, Why.CONTRADICTED), (wiring.identity.unnamed, Why.UNNAMED)):
         wiring.state[doubted], wiring.why[doubted] = State.UNKNOWN, why
 
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from math import gcd
 
 from truerail.model.names import device_key, natural_key
@@ -17,6 +18,8 @@ Words = tuple[str | int, ...]
 Forms = tuple[str, str]
 """The forms of planned and of own names."""
 
+_COVERED = 0.9
+"""Of the pairs of names, those in the forms of a map: whole cages beside split ones are two forms, in one order."""
 _REMARK = re.compile(r"\s*\([^()]*\)|\s+-\s.*|\b\d{1,4}\s?g(?:be?|b/s|bps|ig)?\b", re.IGNORECASE)
 """What a list says of a port beside its name: `(400G)`, `- QSFP112`."""
 _PART = re.compile(r"(\d{1,9})([a-h](?![a-z]))?", re.IGNORECASE)
@@ -61,34 +64,38 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def lines(
-    planned: Iterable[str], own: Iterable[str], pairs: Sequence[tuple[str, str]]
-) -> Iterator[tuple[dict[str, str], Forms, bool]]:
-    """Maps of planned to own names that keep order and distances, as most of the pairs show them; the forms of the
-    names; and whether a map keeps the number on the front: whatever system counts from 0 or in lanes.
+    planned: Iterable[str], own: Iterable[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
+) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
+    """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
+    show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
+    of `kept` do elsewhere: whatever system counts from 0 or in lanes.
     """
-    forms = Counter((form(one), form(other)) for one, other in pairs)
-    if not forms:
-        return
-    (of_plan, of_own), _ = forms.most_common(1)[0]
-    plan_line, own_line = (
-        _Line(name for name in names if form(name) == which) for names, which in ((planned, of_plan), (own, of_own))
-    )
-    for mine in (plan_line.stepped, plan_line.plain):
-        for theirs in (own_line.stepped, own_line.plain):
-            shifts = Counter(theirs[b] - mine[a] for a, b in pairs if a in mine and b in theirs)
-            at = {place: name for name, place in theirs.items()}
-            for shift in dict.fromkeys([0, *(one for one, _ in shifts.most_common(1))]):
-                map_ = {name: at[place + shift] for name, place in mine.items() if place + shift in at}
-                yield map_, (of_plan, of_own), shift == 0
+    meant = dict[str, tuple[str, int]]()
+    for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
+        meant.setdefault(of_plan, (of_own, count))
+    sides = [(_Line(planned, one), _Line(own, of), count, (one, of)) for one, (of, count) in meant.items()]
+    for mine, theirs in product(("stepped", "plain"), repeat=2):
+        names, forms, natural = dict[str, str](), set[Forms](), True
+        for one, other, count, which in sides:
+            here, there = getattr(one, mine), getattr(other, theirs)
+            shifts = Counter(there[b] - here[a] for a, b in pairs if a in here and b in there)
+            shift = 0 if 2 * shifts[0] >= count or which in kept else shifts.most_common(1)[0][0]
+            if 2 * shifts[shift] >= count or which in kept:
+                at = {place: name for name, place in there.items()}
+                names |= {name: at[place + shift] for name, place in here.items() if place + shift in at}
+                forms.add(which)
+                natural &= shift == 0
+        if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which in forms):
+            yield names, frozenset(forms), natural
 
 
 class _Line:
-    """Places of names on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if they are `stepped`.
-    Of several numbers the last counts fastest. Names begin at 1, unless one has 0.
+    """Places of the names of one form on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if
+    they are `stepped`. Of several numbers the last counts fastest. Names begin at 1, unless one has 0.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        found = {name: numbers(name) for name in names}
+    def __init__(self, names: Iterable[str], of: str) -> None:
+        found = {name: numbers(name) for name in names if form(name) == of}
         columns = [sorted(set(column)) for column in zip(*found.values(), strict=True)]
         starts = [0 if column[0] == 0 else 1 if len(column) > 1 else column[0] for column in columns]
         steps = [gcd(*(value - start for value in column)) or 1 for column, start in zip(columns, starts, strict=True)]

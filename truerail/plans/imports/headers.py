@@ -14,53 +14,13 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain, product
 
-from truerail.plans.imports.translated import in_english
+from truerail.plans.imports.translated import in_english, meanings
 
-
-def _meanings(table: str) -> dict[str, str]:
-    """What each word means, of lines `meaning: word | word`."""
-    lines = (line.strip().partition(": ") for line in table.strip().splitlines())
-    return {word: meaning for meaning, _, listed in lines for word in listed.split(" | ")}
-
-
-_SIDES = _meanings("""
-    a: a | source | src | start | from | local | endpoint 1 | side a | node1 | near | endpoint a | side 1 | end a
-    a: end 1 | a end | a side | near end | local end | origin | upstream | parent | von
-    b: z | b | dest | destination | dst | end | to | remote | endpoint 2 | side b | node2 | far | endpoint b | side 2
-    b: end b | end 2 | b end | b side | far end | remote end | target | tgt | peer | neighbor | neighbour | side z
-    b: end z | z end | z side | downstream | child | nach
-""")
+_SIDES, _OF_CABLE, _NOUNS = meanings("sides"), meanings("of_cable"), meanings("nouns")
+FIELDS = meanings("fields")
+"""What a column says of an end."""
 _LAST = {"a": "a", "1": "a", "b": "b", "z": "b", "2": "b"}
 """What ends a cell that names its end last."""
-FIELDS = _meanings("""
-    device: node name | hostname | host name | host | device | device name | switch | node | system | system name
-    device: power panel | equipment | equipment name | machine | dev | device/port | device/interface | host/port
-    device: node/port | switch/port
-    name: name | nae
-    port: port | hca/port | hca port | physical port | interface name | interface | port name | nic port | if | int
-    port: ifname | if name | intf | netdev | port id | termination | endpoint | slot/port | port number | port no
-    port: port no. | port # | switch port | osfp port
-    card: nic | hca | nic name | hca name | adapter | adapter name | name 2
-    rack: rack | rack name | cabinet
-    unit: u | ru | rack u | shelf u | rack unit | u position | unit | location | position
-    kind: type | role | node type | device type
-    slot: slot | tray | line card | linecard
-    site: site
-""")
-"""What a column says of an end."""
-_OF_CABLE = _meanings("""
-    length: cable length | length | cable length (m) | length m | length (m) | length_m
-    label: label | cable label | cable id | cable# | cable # | cable no | cable name
-    speed: speed | bandwidth | band width | link speed | rate | speed (gbps) | speed (gb/s) | speed (g) | speed gbps
-    speed: link speed (gbps)
-    length ft: length (ft) | length ft | length (feet) | cable length (ft)
-    quantity: qty | quantity | qty. | no. of cables | number of cables | cable qty
-    rail: rail | rail id | rail number | rail no | rail no. | rail # | rail index
-    plane: plane | plane id | plane number | plane no | plane # | plane index
-    length unit: length unit | cable length unit | length units | unit of length
-    protocol: protocol
-    shuffle: shuffle id
-""")
 _WORDS = re.compile(r"[\s_\-:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
 _END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12]|device|host|node|switch|port|interface|rack)\)$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -68,13 +28,6 @@ _PREFIX = re.compile(
     r"(endpoint [12ab]|side [12abz]|end [12abz]|[abz] (?:end|side)|(?:near|far|local|remote) end|[a-z]+\d?)(?: (.+))?"
 )
 _SUFFIX = re.compile(r"(.*[a-z])(?: ([abz])| ?([12]))(?: (.+))?")
-_NOUNS = _meanings("""
-    device: device | node | host | hostname | server | switch | leaf | spine | tor | system | machine | gpu node
-    device: gpu server | compute node | compute | peer | neighbor | neighbour | peer node | dgx | hgx | ib leaf
-    device: ib switch | gpu host | gpu | peer device | peer host | neighbor device | remote device | leaf switch
-    device: tor switch | connected to | connected device | connected switch | connected host
-""")
-"""What a device is called where no column says which end it is."""
 _LEAST_LETTERS, _LONG = 3, 5
 """Of a word that may be misspelled, and up to which it is short."""
 _ALIKE, _ALIKE_LONG = 0.75, 0.8

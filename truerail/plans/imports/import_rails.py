@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from truerail.model import Cable, Port, Role
@@ -21,6 +21,7 @@ _POWER_OR_CONSOLE: Final = re.compile(
     r"dcim\.(?!interface$|frontport$|rearport$).+|(?:psu|power|feed)[- _]?\w*", re.IGNORECASE
 )
 """NetBox's types of ports that carry no network, and power."""
+_DIGITS: Final = re.compile(r"\d+")
 _OTHER_NETWORK: Final = re.compile(r"storage|scale-?up|nvl|in-?band|frontend|north|tan|mgmt", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(?:rail|nic)[-_ ]?(\d{1,3})", re.IGNORECASE)
 _TWO_PORTS: Final = re.compile(r"(.+?)(?:f(\d)(?:np\d)?|[pP](\d)|[/:.](\d))")
@@ -33,10 +34,27 @@ _WORDS: Final = "rails are those that the ports' names give"
 _ORDER: Final = "rails are the order of each host's ports, which agrees over its leaves"
 
 
+def first_ports(cables: Iterable[tuple[Port, Port]]) -> set[Port]:
+    """The ports named as management ports are, that are a device's only one, or whose device has further ones on
+    switches named alike: `eth0` on `leaf-0` beside `eth1` on `leaf-1`.
+    """
+    shapes: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for a, b in cables:
+        for port, far in ((a, b), (b, a)):
+            shapes[port.device][port.name] = _DIGITS.sub("", far.device)
+    return {
+        Port(device, name)
+        for device, ports in shapes.items()
+        for name, shape in ports.items()
+        if _FIRST_PORT.fullmatch(name) and (len(ports) == 1 or [*ports.values()].count(shape) > 1)
+    }
+
+
 def is_out_of_band(port: Port, kind: str = "", *, alone: bool = False) -> bool:
     """Whether a port belongs to the management network or to power: a BMC's port, a management switch, a PDU.
 
-    `kind` is the file's word for the type of the port, if it has one; `alone`: the device has no other port.
+    `kind` is the file's word for the type of the port, if it has one; `alone`: the device has no other port for
+    the fabric than its first.
     """
     if _OUT_OF_BAND_PORT.fullmatch(port.name) or _OUT_OF_BAND_DEVICE.search(port.device):
         return True
@@ -49,7 +67,8 @@ def with_rails(cables: Sequence[Cable], roles: Mapping[str, Role], rows: Rows) -
     """The cables, those of hosts with the rail and plane that the file gives or implies; what was decided is a note."""
     if any(cable.rail is not None for cable in cables):
         return tuple(cables)
-    mine = [number for number, cable in enumerate(cables) if _may_have_rail(cable, roles)]
+    of_fabric = first_ports(cable[:2] for cable in cables)
+    mine = [number for number, cable in enumerate(cables) if _may_have_rail(cable, roles, of_fabric)]
     ways = (_by_words, _by_leaves, _by_order)
     found, how = next(((found, how) for way in ways for found, how in [way(cables, mine)] if found), ({}, ""))
     if found:
@@ -63,10 +82,11 @@ def _on_rail(cable: Cable, rail: int | None, plane: int | None) -> Cable:
     return cable if rail is None else cable._replace(rail=rail, plane=plane)
 
 
-def _may_have_rail(cable: Cable, roles: Mapping[str, Role]) -> bool:
+def _may_have_rail(cable: Cable, roles: Mapping[str, Role], of_fabric: Collection[Port]) -> bool:
     """Whether this is a host's cable to the fabric that carries rails."""
     hosted = roles[cable.a.device] is Role.HOST and roles[cable.b.device] is not Role.HOST
-    return hosted and not any(map(is_out_of_band, cable[:2])) and not _OTHER_NETWORK.search(cable.b.device)
+    aside = any(is_out_of_band(port, alone=port in of_fabric) for port in cable[:2])
+    return hosted and not aside and not _OTHER_NETWORK.search(cable.b.device)
 
 
 Found = dict[int, tuple[int, int | None]]

@@ -1,7 +1,7 @@
 """A plan from a cable list of another tool: its devices with roles, its cables each once, with rails and planes."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.names import port_key
 from truerail.plans.imports.import_names import with_names
-from truerail.plans.imports.import_rails import is_out_of_band, with_rails
+from truerail.plans.imports.import_rails import first_ports, is_out_of_band, with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.recognized import recognized, recognized_text, unrecognized
@@ -162,16 +162,17 @@ def _cable(row: ImportRow, devices: Mapping[str, Device]) -> Cable:
     return Cable(a, b, row.rail, row.plane, row.speed_gbps, row.label, row.length_m, row.line)
 
 
-def _apart(end: End, ports: int) -> bool:
-    return is_out_of_band(Port(end.device, end.port), end.kind, alone=ports == 1)
-
-
 def _in_band(found: list[ImportRow], rows: Rows) -> list[ImportRow]:
     """Without the cables of the management network and of power, which are listed. A file that has no others is a plan
     of that network.
     """
-    ports = Counter(end.device for row in found for end in (row.a, row.b))
-    aside = [any(_apart(end, ports[end.device]) for end in (row.a, row.b)) for row in found]
+    of_fabric = first_ports((Port(row.a.device, row.a.port), Port(row.b.device, row.b.port)) for row in found)
+
+    def apart(end: End) -> bool:
+        port = Port(end.device, end.port)
+        return is_out_of_band(port, end.kind, alone=port in of_fabric)
+
+    aside = [apart(row.a) or apart(row.b) for row in found]
     if all(aside):
         rows.notes.append("every cable is of the management network or of power: none has a rail")
         return found
