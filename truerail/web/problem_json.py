@@ -10,7 +10,7 @@ HTTPException keeps its own status; anything else is 500
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -79,14 +79,18 @@ def problem(
     now: str | None = None,
 ) -> Response:
     """An error as a response. `kind` names it for programs: `not ready` becomes `urn:truerail:problem:not-ready`."""
-    reported = Problem(
-        type=f"urn:truerail:problem:{kind.replace(' ', '-')}" if kind else "about:blank",
-        title=kind.capitalize() or HTTPStatus(status).phrase,
-        status=status,
-        detail=printable(detail, _MOST_TEXT),
-        errors=tuple(faults[:_MOST_FAULTS]),
-        now=now,
+    reported = asdict(
+        Problem(
+            type=f"urn:truerail:problem:{kind.replace(' ', '-')}" if kind else "about:blank",
+            title=kind.capitalize() or HTTPStatus(status).phrase,
+            status=status,
+            detail=printable(detail, _MOST_TEXT),
+            errors=tuple(faults[:_MOST_FAULTS]),
+            now=now,
+        )
     )
+    if now is None:  # most have none
+        del reported["now"]
     given = {"Cache-Control": "no-store", **(headers or {})}
     return Response(orjson.dumps(reported), status, given, media_type=MEDIA_TYPE)
 
