@@ -35,12 +35,19 @@ from truerail.views.plain import as_json
 
 BROKEN, SEEN = fabric()
 _, WHOLE = fabric(faults=False)
+FIRST = publication(BROKEN.plan, SEEN)
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Site]:
+    with Site(None) as one:
+        yield one
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    with Site(publication(BROKEN.plan, SEEN)) as one:
-        yield one
+def site(started: Site) -> Site:
+    started.again(FIRST)
+    return started
 
 
 @pytest.fixture
