@@ -12,14 +12,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 BEGIN_SECONDS = 60.0
-_TRUERAIL = "from truerail.cli import main; from truerail.processes import service; service.NICE = 0; main()"
+_TRUERAIL = (
+    "from truerail.cli import demo_live, main; from truerail.processes import service;"
+    "service.NICE = 0; demo_live.ROUND_SECONDS = {}; main()"
+)
 """On a busy machine a nice judge would wait for whatever else is tested."""
 
 
 @contextmanager
-def running(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def running(folder: Path, *words: str, round_seconds: int = 5) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A demo and its address, once it has said where it can be opened. Killed at the end, if it still runs."""
-    command = [sys.executable, "-c", _TRUERAIL, "demo", "--output", str(folder), "--port", "0", *words]
+    command = [
+        sys.executable,
+        "-c",
+        _TRUERAIL.format(round_seconds),
+        "demo",
+        "--output",
+        str(folder),
+        "--port",
+        "0",
+        *words,
+    ]
     with (
         TemporaryDirectory(ignore_cleanup_errors=True) as left,  # by a service that is killed
         subprocess.Popen(

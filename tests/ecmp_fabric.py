@@ -21,19 +21,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from tests.lab.system import ip_batch, namespaces, run
 from tests.patience import ENOUGH, soon
 from tests.snmpd import COMMUNITY, CONFIGURATION, PORT, read
 from truerail.model import Cable, Device, Plan, Port, Role
 
-LEAVES, SPINES, SUPERSPINES = 12, 4, 4
-FLOWS = 40
+LEAVES, SPINES, SUPERSPINES = 8, 4, 4
+FLOWS = 60
 """Sockets of each host."""
-SPEED_GBPS = 0.1
+SPEED_GBPS = 0.04
 """What the agents say of every port: a wire whose spine uplinks a shared hash fills to four fifths."""
 PAYLOAD_BYTES, MTU = 8192, 9000
-PACE_SECONDS = 0.1
+PACE_SECONDS = 0.25
 """How often each socket sends a packet."""
 ROCE = 4791
 SEED_FILE = Path("/proc/sys/net/ipv4/fib_multipath_hash_seed")
@@ -54,6 +55,7 @@ _WALK = "snmpbulkwalk -v2c -c {community} -On -Cr50 127.0.0.1:{port} {oid}"
 _TABLES = ("1.3.6.1.2.1.31.1.1.1", "1.3.6.1.2.1.2.2.1")
 _NO_MIBS = {**os.environ, "MIBS": ""}
 _CLONE_NEWNET = 0x40000000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class Fabric:
 
     @property
     def switches(self) -> list[str]:
-        """Everything that has an agent."""
-        return [name for name, device in self.plan.devices.items() if device.role is not Role.HOST]
+        """Everything that hashes: it has uplinks, and an agent."""
+        return [name for name, device in self.plan.devices.items() if device.role in (Role.LEAF, Role.SPINE)]
 
     def seed(self, seeds: Mapping[str, int]) -> None:
         """Sets the hash seed of each of these switches; it counts from the next packet on."""
@@ -80,8 +82,8 @@ class Fabric:
 
     def ask(self, switch: str, script: str) -> str:
         """What a shell prints in a switch's namespace. Raises where it fails or takes longer than `ENOUGH`."""
-        command = ["ip", "netns", "exec", self.prefix + switch, "sh", "-c", script]
-        return subprocess.run(command, env=_NO_MIBS, capture_output=True, text=True, timeout=ENOUGH, check=True).stdout
+        shell = partial(subprocess.run, ["sh", "-c", script], env=_NO_MIBS, timeout=ENOUGH, check=True)
+        return inside(self.prefix + switch, partial(shell, capture_output=True, text=True)).stdout
 
 
 def plan() -> Plan:
@@ -229,16 +231,17 @@ def _send(flows: list[socket.socket], done: threading.Event) -> None:
         done.wait(due - time.monotonic())
 
 
-def inside(namespace: str, action: Callable[[], object]) -> None:
+def inside(namespace: str, action: Callable[[], T]) -> T:
     """Runs something in a network namespace: in a thread, which alone has another one than the process."""
     failed: list[BaseException] = []
+    done: list[T] = []
 
     def enter() -> None:
         try:
             with open(f"/run/netns/{namespace}") as of:
                 if ctypes.CDLL(None, use_errno=True).setns(of.fileno(), _CLONE_NEWNET):
                     raise OSError(ctypes.get_errno(), f"setns {namespace}")
-            action()
+            done.append(action())
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised in the caller's thread
             failed.append(error)
 
@@ -247,3 +250,4 @@ def inside(namespace: str, action: Callable[[], object]) -> None:
     thread.join()
     if failed:
         raise failed[0]
+    return done[0]

@@ -71,11 +71,8 @@ class Site:
     """The application in a thread of its own. `publish` brings a new evaluation, as a round does."""
 
     def __init__(self, first: Published | None, **changed: Any) -> None:
-        self.tower = FakeTower(first)
-        self.tower.moment = datetime.now(UTC)
-        self.worklist = Worklist()
-        if first:
-            self._take(first)
+        self.tower = FakeTower()
+        self._begin(first)
         app = create_app(self.tower, settings(**changed))
         config = uvicorn.Config(app, port=0, log_level="critical", ws="none", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
@@ -99,6 +96,17 @@ class Site:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._server.should_exit = True
         self._thread.join(ENOUGH)
+
+    def _begin(self, first: Published | None) -> None:
+        fresh = vars(FakeTower(first)) | {"events": self.tower.events, "moment": datetime.now(UTC)}
+        vars(self.tower).update(fresh)
+        self.worklist = Worklist()
+        if first:
+            self._take(first)
+
+    def again(self, first: Published) -> None:
+        """All as at the start, but the address: a browser keeps the files of the page, most of what a load costs."""
+        self.action(lambda: self._begin(first))
 
     def _take(self, evaluated: Published) -> None:
         self.worklist.update(evaluated.evaluation)

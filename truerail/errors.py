@@ -273,7 +273,11 @@ class CursorError(QueryError):
 
 
 class ConflictError(TruerailError):
-    """Somebody else changed it since the caller looked. Names who, and what it is now."""
+    """Somebody else changed it since the caller looked. Names who; `now` is what is there, if that has a name."""
+
+    def __init__(self, words: str, now: str | None = None) -> None:
+        super().__init__(words)
+        self.now = now
 
 
 class ListChangedError(TruerailError):

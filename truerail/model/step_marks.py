@@ -74,4 +74,4 @@ def changed(mark: StepMark | None, change: StepChange, now: datetime) -> StepMar
 def _agree(change: StepChange, current: str, wanted: str, words: str, since: datetime | None) -> None:
     if current not in (change.was, wanted):
         when = f" at {since:%Y-%m-%d %H:%M} UTC" if since else ""
-        raise ConflictError(f"{words}{when}")
+        raise ConflictError(f"{words}{when}", current)

@@ -109,13 +109,16 @@ class Probe:
         self.senders: "OrderedDict[Key, socket.socket]" = OrderedDict()
         self.names = dict(socket.if_nameindex())
         self.sockets: Dict[int, Tuple[socket.socket, Any]] = {}
-        self.poll = select.poll()
+        self.poll = select.epoll()  # poll() would look at all senders again for each packet
         self.stopped, self.planned = False, sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
         self.said = self.due = now()
 
     def listen(self) -> None:
         """Opens the listeners, and watches for the end of standard input."""
-        self.poll.register(0, select.POLLIN)
+        try:
+            self.poll.register(0, select.EPOLLIN)
+        except PermissionError:  # a file: behind its line it has ended
+            self.stopped = True
         for address, port in self.tasks["listen"]:
             try:
                 made = listener(address, port)
@@ -124,7 +127,7 @@ class Probe:
                 self.heard_flows -= {one["flow"] for one in self.tasks["hears"] if one["peer_address"] == address}
                 continue
             self.sockets[made.fileno()] = (made, None)
-            self.poll.register(made.fileno(), select.POLLIN)
+            self.poll.register(made.fileno(), select.EPOLLIN)
 
     def hear(self, made: socket.socket) -> None:
         """Counts what a listener has received."""
@@ -174,9 +177,11 @@ class Probe:
         """Reads what arrives until a time; ends early where standard input ends."""
         while True:
             left = until - now()
-            for number, _ in self.poll.poll(max(0.0, left * 1000)):
+            for number, _ in self.poll.poll(max(0.0, left)):
                 if number == 0:
-                    self.stopped = self.stopped or not os.read(0, 65536)
+                    if not os.read(0, 65536):
+                        self.stopped = True
+                        self.poll.unregister(0)
                     continue
                 made, key = self.sockets[number]
                 self.complain(made, key) if key else self.hear(made)
@@ -279,7 +284,6 @@ class Probe:
         say(f"sent {sum(self.sent.values())} of {self.planned}")
         if self.stopped:  # others may have sent until now: what is under way shall not look lost
             self.stopped = False
-            self.poll.unregister(0)
             self.tasks["stop_at"] = min(self.tasks["stop_at"], now() + LINGER_SECONDS)
         self.drain(self.tasks["stop_at"])
         if sum(self.full.values()):

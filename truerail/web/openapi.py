@@ -33,7 +33,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     401: _problem("The request is not authenticated."),
     403: _problem("The role does not allow this."),
     404: _problem("Nothing is called that; the detail names the nearest name."),
-    409: _problem("Somebody else changed it since the caller looked; the detail names who."),
+    409: _problem("Somebody else changed it since the caller looked; the detail names who, `now` what is there."),
     410: _problem("The list has moved on: read it from its begin."),
     413: _problem("The body is too large."),
     414: _problem("The path or the query is too long."),

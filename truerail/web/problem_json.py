@@ -10,7 +10,7 @@ HTTPException keeps its own status; anything else is 500
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -57,13 +57,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """RFC 9457. `type` is `about:blank` if `title` is that of the status itself."""
+    """RFC 9457. `type` is `about:blank` if `title` is that of the status itself. `now` is what is there instead of the
+    `was` of a refused write.
+    """
 
     type: str
     title: str
     status: int
     detail: str
     errors: tuple[Fault, ...] = ()
+    now: str | None = None
 
 
 def problem(
@@ -73,15 +76,21 @@ def problem(
     kind: str = "",
     faults: Sequence[Fault] = (),
     headers: Mapping[str, str] | None = None,
+    now: str | None = None,
 ) -> Response:
     """An error as a response. `kind` names it for programs: `not ready` becomes `urn:truerail:problem:not-ready`."""
-    reported = Problem(
-        type=f"urn:truerail:problem:{kind.replace(' ', '-')}" if kind else "about:blank",
-        title=kind.capitalize() or HTTPStatus(status).phrase,
-        status=status,
-        detail=printable(detail, _MOST_TEXT),
-        errors=tuple(faults[:_MOST_FAULTS]),
+    reported = asdict(
+        Problem(
+            type=f"urn:truerail:problem:{kind.replace(' ', '-')}" if kind else "about:blank",
+            title=kind.capitalize() or HTTPStatus(status).phrase,
+            status=status,
+            detail=printable(detail, _MOST_TEXT),
+            errors=tuple(faults[:_MOST_FAULTS]),
+            now=now,
+        )
     )
+    if now is None:  # most have none
+        del reported["now"]
     given = {"Cache-Control": "no-store", **(headers or {})}
     return Response(orjson.dumps(reported), status, given, media_type=MEDIA_TYPE)
 
@@ -117,14 +126,10 @@ def _reported(status: int, kind: str) -> Any:
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
 
     async def handler(request: Request, error: Exception) -> Response:
-        return problem(status, _words(error), kind=kind, headers=headers)
+        words = str(error.args[0] if error.args else error)  # a LookupError's own `str` would quote it
+        return problem(status, words, kind=kind, headers=headers, now=getattr(error, "now", None))
 
     return handler
-
-
-def _words(error: Exception) -> str:
-    """An exception's message; a LookupError's own `str` would quote it."""
-    return str(error.args[0]) if error.args else str(error)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

@@ -4,11 +4,12 @@ import { dated } from "./asof.js";
 
 /** What the API says when it does not give what was asked for. */
 export class Problem extends Error {
-  /** @param {number} status @param {string} title @param {string} detail */
-  constructor(status, title, detail) {
+  /** @param {number} status @param {string} title @param {string} detail @param {string | null} [now] what is there instead of `was` */
+  constructor(status, title, detail, now = null) {
     super(detail || title);
     this.status = status;
     this.title = title;
+    this.now = now;
   }
 }
 
@@ -41,8 +42,8 @@ export async function text(url, options) {
 /** @param {number} status @param {string} body */
 function problem(status, body) {
   try {
-    const { title, detail } = JSON.parse(body);
-    return new Problem(status, String(title ?? ""), String(detail ?? ""));
+    const { title, detail, now } = JSON.parse(body);
+    return new Problem(status, String(title ?? ""), String(detail ?? ""), now);
   } catch {
     return new Problem(status, `Error ${status}`, `The service answered with status ${status}.`);
   }

@@ -13,7 +13,7 @@ const ROLE = "truerail:steps:role";
 const RETRY = 15000;
 /** The service may answer otherwise later: no network, no log-in, too busy, no journal, or a proxy without the service. */
 const LATER = new Set([0, 401, 429, 500, 502, 503, 504]);
-const HELD = Object.freeze({ take: "taken_by", release: "taken_by", tick: "ticked_by", untick: "ticked_by", note: "note" });
+const PART = Object.freeze({ take: "taken", release: "taken", tick: "ticked", untick: "ticked", note: "noted" });
 
 /** @param {string} key @param {any} without */
 function stored(key, without) {
@@ -48,7 +48,7 @@ export class Marks {
     /** @type {Map<string, Mark>} */ this.known = new Map();
     /** @type {Entry[]} */ this.queue = stored(QUEUE, []);
     this.sending = false;
-    this.timer = 0;
+    this.timer = this.turn = 0;
     addEventListener("online", () => void this.send());
     addEventListener("storage", ({ key }) => {
       if (key !== QUEUE) return;
@@ -59,8 +59,10 @@ export class Marks {
 
   /** Asks the service for all marks. */
   async ask() {
+    const turn = ++this.turn;
     try {
       const { items } = await get("steps/marks");
+      if (turn !== this.turn) return;
       this.known = new Map(items.map((/** @type {Mark} */ mark) => [mark.step, mark]));
       this.changed();
     } catch (error) {
@@ -71,13 +73,10 @@ export class Marks {
   /** @param {string} step @returns {Mark} */
   of(step) {
     const mark = { ...blank(step), ...this.known.get(step) };
-    for (const entry of this.waiting(step)) {
-      if (entry.action === "note") Object.assign(mark, { note: entry.note, noted_by: entry.name, noted_at: entry.at });
-      else {
-        const part = entry.action === "take" || entry.action === "release" ? "taken" : "ticked";
-        const sets = entry.action === "take" || entry.action === "tick";
-        Object.assign(mark, { [`${part}_by`]: sets ? entry.name : "", [`${part}_at`]: sets ? entry.at : null });
-      }
+    for (const { action, name, note, at } of this.waiting(step)) {
+      const gone = action === "release" || action === "untick";
+      Object.assign(mark, { [`${PART[action]}_by`]: gone ? "" : name, [`${PART[action]}_at`]: gone ? null : at });
+      if (action === "note") mark.note = note;
     }
     return mark;
   }
@@ -95,7 +94,7 @@ export class Marks {
   /** @param {string} step @param {Action} action @param {string} name @param {string} [note] */
   put(step, action, name, note = "") {
     const id = `${Date.now()}-${Math.random()}`;
-    const was = String(this.of(step)[/** @type {"note"} */ (HELD[action])]);
+    const was = this.of(step)[action === "note" ? "note" : /** @type {"taken_by"} */ (`${PART[action]}_by`)];
     this.save([...this.queue, { id, step, action, name, note, was, at: hence(0), refused: "" }]);
     void this.send();
   }
@@ -105,10 +104,10 @@ export class Marks {
     this.save(this.queue.filter((entry) => entry.id !== id));
   }
 
-  /** Puts a refused entry in the place of what stands there now. @param {Entry} entry */
-  insist(entry) {
-    this.drop(entry.id);
-    this.put(entry.step, entry.action, entry.name, entry.note);
+  /** Puts a refused entry in the place of what its refusal names. @param {Entry} refused */
+  insist(refused) {
+    this.save(this.queue.map((entry) => (entry.id === refused.id ? { ...entry, at: hence(0), refused: "" } : entry)));
+    void this.send();
   }
 
   /** @param {Entry[]} queue */
@@ -138,8 +137,8 @@ export class Marks {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (LATER.has(error.status)) return false;
-      await this.ask();
-      this.save(this.queue.map((entry) => (entry.id === id ? { ...entry, refused: error.message } : entry)));
+      this.save(this.queue.map((entry) => (entry.id === id ? { ...entry, was: error.now ?? was, refused: error.message } : entry)));
+      void this.ask();
     }
     return true;
   }
