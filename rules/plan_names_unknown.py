@@ -13,7 +13,8 @@ note if it explains the cabling: half of the cables where numbers are kept, a qu
 GPUs, three quarters elsewhere. Where only another map explains it, this may be a shift of all cables as well: then it
 is this question, as is each planned name that a map leaves out. Devices are matched by the words and numbers of their
 names, numbers alone if these are the neighbors planned there. Where half of a tier's devices or more are not found so,
-those heard in their places are the question. These limits are judged, on simulated lists (benchmarks/results/accuracy.md).
+those heard in their places are the question. These limits are judged, on simulated lists
+(benchmarks/results/accuracy.md).
 
 ## What to do
 - Look at one of the devices: does the port beside the printed number have the name that the question offers?

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from truerail.web import application
+from truerail.web.application import shared_api
 
 ROOT = Path(__file__).resolve().parent.parent
 _REQUEST_BYTES = 1 << 16
@@ -100,7 +100,7 @@ def main() -> None:
     line = socket.socket(fileno=int(sys.argv[1]))
     for module in sys.argv[2:]:
         importlib.import_module(module)
-    application._api()  # what services make once
+    shared_api()  # what services make once
     gc.freeze()
     while True:
         request, handed, _, _ = socket.recv_fds(line, _REQUEST_BYTES, 1)

@@ -504,6 +504,7 @@ def test_a_file_that_another_service_is_making_is_waited_for(tmp_path: Path, mon
     journal = open_journal(Settings(f"sqlite:///{tmp_path}/journal.db"))
     assert journal.next_number() == 1
     assert len(waits) == 3
+    journal.close()
     other.close()
 
 

@@ -26,6 +26,16 @@ def test_leaves(tmp_path):
 def test_goes_on():
     pass
 """
+UNCLOSED = """
+import socket
+
+def test_leaves():
+    kept = [socket.socket()]
+    kept.append(kept)
+
+def test_goes_on():
+    pass
+"""
 HANGS = """
 import pathlib, subprocess
 
@@ -73,20 +83,31 @@ def run(folder: Path, text: str) -> str:
         check=False,
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    pid = int((folder / "pid").read_text())
-    soon(lambda: not Path(f"/proc/{pid}").exists(), "the process that the test left has ended")
     return done.stdout
+
+
+def ended(folder: Path) -> bool:
+    """Whether the process that the test left has ended."""
+    return not Path("/proc", (folder / "pid").read_text()).exists()
 
 
 def test_what_a_module_leaves_is_named_and_its_processes_are_ended(tmp_path: Path) -> None:
     shown = run(tmp_path, "from tests import left_over\nleft_over._ENDING_SECONDS = 0\n" + LEAVES)
+    soon(lambda: ended(tmp_path))
     assert "2 passed, 1 error" in shown
     for left in ("sleep 300", "thread lingering", "anon_inode:[eventpoll]", "file of_a_test"):
         assert left in shown
 
 
+def test_a_socket_that_is_garbage_and_open_is_found_in_its_own_module(tmp_path: Path) -> None:
+    shown = run(tmp_path, UNCLOSED)
+    assert "2 passed, 1 error" in shown
+    assert "ResourceWarning: unclosed <socket.socket" in shown
+
+
 def test_a_test_that_hangs_ends_with_its_processes_and_says_where(tmp_path: Path) -> None:
     shown = run(tmp_path, HANGS)
+    soon(lambda: ended(tmp_path))
     assert "1 failed, 1 passed" in shown
     assert "it hangs: no end after 2 s; its processes were killed: ['sleep 300 ']" in shown
     assert "process.wait()" in shown

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from nats.errors import Error
 from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
-from truerail.bus.nats_link import CUT_OFF, BusAddress, BusClient
+from truerail.bus.nats_link import CUT_OFF, CUT_OFF_BY, BusAddress, BusClient
 from truerail.bus.rights import FRONT, operator_inbox, streams
 from truerail.bus.rights_check import Refusals, Tried, attempts, tried
 from truerail.bus.streams import REPLICAS, Timing, ensure, missing_copies, require_leader
@@ -141,14 +141,15 @@ async def _connection(address: BusAddress, inbox: str, refusals: Refusals) -> Bu
             break
         except (Error, OSError, TimeoutError) as error:
             client.abandon()
-            if not (attempts_left and isinstance(error, ConnectionResetError)):
+            await asyncio.sleep(0)
+            if not (attempts_left and isinstance(error, CUT_OFF_BY)):
                 raise BusError(f"bus {address.url}: {_why_not(address, error, refusals.last)}") from None
     return client
 
 
 def _why_not(address: BusAddress, error: Exception, reported: str) -> str:
     """Why there is no connection, and what to look at."""
-    reason = CUT_OFF if isinstance(error, ConnectionResetError) else reported or _reason(error)
+    reason = CUT_OFF if isinstance(error, CUT_OFF_BY) else reported or _reason(error)
     if isinstance(error, ssl.SSLCertVerificationError) or "certificate verify failed" in reason.lower():
         return f"its certificate is not trusted: {reason}; name the file of its authority by --ca"
     if "authorization" in reason.lower():

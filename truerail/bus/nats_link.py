@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import nkeys
 import structlog
 from nats.aio.client import Client
+from nats.aio.transport import TcpTransport
 from nats.errors import Error
 from nats.js import JetStreamContext
 from nats.js.errors import NoStreamResponseError
@@ -37,6 +38,7 @@ PING_SECONDS = 5
 """A connection that answers no two pings has ended."""
 CUT_OFF = "it cuts the connection off, as a server does that refuses a login"
 """What is reported of a connection that ended before the server's reason arrived."""
+CUT_OFF_BY = (ConnectionResetError, BrokenPipeError)
 _JWT = b"-----BEGIN NATS USER JWT-----"
 
 
@@ -139,9 +141,11 @@ class BusClient(Client):
         return bool(self._server_info.get("cluster"))
 
     def abandon(self) -> None:
-        """Closes what a connection that failed has left open: `close` waits for it."""
-        if self._transport is not None:
-            self._transport.close()  # type: ignore[no-untyped-call]
+        """Closes what a connection that failed has left open, in the loop's next turn: `close` waits until the server
+        has closed its side of TLS as well, and the loop may end before that.
+        """
+        if isinstance(self._transport, TcpTransport) and self._transport._io_writer:
+            self._transport._io_writer.transport.abort()
 
 
 class Bus:
@@ -233,6 +237,7 @@ class Bus:
         # connection that is lost raises TypeError: asyncio's transport calls a method that it had set to None.
         with suppress(Error, OSError, TypeError, asyncio.TimeoutError):
             await asyncio.wait_for(closing.close(), ANSWER_SECONDS)
+        closing.abandon()
 
     async def listen(self, subject: str, take: Callable[[str, bytes, dict[str, str]], None]) -> None:
         """Calls `take` with subject, data and headers of each message. Subscriptions outlive a reconnection."""
@@ -261,7 +266,7 @@ class Bus:
     async def _error(self, client: BusClient, error: Exception) -> None:
         if client is not self.client:
             return
-        if isinstance(error, ConnectionResetError):  # why was reported before, or the next attempt brings it
+        if isinstance(error, CUT_OFF_BY):  # why was reported before, or the next attempt brings it
             self.problem = self.problem or CUT_OFF
             return
         problem = " ".join(str(error).split()) or type(error).__name__

@@ -21,6 +21,7 @@ from rules import rules
 from truerail.errors import CommandError
 from truerail.model.orphans import end_with
 from truerail.service.logs import logger
+from truerail.web.application import shared_api
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
@@ -196,9 +197,11 @@ def _end(running: list[_Child], signals: list[int]) -> None:
 def freeze() -> None:
     """Takes what is imported out of the garbage collection, so that no child copies it to count its references.
 
-    That includes the rules: a front that loads them for the first list of findings lets all its readers wait meanwhile.
+    That includes the rules and the API: a front that loads rules for the first list of findings lets all its readers
+    wait meanwhile, and so does a judge that makes the API for the first question.
     """
     rules()
+    shared_api()
     gc.collect()
     gc.freeze()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from math import isnan
+from math import fsum, isnan
 
 import numpy as np
 
@@ -198,7 +198,7 @@ def _value(word: str, rate: float | Sequence[float], sample: int) -> int | None:
     if quantity in _GAUGES:
         return int(rates[max(sample, 1) - 1])
     return (10**9 if quantity in _QUANTITIES else 0) + int(
-        sum(one for one in rates[:sample] if not isnan(one)) * STEP_SECONDS
+        fsum(one for one in rates[:sample] if not isnan(one)) * STEP_SECONDS
     )
 
 

@@ -44,7 +44,7 @@ def create_app(
 
 def open_app(tower: ServiceAPI, settings: Settings, exposition: Exposition | None = None) -> FastAPI:
     """The application without access control: who calls it has checked the caller."""
-    api = _api()
+    api = shared_api()
     app = _application(api.routes, openapi_url="/openapi.json")
     app.state.relayed = False
     app.state.desk = RequestContext(tower, settings, exposition)
@@ -59,11 +59,14 @@ def open_app(tower: ServiceAPI, settings: Settings, exposition: Exposition | Non
 
 
 @cache
-def _api() -> FastAPI:
-    """The endpoints of the API and their document, which are those of any service: made once in a process."""
+def shared_api() -> FastAPI:
+    """The endpoints of the API and their document, which are those of any service: made once, before processes that
+    need it are forked. That takes 0.7 s of a processor.
+    """
     app = _application()
     app.include_router(routes())
     app.include_router(service)
+    app.openapi()
     return app
 
 

@@ -1,8 +1,8 @@
 """What devices report about cabling beside LLDP, as claims: my port u, the other end's port v or only its device w.
 
 A claim is of one of the sources below. Its weight is the chance that what it names is right, given that its traps
-are handled: the values are estimates, and `benchmarks/results/accuracy.md` shows what they lead to. Sources of one group
-read the same thing, and count once. The traps, each with its source in the collector's docstring:
+are handled: the values are estimates, and `benchmarks/results/accuracy.md` shows what they lead to. Sources of one
+group read the same thing, and count once. The traps, each with its source in the collector's docstring:
 
 - A MAC counts only if one device lists it, and only where it is seen once in the fabric, on a port that is not planned
   to lead to a switch, and that shows MACs of one host alone.
