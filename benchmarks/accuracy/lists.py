@@ -3,7 +3,7 @@
 The fabric stays the same, so the truth about each cable is that of the plan under its own names. The forms and the
 layouts are in `list_forms`.
 
-python -m benchmarks.accuracy.lists [--runs 1000] [--write benchmarks/results/accuracy.md] [--show] [--form NAME] [--seed N]
+python -m benchmarks.accuracy.lists [--runs 1000] [--write PAGE] [--show] [--form NAME] [--seed N]
 """
 
 import argparse

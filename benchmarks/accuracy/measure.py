@@ -1,6 +1,6 @@
 """How often the causes are right: many simulated fabrics are evaluated, and the evaluations measured against the truth.
 
-python -m benchmarks.accuracy.measure [--fabrics 2400] [--write benchmarks/results/accuracy.md] [--show]
+python -m benchmarks.accuracy.measure [--fabrics 2400] [--write PAGE] [--show]
 python -m benchmarks.accuracy.measure --seed 17             one fabric, its truth and what was said of it
 python -m benchmarks.accuracy.measure --behaving --seed 17  one whose devices behave as real ones do
 """

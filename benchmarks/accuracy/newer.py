@@ -1,6 +1,6 @@
 """Cabling on the platforms that were simulated last, each alone and beside an older one.
 
-    python -m benchmarks.accuracy.newer [--fabrics 40] [--write benchmarks/results/accuracy.md]
+    python -m benchmarks.accuracy.newer [--fabrics 40] [--write PAGE]
 
 The fabrics are those of `fabrics.draw` and `fabrics.draw_behaving` with other switches. `--write` replaces the section
 of the page, and nothing else of it.

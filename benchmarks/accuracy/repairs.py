@@ -1,6 +1,6 @@
 """How good the order of repairs is: random fabrics, jobs and windows, beside the exact optimum; and how fast.
 
-    python -m benchmarks.accuracy.repairs [--fabrics 1000] [--hosts 12500] [--write benchmarks/results/accuracy.md]
+    python -m benchmarks.accuracy.repairs [--fabrics 1000] [--hosts 12500] [--write PAGE]
     python -m benchmarks.accuracy.repairs --seed 17     one fabric, its plan and its optimum
 
 `--write` replaces what was measured in the section of the page: `--fabrics 0` or `--hosts 0` leave their part as it is.

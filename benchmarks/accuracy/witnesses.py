@@ -1,6 +1,6 @@
 """Cabling with LLDP on part of the cables: what MAC tables and cables' serial numbers add, and what they get wrong.
 
-    python -m benchmarks.accuracy.witnesses [--fabrics 100] [--write benchmarks/results/accuracy.md]
+    python -m benchmarks.accuracy.witnesses [--fabrics 100] [--write PAGE]
 
 Every fabric has 512 host cables, six swaps of two cables, and 2 % of its hosts unread; MAC tables and serial numbers
 have the noise of `truerail/simulator/faults/beside_lldp.py`. `--write` replaces the section of the page, and nothing

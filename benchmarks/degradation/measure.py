@@ -1,6 +1,6 @@
 """Measures forecasts of failing links, and their speed.
 
-python -m benchmarks.degradation.measure [--seeds 16] [--links 2000] [--each 40] [--write benchmarks/results/accuracy.md]
+python -m benchmarks.degradation.measure [--seeds 16] [--links 2000] [--each 40] [--write PAGE]
 """
 
 from pathlib import Path

@@ -26,8 +26,7 @@ def section(lives: Sequence[Life], days: int, bench: str) -> str:
 
 A simulator, and no field data: links of 400 Gb/s live {days} days each, with light, meters, heat and bit errors from
 published figures (`benchmarks/degradation/physics.py` names each source, and what is judged), through the product's own
-past and LNK006, once a day. `python -m benchmarks.degradation.measure --write benchmarks/results/accuracy.md` writes this
-section. {bench}
+past and LNK006, once a day. `python -m benchmarks.degradation.measure` writes this section. {bench}
 
 {len(healthy):,} healthy links of {months:.1f} evaluated months each: {warned} had a warning, so {rate:.2f} false alarms
 for 1,000 links and month, {most:.2f} at most at 95 % confidence. Information is no alarm.

@@ -1,6 +1,6 @@
 """How long each ready-made question of the history takes over a month of a fabric.
 
-    python -m benchmarks.history.questions [--write benchmarks/results/history-questions.md] [--store DIR] [--hosts 1000]
+    python -m benchmarks.history.questions [--write PAGE] [--store DIR] [--hosts 1000]
 
 Every question is asked with its defaults at the end of the store: once as `truerail query` asks it, with the start of
 its process, and once inside a process that runs already, which is what reading and computing take.

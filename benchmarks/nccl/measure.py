@@ -1,6 +1,6 @@
 """How well the logs of drawn jobs are joined with rails.
 
-    python -m benchmarks.nccl.measure [--jobs 1000] [--write benchmarks/results/nccl-accuracy.md]
+    python -m benchmarks.nccl.measure [--jobs 1000] [--write PAGE]
 
 `--write` writes the page.
 """

@@ -1,6 +1,6 @@
 """How often polarized tiers and dead members are named right: drawn tiers with known truth, evaluated by the rules.
 
-python -m benchmarks.polarization.measure [--trials 6000] [--write benchmarks/results/polarization-accuracy.md]
+python -m benchmarks.polarization.measure [--trials 6000] [--write PAGE]
 python -m benchmarks.polarization.measure --seed 17        one trial, its truth and what was said of it
 """
 

@@ -1,6 +1,6 @@
 """How often a path sweep names faults right: drawn fabrics and faults, probed in simulation, judged as `check` does.
 
-python -m benchmarks.probe.measure [--trials 800] [--write benchmarks/results/probe-accuracy.md]
+python -m benchmarks.probe.measure [--trials 800] [--write PAGE]
 python -m benchmarks.probe.measure --seed 17        one trial, its truth and what was said of it
 """
 

@@ -1,6 +1,6 @@
 """How long the gate of schedulers takes to answer, over HTTP, from the last evaluation.
 
-    python -m benchmarks.service.gate [--write benchmarks/results/jobs-performance.md] [--hosts 2000] [--asked 10000]
+    python -m benchmarks.service.gate [--write PAGE] [--hosts 2000] [--asked 10000]
 
 The service is a process of its own on a simulated fabric with faults and running jobs. The gate is asked for one host
 after the other, as prologs do: on one connection, on a new connection each, and by several at a time. It takes a

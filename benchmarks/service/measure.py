@@ -1,6 +1,6 @@
 """The service under load: what an evaluation costs until it is published, and how long readers wait meanwhile.
 
-    python -m benchmarks.service.measure [--hosts 12500] [--write benchmarks/results/service-performance.md]
+    python -m benchmarks.service.measure [--hosts 12500] [--write PAGE]
 
 The service is the real one (watch, evaluate, journal in SQLite, API) but for the devices: their answers are simulated
 beforehand, in two versions with different faults, and evaluated in turn without a pause, so that readers always meet a

@@ -1,6 +1,6 @@
 """How long the page that Prometheus scrapes takes, beside prometheus-client's `generate_latest` on the same series.
 
-    python -m benchmarks.service.metrics [--write benchmarks/results/metrics-performance.md] [--hosts 1200 12500]
+    python -m benchmarks.service.metrics [--write PAGE] [--hosts 1200 12500]
 
 1,200 hosts of 8 rails give 100,000 samples with their traffic, 12,500 a million (and need 2 GB). Every evaluation is of
 a snapshot of its own, as in the service: nothing of the last round's tables is reused but what the exposition itself

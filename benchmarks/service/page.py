@@ -1,6 +1,6 @@
 """How soon the overview stands, and how soon a change is seen on it, in a real Chromium.
 
-python -m benchmarks.service.page [--loads 7] [--write benchmarks/results/page-performance.md]
+python -m benchmarks.service.page [--loads 7] [--write PAGE]
 """
 
 import argparse

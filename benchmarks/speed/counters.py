@@ -1,6 +1,6 @@
 """How long counters take: a round into the window, and every rule that looks at it, from 10,000 to 200,000 ports.
 
-    python -m benchmarks.speed.counters [--write benchmarks/results/telemetry-performance.md] [--ports 10000 50000 200000]
+    python -m benchmarks.speed.counters [--write PAGE] [--ports 10000 50000 200000]
 
 Each size runs in a process of its own, so that its peak of memory is its own. Jobs keep all rails busy, and some things
 are wrong, so that rules have something to look at closely: a NIC that pauses its leaf, slow NICs, errors, uplinks that

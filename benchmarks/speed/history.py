@@ -1,6 +1,6 @@
 """The history store of 1,000 hosts: its size, what it costs the service, and how fast an export is.
 
-    python -m benchmarks.speed.history [--write benchmarks/results/history-performance.md] [--hosts 1000]
+    python -m benchmarks.speed.history [--write PAGE] [--hosts 1000]
 
 All ports are busy, with counters every 10 s and light of four lanes at every port; some minutes are recorded, and their
 sizes multiplied to a day. Noise is what makes the files large: an idle fabric takes a tenth.

@@ -1,6 +1,6 @@
 """What jobs cost: their join with causes, the question which jobs ran over something, and the log of a large one.
 
-    python -m benchmarks.speed.jobs [--write benchmarks/results/jobs-performance.md] [--days 90] [--hosts 2000] [--jobs 1000]
+    python -m benchmarks.speed.jobs [--write PAGE] [--days 90] [--hosts 2000] [--jobs 1000]
 
 Jobs take random hosts of a simulated fabric with faults. The journal is filled with 10,000 runs a day by what writes
 them in the service. `benchmarks.service.gate` measures the gate on the same page.

@@ -1,6 +1,6 @@
 """A year of a 100,000-GPU fabric in the journal: how large it is, and how long each question takes.
 
-    python -m benchmarks.speed.journal [--write benchmarks/results/journal-performance.md] [--days 365] [--hosts 12500]
+    python -m benchmarks.speed.journal [--write PAGE] [--days 365] [--hosts 12500]
 
 Every day one cable in a hundred is moved to a wrong port or pulled, and put right some hours later: each time two
 changes of a link, and a finding and a cause that appear and are resolved. Rounds are kept for 35 days, one every 30 s.

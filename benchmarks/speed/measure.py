@@ -1,6 +1,6 @@
 """How long a check takes and what it needs, from 64 hosts to 12,500, and beside other tools.
 
-    python -m benchmarks.speed.measure [--write benchmarks/results/performance.md] [--hosts 64 1000 4000 12500] [--no-peers]
+    python -m benchmarks.speed.measure [--write PAGE] [--hosts 64 1000 4000 12500] [--no-peers]
 
 Fabrics are written to a temporary folder (0.8 GB for the largest) and checked by `truerail check` in a process of its
 own. The other tools run from .venv-bench (requirements/bench.txt).

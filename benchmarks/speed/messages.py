@@ -1,6 +1,6 @@
 """What messages between pollers and a judge cost: bytes, and processor time on both sides.
 
-python -m benchmarks.speed.messages [--write benchmarks/results/messages-performance.md] [--hosts 1000]
+python -m benchmarks.speed.messages [--write PAGE] [--hosts 1000]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The cabling pack of whole fabrics: time and size of each file, and whether a scanner reads every label.
 
-    python -m benchmarks.speed.pack [--write benchmarks/results/pack-performance.md]
+    python -m benchmarks.speed.pack [--write PAGE]
 
 Every page of labels is rendered (poppler's pdftoppm) and scanned (zbar's zbarimg); the addresses that are read are
 compared with those of the page's cables. Needs poppler-utils and zbar-tools.

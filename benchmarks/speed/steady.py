@@ -1,6 +1,6 @@
 """A steady round beside the version before: what it costs when nothing changed, and when 14 hosts did.
 
-    python -m benchmarks.speed.steady --before OTHER_TREE [--hosts 12500] [--write benchmarks/results/steady-performance.md]
+    python -m benchmarks.speed.steady --before OTHER_TREE [--hosts 12500] [--write PAGE]
 
 OTHER_TREE is a checkout of the version to compare with (`git worktree add /tmp/before b0bd363`). Both run this file in
 processes of their own, in turn, on one capture; medians of CPU seconds. A round begins with the answers as bytes in

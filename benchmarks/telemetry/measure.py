@@ -1,7 +1,7 @@
 """How often the cause behind traffic is named right: simulated jobs with one fault each, and days without any.
 
     python -m benchmarks.telemetry.measure [--runs 2000] [--days 100] [--show] [--state FILE]
-                                            [--minutes 35] [--write benchmarks/results/telemetry-accuracy.md]
+                                            [--minutes 35] [--write PAGE]
     python -m benchmarks.telemetry.measure --seed 17      one run, its truth and what was said of it
     python -m benchmarks.telemetry.measure --day 3        one day without a fault, and what was said of it
 

@@ -1,6 +1,6 @@
 """What asking live devices costs: SSH and SNMP, and how soon a re-cabled port is named; one after the other.
 
-python -m benchmarks.transport.measure [--write benchmarks/results/live-performance.md]
+python -m benchmarks.transport.measure [--write PAGE]
 """
 
 import argparse
