@@ -9,7 +9,7 @@ import numpy as np
 from truerail.analysis.affected import affected_cables, hidden_by_names, hosts_hurt, hosts_in_doubt
 from truerail.analysis.cabling import State
 from truerail.analysis.round import Round
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, grouped
 from truerail.model.finding import Cause, Finding, Severity, Verdict
 from truerail.model.index import PlanIndex
 
@@ -95,10 +95,8 @@ class Explained:
 
 def with_explained(causes: Iterable[Cause], findings: Iterable[Finding]) -> tuple[Cause, ...]:
     """The causes with the findings that name them in their detail."""
-    more: dict[str, list[str]] = {}
-    for finding in findings:
-        if (key := dict(finding.detail).get(HURT_BY)) is not None:
-            more.setdefault(str(key), []).append(finding.id)
+    keys = ((dict(finding.detail).get(HURT_BY), finding.id) for finding in findings)
+    more = grouped((str(key), found) for key, found in keys if key is not None)
     if not more:
         return tuple(causes)
     return tuple(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import chain
 
+from truerail.model.columns import grouped
 from truerail.model.job_facts import TopologyUnit
 from truerail.model.names import natural_key, printable
 
@@ -55,9 +56,7 @@ def topology_faults(seen: SeenGroups, units: Sequence[TopologyUnit], find: Calla
     """The faults of a topology; of several topologies of one file, each for itself. `find` is the code of a planned
     host, -1 for other nodes.
     """
-    topologies: dict[str | None, list[TopologyUnit]] = {}
-    for unit in units:
-        topologies.setdefault(unit.topology, []).append(unit)
+    topologies = grouped((unit.topology, unit) for unit in units)
     for found in topologies.values():
         yield from _of_one(seen, found, find)
 
@@ -89,9 +88,7 @@ def _places(seen: SeenGroups, units: Sequence[TopologyUnit], codes: Mapping[str,
         if not here and not unit.children:
             yield TreeFault("no-planned-host", unit.name, (), "has no host of the plan")
             continue
-        groups: dict[str, list[int]] = {}
-        for host in here:
-            groups.setdefault(seen.group[host], []).append(host)
+        groups = grouped((seen.group[host], host) for host in here)
         if not groups:
             continue
         home, most = min(groups.items(), key=lambda one: (-len(one[1]), natural_key(one[0])))
@@ -120,14 +117,9 @@ def _trees(
     """The trees of the hosts below each switch, the first few by name: each is followed upwards. What is above a switch
     that has enough of them has as many, so that no switch is met more often.
     """
-    above: dict[str, list[str]] = {}
-    for name, below in children.items():
-        for child in below:
-            above.setdefault(child, []).append(name)
-    holds: dict[str, list[str]] = {}
-    for name, hosts in codes.items():
-        for root in {seen.root[host] for host in hosts if host in seen.root}:
-            holds.setdefault(root, []).append(name)
+    above = grouped((child, name) for name, below in children.items() for child in below)
+    roots = {name: {seen.root[host] for host in hosts if host in seen.root} for name, hosts in codes.items()}
+    holds = grouped((root, name) for name, its in roots.items() for root in its)
     trees: dict[str, list[str]] = {}
     for root in sorted(holds, key=natural_key):
         waiting = holds[root]

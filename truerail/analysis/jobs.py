@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from truerail.model.columns import grouped
 from truerail.model.index import Devices
 from truerail.model.job_facts import PodOfJob, SchedulerJob
 from truerail.model.reading import Reading
@@ -167,11 +168,9 @@ def _records(reading: Reading, scheduler: str, devices: Devices) -> Iterator[Run
     """Records as jobs: the components of a heterogeneous job are one. Where one answer has different records of one
     name, as that of a federation may, the job has the nodes of all, and its GPUs are unknown.
     """
-    groups: dict[str, list[SchedulerJob]] = {}
-    for fact in reading.facts:
-        if isinstance(fact, SchedulerJob) and fact.job and fact.nodes and not RUNNING.isdisjoint(fact.state.split("+")):
-            groups.setdefault(fact.job.partition("+")[0], []).append(fact)
-    for key, repeated in groups.items():
+    facts = (fact for fact in reading.facts if isinstance(fact, SchedulerJob) and fact.nodes)
+    running = (fact for fact in facts if not RUNNING.isdisjoint(fact.state.split("+")))
+    for key, repeated in grouped((fact.job.partition("+")[0], fact) for fact in running if fact.job).items():
         records = list(dict.fromkeys(repeated))
         nodes = dict.fromkeys(node for record in records for node in record.nodes)
         alone = len({record.job for record in records}) == len(records)
@@ -195,11 +194,8 @@ def _records(reading: Reading, scheduler: str, devices: Devices) -> Iterator[Run
 
 
 def _pods(reading: Reading, devices: Devices) -> Iterator[RunningJob]:
-    groups: dict[str, list[PodOfJob]] = {}
-    for fact in reading.facts:
-        if isinstance(fact, PodOfJob) and fact.node and fact.phase == "Running":
-            groups.setdefault(fact.job, []).append(fact)
-    for key, pods in groups.items():
+    running = (fact for fact in reading.facts if isinstance(fact, PodOfJob) and fact.node and fact.phase == "Running")
+    for key, pods in grouped((fact.job, fact) for fact in running).items():
         counts = [pod.gpus for pod in pods]
         nodes = dict.fromkeys(pod.node for pod in pods if pod.node)
         yield RunningJob(

@@ -17,7 +17,7 @@ import numpy as np
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.causes.observed_links import Slots
 from truerail.causes.shift import positions
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, grouped
 from truerail.model.index import PlanIndex
 
 _NOT_ELSEWHERE = (Why.LINK_DOWN, Why.DISABLED, Why.NIC_ABSENT, Why.PENDING)
@@ -57,15 +57,14 @@ def strays(wiring: Wiring, true_name: Mapping[int, int]) -> Strays:
     hosts, places = heard[ports], _renamed(index, ports, true_name)
     planned = index.cables_at(places)
     owner = np.where((planned >= 0) & (index.b[planned] == places), index.a_device[planned], NONE)
-    for host, place in zip(hosts[owner != hosts].tolist(), places[owner != hosts].tolist(), strict=True):
-        found.places.setdefault(host, []).append(place)
+    away = owner != hosts
+    found.places = grouped(zip(hosts[away].tolist(), places[away].tolist(), strict=True))
     found.ports.update(zip(places.tolist(), ports.tolist(), strict=True))
     found.held.update(hosts[owner == hosts].tolist())
     lost = index.from_host & (wiring.partner[index.a] < 0) & wiring.listened[index.b_device]
     lost &= ~np.isin(index.b, places[owner == hosts]) & ~np.isin(wiring.why, _NOT_ELSEWHERE)
     lost &= np.isin(index.a_device, list(found.places))
-    for cable in np.flatnonzero(lost).tolist():
-        found.lost.setdefault(int(index.a_device[cable]), []).append(cable)
+    found.lost = grouped((int(index.a_device[cable]), cable) for cable in np.flatnonzero(lost).tolist())
     vacant = np.isin(index.b, wiring.identity.claims.u) | ~wiring.states.up(index.b)
     for host, own in found.lost.items():
         if len(own) > len(found.places[host]):  # some are in their places and silent

@@ -20,7 +20,7 @@ from truerail.causes.candidate import CauseCandidate, joined_names, names_of_dev
 from truerail.causes.moved import WIRING, open_names
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, grouped
 from truerail.model.finding import Alternative, Rename
 from truerail.model.names import natural_key
 
@@ -36,9 +36,8 @@ def swapped_cables(wiring: Wiring) -> Iterator[CauseCandidate]:
     vague = (
         (wiring.state == State.WRONG) & (wiring.place < 0) & index.from_host & (heard >= 0) & (heard != index.a_device)
     )
-    by_pair: dict[tuple[int, int], list[int]] = {}
-    for cable in np.flatnonzero(vague).tolist():
-        by_pair.setdefault((int(index.a_device[cable]), int(heard[cable])), []).append(cable)
+    cables_heard = np.flatnonzero(vague).tolist()
+    by_pair = grouped(((int(index.a_device[cable]), int(heard[cable])), cable) for cable in cables_heard)
     for (host, other), cables in by_pair.items():
         back = by_pair.get((other, host), [])
         if host < other and len(cables) == len(back) == 1:

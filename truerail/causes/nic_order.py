@@ -13,7 +13,7 @@ import numpy as np
 
 from truerail.analysis.cabling.paths import GpuRails
 from truerail.causes.observed_links import Mask, ObservedLinks
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, grouped
 
 MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3
@@ -64,9 +64,8 @@ def completed(s: ObservedLinks, found: list[NicOrder], gpus: GpuRails) -> list[N
     owner, plane, resident = s.index.a_device, s.index.plane, s.resident()
     rows, claimed = (np.concatenate([getattr(one, what) for one in found]) for what in ("rows", "cables"))
     names = s.slots.cable(owner[s.taken_for[rows]], s.slots.of[s.cable[rows]])
-    free: dict[tuple[int, int], list[int]] = {}
-    for cable in np.setdiff1d(names[names >= 0], claimed).tolist():
-        free.setdefault((int(owner[cable]), int(plane[cable])), []).append(cable)
+    unclaimed = np.setdiff1d(names[names >= 0], claimed).tolist()
+    free = grouped(((int(owner[cable]), int(plane[cable])), cable) for cable in unclaimed)
     left = np.isin(s.taken_for, claimed) & (gpus.near[s.index.a[s.cable]] == 0)
     left[rows] = False
     more: dict[int, dict[int, int]] = {}
@@ -143,9 +142,7 @@ def joined(s: ObservedLinks, single: list[NicOrder]) -> list[NicOrder]:
     """One order on three hosts or more is one cause: a model's firmware, or the order in the plan. It includes hosts
     that show a part of it and whose other NICs are not seen.
     """
-    groups: dict[tuple[Pairs, bool], list[NicOrder]] = {}
-    for found in single:
-        groups.setdefault((found.order, found.witnessed), []).append(found)
+    groups = grouped(((found.order, found.witnessed), found) for found in single)
     for key in sorted(groups, key=lambda key: len(key[0])):
         larger = [one for one in groups if one[1] == key[1] and set(key[0]) < set(one[0])]
         largest = [one for one in larger if not any(set(one[0]) < set(other[0]) for other in larger)]

@@ -4,7 +4,6 @@ A switch with its factory name hears and is heard in all the places of the switc
 votes "X is really Y"; if most sightings of X vote for the same Y, and Y itself is not seen, X is Y.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.finding import Rename
 
 MIN_CABLES = 2
@@ -34,21 +33,19 @@ def strangers(wiring: Wiring) -> list[Stranger]:
     index, partner = wiring.index, wiring.partner
     ports, planned = index.ports, index.devices.planned
     open_ = np.flatnonzero((wiring.state != State.RIGHT) & (wiring.why != Why.UNNAMED))
-    votes: Counter[tuple[int, int]] = Counter()
-    rows: dict[tuple[int, int], list[int]] = {}
+    votes: list[tuple[tuple[int, int], int]] = []
     for near, far, owner in ((index.a, index.b, index.b_device), (index.b, index.a, index.a_device)):
         seen = ports.device_of(partner[near[open_]])
         same_port = ports.name_of(partner[near[open_]]) == ports.name_of(far[open_])
-        for cable, name in zip(open_[(seen >= planned) & same_port], seen[(seen >= planned) & same_port], strict=True):
-            key = (int(name), int(owner[cable]))
-            votes[key] += 1
-            rows.setdefault(key, []).append(int(cable))
+        strange = (seen >= planned) & same_port
+        for cable, name in zip(open_[strange].tolist(), seen[strange].tolist(), strict=True):
+            votes.append(((name, int(owner[cable])), cable))
     total = np.bincount(ports.device_of(partner[: index.planned_ports])[partner[: index.planned_ports] >= 0])
     known = _seen_somewhere(wiring)
     return [
-        Stranger(name, true, np.array(rows[name, true], dtype=np.int64))
-        for (name, true), count in sorted(votes.items())
-        if count >= MIN_CABLES and count > MAJORITY * int(total[name]) and not known[true]
+        Stranger(name, true, np.array(cables, dtype=np.int64))
+        for (name, true), cables in sorted(grouped(votes).items())
+        if len(cables) >= MIN_CABLES and len(cables) > MAJORITY * int(total[name]) and not known[true]
     ]
 
 

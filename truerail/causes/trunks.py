@@ -14,6 +14,7 @@ from truerail.analysis.cabling.joined import Why
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.model import Alternative, CauseKind, Port
+from truerail.model.columns import grouped
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 
@@ -30,10 +31,7 @@ def joined_trunks(index: PlanIndex, drafts: Sequence[CauseCandidate]) -> list[Ca
     if len(swaps) < MIN_PARALLEL:
         return list(drafts)
     rank = _ranks(index)
-    groups: dict[tuple[str, str], list[CauseCandidate]] = {}
-    for draft in swaps:
-        one, other = _places(draft)
-        groups.setdefault((one.device, other.device), []).append(draft)
+    groups = grouped((tuple(place.device for place in _places(draft)), draft) for draft in swaps)
     whole: dict[int, CauseCandidate] = {}
     parts: set[int] = set()
     for group in groups.values():
@@ -111,10 +109,10 @@ def crossed_by_name(wiring: Wiring) -> Iterator[CauseCandidate]:
     vague &= (tier[heard] == tier[index.a_device]) & ((below == index.b_device) | (below < 0))
     ours = ~index.from_host & ((heard == index.a_device) | (wiring.state == State.RIGHT))
     sure = set(index.a_device[ours].tolist())
-    found: dict[tuple[int, int, int], list[int]] = {}
-    for cable in np.flatnonzero(vague).tolist():
-        key = int(index.b_device[cable]), int(index.a_device[cable]), int(heard[cable])
-        found.setdefault(key, []).append(cable)
+    found = grouped(
+        ((int(index.b_device[cable]), int(index.a_device[cable]), int(heard[cable])), cable)
+        for cable in np.flatnonzero(vague).tolist()
+    )
     for (above, one, other), cables in found.items():
         back = found.get((above, other, one), [])
         if one < other and len(cables) == len(back) and sure & {one, other}:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 NONE = -1
 """The code of a missing value."""
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 PIECE = 1 << 14
 """Rows processed in one step: a millisecond or two."""
 
@@ -61,6 +63,14 @@ def looked_up(numbers: Mapping[Any, int], values: Objects) -> Codes:
     for start in range(0, len(values), PIECE):  # in pieces, as above
         part = values[start : start + PIECE]
         found[start : start + len(part)] = np.fromiter(map(numbers.get, part, repeat(NONE)), np.int64, len(part))
+    return found
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, in their order."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
     return found
 
 

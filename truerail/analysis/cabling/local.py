@@ -17,7 +17,7 @@ from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.macs import MacTable
 from truerail.analysis.cabling.renumbered import renumbered_hosts
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, unanimous
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, grouped, unanimous
 from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -196,9 +196,8 @@ class LocalNames:
         """The members of each bond, by the code of the host that has it."""
         links = self.seen.table(NetLink)
         member = np.flatnonzero(links.codes("master")[0] >= 0)
-        of_host: dict[int, list[NetLink]] = {}
-        for host, row in zip(self.devices_of(links)[member].tolist(), member.tolist(), strict=True):
-            of_host.setdefault(host, []).append(links.rows[row])
+        hosts = self.devices_of(links)[member].tolist()
+        of_host = grouped(zip(hosts, (links.rows[row] for row in member.tolist()), strict=True))
         bonds = {host: bond_members(rows) for host, rows in of_host.items()}
         return {host: members for host, members in bonds.items() if members}
 

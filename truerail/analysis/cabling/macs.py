@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, looked_up
+from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, grouped, looked_up
 from truerail.model.facts import NetLink
 from truerail.model.names import canonical_mac
 
@@ -67,9 +67,7 @@ class MacTable:
         """MACs of several interfaces: for a bond and its member the owner is the planned one, without a plan the only
         member; in all other cases there is no owner.
         """
-        by_mac: dict[str, list[int]] = {}
-        for mac, port in rows:
-            by_mac.setdefault(mac, []).append(port)
+        by_mac = grouped(rows)
         for mac, ports in by_mac.items():
             meant = [port for port in ports if port < planned]
             one_owner = len(set(self._devices(np.array(ports)).tolist())) == 1

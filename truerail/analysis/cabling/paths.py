@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, grouped
 from truerail.model.facts import GpuNicPath, RdmaLink
 from truerail.model.plan import Transport
 
@@ -57,10 +57,8 @@ class GpuRails:
 
     def alike(self) -> "list[Alike]":
         """Every host with a known topology, grouped with those that are alike."""
-        grouped: dict[int, list[_Host]] = {}
-        for host in self._reported:
-            grouped.setdefault(id(host.pattern), []).append(host)
-        return [self._alike(hosts) for hosts in grouped.values()]
+        alike = grouped((id(host.pattern), host) for host in self._reported)
+        return [self._alike(hosts) for hosts in alike.values()]
 
     def _alike(self, hosts: "list[_Host]") -> "Alike":
         pattern = hosts[0].pattern
@@ -267,9 +265,7 @@ def _nearest(
     A plan is `whole` if it was written by hand; an inferred one lacks the NICs whose cables were not seen, so that a
     GPU to which one of these is nearest is left out, too.
     """
-    position: dict[str, list[int]] = {}
-    for number, name in enumerate(nics):
-        position.setdefault(name, []).append(number)
+    position = grouped((name, number) for number, name in enumerate(nics))
     levels: dict[int, dict[int, int]] = {}
     unplanned: dict[int, int] = {}
     for path in paths:
@@ -315,7 +311,5 @@ def _planned_nics(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[in
 def _named_in_plan(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
     """Host code to its planned NICs by the names that the plan gives them, and their ports."""
     index = wiring.index
-    ports: dict[int, list[int]] = {}
-    for port, host in zip(index.a[index.from_host].tolist(), index.a_device[index.from_host].tolist(), strict=True):
-        ports.setdefault(host, []).append(port)
+    ports = grouped(zip(index.a_device[index.from_host].tolist(), index.a[index.from_host].tolist(), strict=True))
     return {host: (tuple(index.spell(port).name for port in own), tuple(own)) for host, own in ports.items()}

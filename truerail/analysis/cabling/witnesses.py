@@ -24,7 +24,7 @@ import numpy as np
 
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.serials import cable_ends
-from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, factorize
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, factorize, grouped
 from truerail.model.facts import Fact, Optic
 from truerail.model.snapshot import Table
 from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry
@@ -145,10 +145,8 @@ class _Lags:
         device = names.devices_of(table)
         lag = ports.find_or_add(device, ports.name_codes(table.column("lag")))
         member = names.ports(device, ports.name_codes(table.column("port")))
-        self._members: dict[int, list[int]] = {}
-        for one, port in zip(lag.tolist(), member.tolist(), strict=True):
-            if one >= 0 and port >= 0:
-                self._members.setdefault(one, []).append(port)
+        known = (lag >= 0) & (member >= 0)
+        self._members = grouped(zip(lag[known].tolist(), member[known].tolist(), strict=True))
 
     def expanded(self, port: Codes) -> tuple[Codes, Codes, Mask]:
         """Ports with those of lags in place of lags: the rows they come from, the ports, and whether a lag has more

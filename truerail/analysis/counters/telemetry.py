@@ -18,7 +18,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SourceView, Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, grouped
 from truerail.model.facts import PortCounters, RdmaLink
 from truerail.model.reading import Reading
 
@@ -40,11 +40,9 @@ class Telemetry:
     @cached_property
     def readings(self) -> Mapping[tuple[str, str], Sequence[Reading]]:
         """The readings that contain counters, by collector and device."""
-        found: dict[tuple[str, str], list[Reading]] = {}
-        for reading in self.wiring.seen.readings:
-            if reading.facts and type(reading.facts[0]) is PortCounters:
-                found.setdefault((reading.collector, reading.device), []).append(reading)
-        return found
+        full = (reading for reading in self.wiring.seen.readings if reading.facts)
+        counted = (reading for reading in full if type(reading.facts[0]) is PortCounters)
+        return grouped(((reading.collector, reading.device), reading) for reading in counted)
 
     @property
     def ports(self) -> int:

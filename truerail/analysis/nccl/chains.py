@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from truerail.analysis.nccl.ends import End
 from truerail.analysis.nccl.job import NcclJob
+from truerail.model.columns import grouped
 
 _Pair = tuple[str | None, int, int, int]
 """Communicator, channel, sending rank, receiving rank."""
@@ -116,9 +117,7 @@ class _Chains:
 
 def _from_root(parents: Mapping[int, int | None]) -> tuple[int, ...]:
     """The ranks of a tree, level by level; those that do not hang on a root, as in a log of some hosts, come last."""
-    children: dict[int | None, list[int]] = {}
-    for rank, parent in sorted(parents.items()):
-        children.setdefault(parent if parent in parents else None, []).append(rank)
+    children = grouped((parent if parent in parents else None, rank) for rank, parent in sorted(parents.items()))
     order, seen, level = [], set[int](), children.get(None, [])
     while level:
         order += level

@@ -10,6 +10,7 @@ from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import FabricContext
 from truerail.causes.telemetry.precedence import PROBED
 from truerail.model.cause_kinds import CauseKind
+from truerail.model.columns import grouped
 from truerail.model.finding import Finding
 
 _BY_REASON: Mapping[str, CauseKind] = {
@@ -47,9 +48,7 @@ def said_of(finding: Finding) -> str:
 
 def behind(symptoms: Sequence[Finding]) -> str:
     """One sentence on the symptoms that a cause explains."""
-    where: dict[str, list[str]] = {}
-    for symptom in symptoms:
-        where.setdefault(symptom.name.replace("_", " "), []).append(symptom.subject)
+    where = grouped((symptom.name.replace("_", " "), symptom.subject) for symptom in symptoms)
     parts = [f"{rule} at {listed(names)}" for rule, names in where.items()]
     return f"It explains {'; '.join(parts)}"
 

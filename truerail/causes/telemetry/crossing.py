@@ -14,7 +14,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
 from truerail.causes.telemetry.found import FabricContext
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.plan import Device, Role
 
 Numbers = npt.NDArray[np.float64]
@@ -124,11 +124,8 @@ class Spines:
     def _untouched(self) -> dict[str, list[int]]:
         index, place = self.ground.wiring.index, self.ground.wiring.place
         touched = {*index.b_device[self.away].tolist(), *index.ports.device_of(place[self.away]).tolist()}
-        by_pod: dict[str, list[int]] = {}
-        for code, device in enumerate(self._devices):
-            if device.role is Role.LEAF and code not in touched:
-                by_pod.setdefault(device.pod, []).append(code)
-        return by_pod
+        leaves = ((code, device) for code, device in enumerate(self._devices) if device.role is Role.LEAF)
+        return grouped((device.pod, code) for code, device in leaves if code not in touched)
 
 
 @dataclass(frozen=True, slots=True)

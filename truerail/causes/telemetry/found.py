@@ -13,7 +13,7 @@ from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.model.columns import NONE, Codes, mapped
+from truerail.model.columns import NONE, Codes, grouped, mapped
 from truerail.model.finding import Finding
 
 
@@ -252,10 +252,7 @@ def found_in(ground: FabricContext, findings: Sequence[Finding]) -> Found:
 
 
 def _grouped(numbers: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:
-    groups: dict[Any, list[int]] = {}
-    for number in numbers:
-        groups.setdefault(key(number), []).append(number)
-    return groups
+    return grouped((key(number), number) for number in numbers)
 
 
 def _seconds(reported: object, otherwise: float) -> float:

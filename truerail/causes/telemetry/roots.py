@@ -31,7 +31,7 @@ from truerail.causes.telemetry.precedence import (
     Scope,
 )
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, grouped
 
 DOWN = (CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
 _OF_SEVERAL = {"PFC003": "cycle", "PRB004": "switches"}
@@ -215,10 +215,8 @@ FRAMES = 100.0
 def upstream(ground: FabricContext, switch: int) -> Mapping[int, int]:
     """The switches that a switch pauses, directly or over others, with their distance in links; without itself."""
     peer, owner = ground.peer, ground.owner
-    pausing: dict[int, list[int]] = {}
-    for port in np.flatnonzero(_pausing(ground)).tolist():
-        if 0 <= peer[port] < len(owner):
-            pausing.setdefault(owner[port], []).append(owner[int(peer[port])])
+    ports = np.flatnonzero(_pausing(ground) & (peer >= 0) & (peer < len(owner))).tolist()
+    pausing = grouped((owner[port], owner[int(peer[port])]) for port in ports)
     found, edge = {switch: 0}, [switch]
     while edge:
         reached = dict.fromkeys(other for device in edge for other in pausing.get(device, ()))
