@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from collector.formats.lldp_words import advertised, device, identified, local_port, seconds
+from collector.formats.table import cells_at
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 from truerail.model.names import CUT_NAME
@@ -279,7 +280,7 @@ def _whole(rows: list[Row], name: str, lines: Sequence[str]) -> list[Row]:
 
 def _cells(line: str, number: int, table: Header) -> Row:
     starts, count = table.starts, len(table.starts)
-    slices = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    slices = cells_at(line, starts)
     joined = [start for start in starts if 0 < start < len(line) and not line[start - 1].isspace()]
     if not joined and not _astride(line, table) and _fits(slices, table):
         return _row(slices, table)

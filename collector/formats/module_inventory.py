@@ -6,6 +6,7 @@ from typing import Any
 
 from collector.formats.documents import data_of
 from collector.formats.modules import Names, medium_of, module, word
+from collector.formats.table import cells_at
 from truerail.errors import UnreadableError
 from truerail.model import Optic
 
@@ -63,7 +64,7 @@ def _eos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
         in_columns = all(line[start - 1 : start].isspace() for start in starts[1:])
         found = _EOS_ROW.fullmatch(row)
         if in_columns:
-            cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+            cells = cells_at(line, starts)
         elif found:
             cells = [*found.groups()]
         else:

@@ -6,7 +6,7 @@ from typing import Any
 
 from collector.formats import port_paragraphs, port_tables
 from collector.formats.counts import may_be_cut
-from collector.formats.documents import document, listed
+from collector.formats.documents import data_of, document, listed
 from collector.formats.port_words import PortState, PortStatus, gbps, of_word, of_words, status
 from collector.formats.text import lines
 from collector.nos import cumulus_forms, model_forms
@@ -65,14 +65,8 @@ def _nxos(table: Any) -> Iterator[PortStatus]:
 def _junos(found: Any) -> Iterator[PortStatus]:
     for information in listed(found):
         for port in listed(information.get("physical-interface")):
-            state = of_words(_data(port.get("oper-status")), _data(port.get("admin-status")))
-            yield status(_data(port["name"]).strip(), state, gbps(_data(port.get("speed"))))
-
-
-def _data(value: Any) -> str:
-    """The text in `[{"data": text}]`; some exports omit the wrapper."""
-    reported = next(iter(listed(value)), None)
-    return str(reported.get("data") if isinstance(reported, dict) else reported)
+            state = of_words(data_of(port.get("oper-status")), data_of(port.get("admin-status")))
+            yield status(str(data_of(port["name"])).strip(), state, gbps(data_of(port.get("speed"))))
 
 
 def _nvue(ports: Mapping[str, Any]) -> Iterator[PortStatus]:

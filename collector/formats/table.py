@@ -40,6 +40,11 @@ class Table(NamedTuple):
         return self.labels.index(label) if label in self.labels else -1
 
 
+def cells_at(line: str, starts: Sequence[int]) -> list[str]:
+    """The cells of a line, which begin in these columns."""
+    return [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
 def tables(answer: str) -> list[Table]:
     """All tables in an answer, with any text between them. Raises `UnreadableError` if a row is cut.
 

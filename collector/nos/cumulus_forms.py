@@ -9,6 +9,7 @@ from collector.formats.documents import unwrapped
 from collector.formats.lldp_words import addresses, advertised, device, identified, local_port, seconds
 from collector.formats.lldpd import neighbors_from_plain
 from collector.formats.port_words import PortStatus, gbps, of_words, status
+from collector.formats.table import cells_at
 from collector.formats.text import asks, lines, sections
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
@@ -316,16 +317,12 @@ def _interface_rows(text: Sequence[str]) -> Iterator[Mapping[str, str]]:
         below = said[at + 1].strip() if at + 1 < len(said) else ""
         if _INTERFACE_HEADER.match(line) and _INTERFACE_RULER.fullmatch(below):
             starts = [run.start() for run in re.finditer(r"\S+", said[at + 1])]
-            labels = [cell.lower().removeprefix("remote ") for cell in _interface_cells(line, starts)]
+            labels = [cell.lower().removeprefix("remote ") for cell in cells_at(line, starts)]
         elif starts and not _INTERFACE_RULER.fullmatch(line.strip()):
-            row = dict(zip(labels, _interface_cells(line, starts), strict=True))
+            row = dict(zip(labels, cells_at(line, starts), strict=True))
             row["interface"] = row["interface"].removeprefix("+ ").strip()
             if row["interface"] and row.get("mtu"):
                 yield row
-
-
-def _interface_cells(line: str, starts: Sequence[int]) -> list[str]:
-    return [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
 """Cumulus Linux' `nv show bridge domain NAME mac-table` as text: the kernel's bridge in a table.
@@ -346,17 +343,13 @@ def table(text: Sequence[str]) -> list[tuple[str, str, str, set[str]]] | None:
     for at, line in enumerate(text[:-1]):
         if _MAC_HEADER.fullmatch(line) and _MAC_RULER.fullmatch(text[at + 1]):
             starts = [run.start() for run in re.finditer(r"\S+", text[at + 1])]
-            labels = [cell.lower().removesuffix(" address") for cell in _mac_cells(line, starts)]
+            labels = [cell.lower().removesuffix(" address") for cell in cells_at(line, starts)]
             rows = list[tuple[str, str, str, set[str]]]()
             for number, below in enumerate(text[at + 2 : -1], at + 3):
-                cells = _BLANK | dict(zip(labels, _mac_cells(below, starts), strict=True))
+                cells = _BLANK | dict(zip(labels, cells_at(below, starts), strict=True))
                 if _MAC_CUT in cells["mac"] + cells["interface"]:
                     raise UnreadableError("cells are cut: the terminal was too narrow", line=number, text=below)
                 words = {cells["entry-type"], "dst" if cells["remote-dst"] else ""}
                 rows.append((cells["interface"], cells["mac"], cells["vlan"], words))
             return rows
     return None
-
-
-def _mac_cells(line: str, starts: Sequence[int]) -> list[str]:
-    return [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]

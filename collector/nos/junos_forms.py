@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from collector.formats.counts import Tally, count, priority, summed, words
-from collector.formats.documents import listed
+from collector.formats.documents import data_of, listed
 from collector.formats.text import lines
 from truerail.model import Counter, PortCounters
 
@@ -271,7 +271,7 @@ def _tallied(found: Mapping[str, Any], note: Callable[[Tally, str, Mapping[str, 
     tally = Tally()
     for information in listed(found[PORT_KEY]):
         for interface in listed(information.get("physical-interface")):
-            note(tally, str(_port_data(interface["name"])), interface)
+            note(tally, str(data_of(interface["name"])), interface)
     return tally.some()
 
 
@@ -279,7 +279,7 @@ def _note_port(tally: Tally, port: str, interface: Mapping[str, Any]) -> None:
     for group, names in _GROUPS.items():
         for values in listed(interface.get(group)):
             for word, counter in names.items():
-                tally.note(port, counter, count(_port_data(values.get(word))))
+                tally.note(port, counter, count(data_of(values.get(word))))
 
 
 def _note_pfc(tally: Tally, port: str, interface: Mapping[str, Any]) -> None:
@@ -296,16 +296,9 @@ def _note_by_priority(
     tally: Tally, port: str, rows: list[Mapping[str, Any]], key: str, names: Mapping[str, str]
 ) -> None:
     for row in rows:
-        of = priority(_port_data(row.get(key)))
+        of = priority(data_of(row.get(key)))
         for word, name in names.items() if of is not None else ():
-            tally.note(port, Counter(name, of), count(_port_data(row.get(word))))
-
-
-def _port_data(value: Any) -> Any:
-    """The value in `[{"data": value}]`; some exports omit the wrapper."""
-    for one in listed(value):
-        return one.get("data") if isinstance(one, dict) else one
-    return None
+            tally.note(port, Counter(name, of), count(data_of(row.get(word))))
 
 
 """The queues in Junos' `show interfaces queue`: a paragraph for each queue below its port.
