@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 BEGIN_SECONDS = 60.0
-_TRUERAIL = "from truerail.cli import main; from truerail.processes import service; service.NICE = 0; main()"
+_TRUERAIL = "from truerail.cli import main; from truerail.roles import service; service.NICE = 0; main()"
 """On a busy machine a nice judge would wait for whatever else is tested."""
 
 

@@ -13,8 +13,8 @@ from statistics import median
 from msgspec import structs
 
 from benchmarks.speed.counters import STEP_SECONDS, Traffic
-from truerail.bus.inbox import Inbox
-from truerail.bus.outbox import Outbox
+from truerail.link.inbox import Inbox
+from truerail.link.outbox import Outbox
 from truerail.model import Reading
 from truerail.poller.latest import Latest
 from truerail.simulator import Shape, simulate
