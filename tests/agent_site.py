@@ -18,7 +18,7 @@ from tests.patience import soon
 from tests.poller_fabric import zoned_work
 from tests.ports import free_address
 from tests.real import require
-from truerail.bus.nats_link import BusAddress
+from truerail.link.nats_link import BusAddress
 from truerail.model import Target
 from truerail.model.names import answer_file
 from truerail.poller.agent_package import agent_file

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from tests.bus_judge_process import opened
 from tests.watched_service import settings_for
-from truerail.bus.nats_link import BusAddress
-from truerail.bus.subjects import Subjects
-from truerail.processes.front_bus import JudgePlace
-from truerail.processes.service import serve
+from truerail.link.nats_link import BusAddress
+from truerail.link.subjects import Subjects
+from truerail.roles.front_bus import JudgePlace
+from truerail.roles.service import serve
 from truerail.service.logs import set_up
 from truerail.service.settings import Http
 

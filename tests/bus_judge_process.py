@@ -9,12 +9,12 @@ from tests.bus_timing import LEASE, SLOW
 from tests.fake_fleet import FakeFleet
 from tests.poller_fabric import simulation, zoned_work
 from tests.watched_service import settings_for
-from truerail.bus.nats_link import BusAddress
-from truerail.bus.subjects import Subjects
+from truerail.link.nats_link import BusAddress
+from truerail.link.subjects import Subjects
 from truerail.poller.bus_polling import bus_polling
-from truerail.processes import service
-from truerail.processes.judge import judge
-from truerail.processes.post import Post
+from truerail.roles import service
+from truerail.roles.judge import judge
+from truerail.roles.post import Post
 from truerail.service.leadership import Leadership
 from truerail.service.logs import set_up
 from truerail.service.plans import PlanInForce

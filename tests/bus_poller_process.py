@@ -17,8 +17,8 @@ from pathlib import Path
 from tests.fake_fleet import FakeFleet
 from tests.nats_bus import TIMING
 from tests.poller_fabric import SHAPE, simulation, zoned_work
-from truerail.bus.nats_link import BusAddress
-from truerail.bus.subjects import Subjects
+from truerail.link.nats_link import BusAddress
+from truerail.link.subjects import Subjects
 from truerail.model import Role, Target
 from truerail.poller.bus_poller import BusPoller
 from truerail.transport.protocol import Answer

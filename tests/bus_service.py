@@ -16,8 +16,8 @@ from tests.patience import ENOUGH, until
 from tests.poller_fabric import simulation, zoned_work
 from tests.watched_service import settings_for
 from truerail.analysis.round import Round
-from truerail.bus.streams import Timing
-from truerail.bus.subjects import Subjects
+from truerail.link.streams import Timing
+from truerail.link.subjects import Subjects
 from truerail.model import Snapshot
 from truerail.model.life import LifeState
 from truerail.outputs.report_json import render_json

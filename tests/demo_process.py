@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 BEGIN_SECONDS = 60.0
 _TRUERAIL = (
-    "from truerail.cli import demo_live, main; from truerail.processes import service;"
+    "from truerail.cli import demo_live, main; from truerail.roles import service;"
     "service.NICE = 0; demo_live.ROUND_SECONDS = {}; main()"
 )
 """On a busy machine a nice judge would wait for whatever else is tested."""

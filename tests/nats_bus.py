@@ -12,8 +12,8 @@ from typing import Protocol
 from tests.patience import soon
 from tests.ports import free_address
 from tests.real import require
-from truerail.bus.nats_link import BusAddress
-from truerail.bus.streams import Timing
+from truerail.link.nats_link import BusAddress
+from truerail.link.streams import Timing
 
 TIMING = Timing(beat_seconds=0.3, ttl_seconds=1.5, check_seconds=0.5, gather_seconds=20.0)
 

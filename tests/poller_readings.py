@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
-from truerail.bus.inbox import Inbox, Place
-from truerail.bus.outbox import Outbox, Outgoing
+from truerail.link.inbox import Inbox, Place
+from truerail.link.outbox import Outbox, Outgoing
 from truerail.model import Fact, PortCounters, Reading
 from truerail.model.facts import Counter
 from truerail.poller.latest import Latest

@@ -17,16 +17,16 @@ import pytest
 from tests.live_site import Run, runner
 from truerail.agent.bus_connection import Address
 from truerail.agent.bus_connection import BusError as AgentBusError
-from truerail.agent.jobs import Result
-from truerail.agent.messages import Answers
-from truerail.agent.messages import name_token as token_of_agent
+from truerail.agent.command_jobs import Result
+from truerail.agent.outgoing import Answers
+from truerail.agent.outgoing import name_token as token_of_agent
 from truerail.agent.sysfs_reader import LOOK_UP_SECONDS, SysfsReader, reader_of
-from truerail.bus.codec import inflated, opened
-from truerail.bus.messages import COUNTS
-from truerail.bus.outbox import Outbox
-from truerail.bus.raw_answers import MOST_MESSAGE_BYTES, command_id, raw_message
-from truerail.bus.subjects import name_token
 from truerail.errors import BusMessageError, BusSchemaError
+from truerail.link.codec import inflated, opened
+from truerail.link.messages import COUNTS
+from truerail.link.outbox import Outbox
+from truerail.link.raw_answers import MOST_MESSAGE_BYTES, command_id, raw_message
+from truerail.link.subjects import name_token
 from truerail.model import PortCounters, Reading, Role, Target
 from truerail.model.facts import Counter
 from truerail.poller.agent_answers import MOST_MESSAGES, SILENT_SECONDS, AgentAnswers

@@ -20,8 +20,8 @@ from tests.nats_bus import TIMING, nats_server
 from tests.patience import ENOUGH, soon, until
 from tests.poller_fabric import simulation, zoned_work
 from truerail.agent import bus_connection
-from truerail.bus.nats_link import BusClient
-from truerail.bus.subjects import Subjects
+from truerail.link.nats_link import BusClient
+from truerail.link.subjects import Subjects
 from truerail.model import Reading, Role
 from truerail.poller import Poller, agent_answers
 from truerail.poller.bus_poller import BusPoller

@@ -20,10 +20,10 @@ from tests.patience import ENOUGH, soon, until
 from tests.ports import free_address, free_port
 from tests.real import require
 from tests.test_access_serve import certificate
-from truerail.bus.cluster_files import cluster_servers, cluster_text
-from truerail.bus.nats_link import Bus, BusAddress
-from truerail.bus.subjects import Subjects
 from truerail.errors import BusError
+from truerail.link.cluster_files import cluster_servers, cluster_text
+from truerail.link.nats_link import Bus, BusAddress
+from truerail.link.subjects import Subjects
 
 SUBJECTS = Subjects("clustered")
 NAMES = ("bus-1", "bus-2", "bus-3")

@@ -10,8 +10,8 @@ from nkeys import PREFIX_BYTE_USER, encode_seed, from_seed
 
 from tests.nats_bus import nats_server
 from tests.patience import until
-from truerail.bus.nats_link import Bus, BusAddress
 from truerail.errors import BusError
+from truerail.link.nats_link import Bus, BusAddress
 
 
 def test_the_wrong_login_and_a_bus_that_is_off_are_named_with_the_address(tmp_path: Path) -> None:

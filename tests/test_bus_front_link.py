@@ -15,15 +15,15 @@ from tests.nats_bus import NatsServer, nats_server
 from tests.patience import ENOUGH
 from tests.test_viewfile_copies import copied, written
 from truerail import __version__
-from truerail.bus.codec import pack, squeezed, unpack
-from truerail.bus.messages import Answer, Ask, Audit, Event, Failed, Fetch, Notice, Part, Reply, Request, Rest, View
-from truerail.bus.nats_link import Bus
-from truerail.bus.subjects import Subjects
 from truerail.errors import JudgeUnavailableError
+from truerail.link.codec import pack, squeezed, unpack
+from truerail.link.messages import Answer, Ask, Audit, Event, Failed, Fetch, Notice, Part, Reply, Request, Rest, View
+from truerail.link.nats_link import Bus
+from truerail.link.subjects import Subjects
 from truerail.model.tasks import end
-from truerail.processes import front_bus
-from truerail.processes.front_bus import BusFrontLink, JudgePlace
-from truerail.processes.front_link import Takes
+from truerail.roles import front_bus
+from truerail.roles.front_bus import BusFrontLink, JudgePlace
+from truerail.roles.front_link import Takes
 from truerail.viewfile.copying import ViewChanges
 
 SUBJECTS = Subjects("played")

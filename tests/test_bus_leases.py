@@ -15,9 +15,9 @@ from nats.aio.client import Client
 
 from tests.nats_bus import NatsServer, nats_server
 from tests.patience import ENOUGH, until
-from truerail.bus.leases import JudgeLease, LeaseTiming
-from truerail.bus.streams import Timing, ensure
-from truerail.bus.subjects import Subjects
+from truerail.link.leases import JudgeLease, LeaseTiming
+from truerail.link.streams import Timing, ensure
+from truerail.link.subjects import Subjects
 from truerail.model.tasks import end
 from truerail.service.leadership import Leadership
 
@@ -29,8 +29,8 @@ HOLDER = """
 import asyncio, sys
 from nats.aio.client import Client
 from tests.test_bus_leases import FAST
-from truerail.bus.leases import JudgeLease
-from truerail.bus.subjects import Subjects
+from truerail.link.leases import JudgeLease
+from truerail.link.subjects import Subjects
 
 async def main():
     client = Client()
@@ -81,7 +81,7 @@ async def judges(server: NatsServer, subjects: Subjects, count: int) -> AsyncIte
         for lease in leases:
             await lease.release()
         for client in clients:
-            with suppress(OSError, TypeError):  # TypeError: truerail/bus/nats_link.py
+            with suppress(OSError, TypeError):  # TypeError: truerail/link/nats_link.py
                 await client.close()
 
 

@@ -1,6 +1,6 @@
 """Which pollers run, and which are missing: by a clock that the test sets."""
 
-from truerail.bus.live_pollers import MISSING_SECONDS, LivePollers
+from truerail.link.live_pollers import MISSING_SECONDS, LivePollers
 
 ONE, OTHER = ("dc1", "one"), ("dc1", "other")
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.poller_readings import Pair, counters, reading
-from truerail.bus.codec import inflated, opened, pack, squeezed
-from truerail.bus.fact_rows import facts_of, rows_of
-from truerail.bus.messages import SCHEMA, Body, Envelope, KindRows, Observation
-from truerail.bus.sending import packed
 from truerail.errors import BusMessageError, BusSchemaError
+from truerail.link.codec import inflated, opened, pack, squeezed
+from truerail.link.fact_rows import facts_of, rows_of
+from truerail.link.messages import SCHEMA, Body, Envelope, KindRows, Observation
+from truerail.link.sending import packed
 from truerail.model import KINDS
 from truerail.model.bounds import bounded
 from truerail.model.facts import Counter, NetLink, PortCounters

@@ -35,12 +35,12 @@ from tests.nats_bus import TIMING, NatsServer, nats_server
 from tests.patience import ENOUGH, until
 from tests.poller_fabric import zoned_work
 from tests.real import give_up
-from truerail.bus.codec import pack
-from truerail.bus.messages import SCHEMA, Beat, Entry, Envelope, Observation
-from truerail.bus.nats_link import Bus
-from truerail.bus.outbox import Outbox
-from truerail.bus.subjects import Subjects
 from truerail.errors import BusError
+from truerail.link.codec import pack
+from truerail.link.messages import SCHEMA, Beat, Entry, Envelope, Observation
+from truerail.link.nats_link import Bus
+from truerail.link.outbox import Outbox
+from truerail.link.subjects import Subjects
 from truerail.model import Role
 from truerail.model.life import LifeState
 from truerail.poller import Poller
@@ -341,7 +341,7 @@ def test_an_answer_that_is_too_large_for_the_bus_is_unknown_with_that_reason(
     server: NatsServer, subjects: Subjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nats.aio.client.Client.max_payload", 200)
-    monkeypatch.setattr("truerail.bus.sending._PACKED_FROM_BYTES", 100)
+    monkeypatch.setattr("truerail.link.sending._PACKED_FROM_BYTES", 100)
 
     async def body() -> None:
         async with (

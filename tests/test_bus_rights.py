@@ -16,10 +16,10 @@ from tests.patience import soon
 from tests.ports import free_address
 from tests.real import require
 from tests.test_access_serve import certificate
-from truerail.bus.rights import users
-from truerail.bus.server_files import public_key, users_text
-from truerail.bus.subjects import Subjects
 from truerail.errors import BusError
+from truerail.link.rights import users
+from truerail.link.server_files import public_key, users_text
+from truerail.link.subjects import Subjects
 
 ZONES = ("dc1", "dc2")
 

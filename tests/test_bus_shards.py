@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from truerail.bus.shards import owner, token
+from truerail.link.shards import owner, token
 
 DEVICES = [f"gpu-{number:05d}.dc1.example" for number in range(2000)]
 POLLERS = [f"poller-{number}" for number in range(10)]

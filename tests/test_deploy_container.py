@@ -12,7 +12,7 @@ import pytest
 
 from tests.deploying import DEPLOY, ROOT, document, passes, run, tool
 from tests.real import require
-from truerail.bus.cluster_files import cluster_servers
+from truerail.link.cluster_files import cluster_servers
 
 COMPOSE = DEPLOY / "compose"
 SERVICES: dict[str, Any] = document(COMPOSE / "compose.yaml")["services"]

@@ -13,8 +13,8 @@ import yaml
 from typer.testing import CliRunner
 
 from tests.deploying import DEPLOY, ROOT, document, passes, run, tool
-from truerail.bus.cluster_files import cluster_servers
 from truerail.cli.app import app
+from truerail.link.cluster_files import cluster_servers
 from truerail.outputs.monitoring import monitoring_files, write
 
 FOLDER = DEPLOY / "kubernetes"

@@ -22,12 +22,12 @@ from structlog.testing import capture_logs
 
 from tests.demo_process import get, running
 from tests.patience import ENOUGH, soon
-from truerail.bus.messages import Alive, Event
+from truerail.link.messages import Alive, Event
 from truerail.model.history import NoHistory
-from truerail.processes.front_link import SILENT_SECONDS, Takes
-from truerail.processes.front_service import FrontService
-from truerail.processes.front_socket import SocketFrontLink
-from truerail.processes.service import _folder
+from truerail.roles.front_link import SILENT_SECONDS, Takes
+from truerail.roles.front_service import FrontService
+from truerail.roles.front_socket import SocketFrontLink
+from truerail.roles.service import _folder
 from truerail.viewfile.view_file import NAME
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
@@ -111,8 +111,8 @@ def _events(stream: http.client.HTTPResponse) -> Iterator[tuple[str, str]]:
 
 def test_rules_are_loaded_before_a_front_answers_anybody() -> None:
     script = (
-        "import sys, truerail.processes.front\n"
-        "from truerail.processes.supervisor import freeze\n"
+        "import sys, truerail.roles.front\n"
+        "from truerail.roles.supervisor import freeze\n"
         "freeze()\n"
         "loaded = set(sys.modules)\n"
         "from truerail.views.lists import known_rules\n"

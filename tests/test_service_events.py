@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerail.bus.messages import Event
+from truerail.link.messages import Event
 from truerail.service.events import KEPT, EventLog
 
 

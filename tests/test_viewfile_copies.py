@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.fake_tower import published
-from truerail.bus.codec import expanded, pack, squeezed
-from truerail.bus.messages import KindRows
 from truerail.errors import BusMessageError, ViewRefusedError
+from truerail.link.codec import expanded, pack, squeezed
+from truerail.link.messages import KindRows
 from truerail.model.plan import Port
 from truerail.outputs.metrics import Exposition
 from truerail.viewfile.copying import ViewChanges, ViewCopy, changes

@@ -62,10 +62,10 @@ class Figures:
 def serve(hosts: int, port: int, folder: Path) -> None:
     """Serves a fabric of this size and evaluates without a pause until standard input ends; prints what it measured."""
     from truerail.poller.event_loop import run
-    from truerail.processes.front import front
-    from truerail.processes.post import Post
-    from truerail.processes.service import NICE, listening_at
-    from truerail.processes.supervisor import Supervisor, freeze
+    from truerail.roles.front import front
+    from truerail.roles.post import Post
+    from truerail.roles.service import NICE, listening_at
+    from truerail.roles.supervisor import Supervisor, freeze
     from truerail.service.settings import Http, Journal, Settings
     from truerail.viewfile.view_file import NAME
     from truerail.web.listen import listen
@@ -101,8 +101,8 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     from truerail.journal import open_journal
     from truerail.model.pause import garbage_of_the_young_only
     from truerail.outputs.metrics import Exposition
-    from truerail.processes.judge import SWITCH_SECONDS
-    from truerail.processes.judge_link import JudgeLink
+    from truerail.roles.judge import SWITCH_SECONDS
+    from truerail.roles.judge_link import JudgeLink
     from truerail.service.evaluator import Evaluator
     from truerail.service.plans import PlanInForce
     from truerail.service.round_loop import Watch

@@ -13,8 +13,9 @@ from statistics import median
 from msgspec import structs
 
 from benchmarks.speed.counters import STEP_SECONDS, Traffic
-from truerail.bus.inbox import Inbox
-from truerail.bus.outbox import Outbox
+from truerail.link.inbox import Inbox
+from truerail.link.outbox import Outbox
+from truerail.link.sending import packed
 from truerail.model import Reading
 from truerail.poller.latest import Latest
 from truerail.simulator import Shape, simulate
@@ -58,7 +59,8 @@ class Wire:
         taken = time.process_time()
         if self.inbox.dropped_total:
             raise RuntimeError(f"{what}: {self.inbox.dropped_total} messages did not count: {self.inbox.problem}")
-        return Cost(what, sum(len(message.data) for message in messages) / 1000, sent - began, taken - sent)
+        size = sum(len(packed(message.data)[0]) for message in messages)
+        return Cost(what, size / 1000, sent - began, taken - sent)
 
 
 def measured(hosts: int) -> list[Cost]:
@@ -101,8 +103,9 @@ def main() -> None:
     )
     text = (
         "# Messages between pollers and the service, measured\n\n"
-        f"{given.hosts:,} simulated hosts of 8 rails and their switches; CPU seconds, medians of {RUNS}. Written by\n"
-        "`python -m benchmarks.speed.messages`. Parsing the answers is not in it: see [performance](performance.md).\n"
+        f"{given.hosts:,} simulated hosts of 8 rails and their switches; CPU seconds, medians of {RUNS}; bytes as a\n"
+        "bus carries them. Written by `python -m benchmarks.speed.messages`. Parsing the answers is not in it: see\n"
+        "[performance](performance.md).\n"
         "\n| round | kB | kB a host | poller, CPU s | service, CPU s |\n| --- | ---: | ---: | ---: | ---: |\n"
         f"{rows}\n\n"
         f"Counters come each {STEP_SECONDS:g} s. Machines that others use too show more CPU seconds than quiet ones.\n"

@@ -16,7 +16,7 @@ from collector import collectors
 from rules import rules
 from tests.patience import ENOUGH
 from truerail.cli import main
-from truerail.processes import service
+from truerail.roles import service
 
 from .layout import Layout
 
@@ -24,7 +24,7 @@ _CLONE_NEWNET = 0x40000000
 """linux/sched.h"""
 _LOADED = (
     *("truerail.cli.app", "truerail.cli.live_check", "truerail.transport.switch_device"),
-    *("truerail.processes.judge", "truerail.service.loading"),
+    *("truerail.roles.judge", "truerail.service.loading"),
 )
 """What commands would import, each by itself."""
 

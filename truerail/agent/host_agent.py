@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 
 from .bus_connection import Address, Connection
+from .command_jobs import Job, Result
 from .declared import Declared, Question
-from .jobs import Job, Result
-from .messages import Answers, name_token
 from .neighbor_watch import NeighborWatch
+from .outgoing import Answers, name_token
 from .sysfs_reader import SysfsReader, reader_of
 
 AT_ONCE = 2

@@ -12,7 +12,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 
-from .jobs import PATH
+from .command_jobs import PATH
 
 COMMAND = ("lldpcli", "-f", "json0", "watch")
 FIRST_SECONDS, MOST_SECONDS = 1.0, 60.0

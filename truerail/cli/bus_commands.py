@@ -9,9 +9,9 @@ import typer
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
-    from truerail.bus.inspection import Inspection, StreamState
-    from truerail.bus.nats_link import BusAddress
-    from truerail.bus.subjects import Subjects
+    from truerail.link.inspection import Inspection, StreamState
+    from truerail.link.nats_link import BusAddress
+    from truerail.link.subjects import Subjects
 
 _T = TypeVar("_T")
 app = typer.Typer(no_args_is_help=True, help="The bus between pollers, judges and fronts: set it up, check its rights.")
@@ -57,10 +57,10 @@ def init(
     """Write nats-server.conf (once), users.conf, and a key file for each role. Existing keys are kept. With --routes
     a configuration for each server of a cluster, and cluster.conf, which has their password (once).
     """
-    from truerail.bus.rights import OPERATOR
-    from truerail.bus.server_files import SEED
     from truerail.cli import terminal_output
     from truerail.cli.bus_files import ServerWords, agents_of, next_step, write_files
+    from truerail.link.rights import OPERATOR
+    from truerail.link.server_files import SEED
 
     subjects, known = _subjects(fabric), [zone.strip() for zone in zones.split(",")]
     words = ServerWords(listen, routes, store, tls_cert, tls_key, tls_ca, clients_ca)
@@ -107,13 +107,13 @@ def _role(role: str, zone: str) -> str:
 
 
 def _make_streams(address: "BusAddress", subjects: "Subjects") -> list[str]:
-    from truerail.bus.inspection import make_streams
+    from truerail.link.inspection import make_streams
 
     return _run(make_streams(address, subjects))
 
 
 def _inspect(address: "BusAddress", subjects: "Subjects", role: str, zone: str) -> "Inspection":
-    from truerail.bus.inspection import inspect
+    from truerail.link.inspection import inspect
 
     return _run(inspect(address, subjects, role, zone))
 
@@ -135,8 +135,8 @@ def _run(work: Coroutine[Any, Any, _T]) -> _T:
 def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | None, key: Path | None) -> "BusAddress":
     """Raises CommandError."""
     _require()
-    from truerail.bus.nats_link import BusAddress
     from truerail.errors import BusError
+    from truerail.link.nats_link import BusAddress
 
     try:
         return BusAddress(bus, creds, ca, certificate, key)
@@ -146,7 +146,7 @@ def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | 
 
 def _subjects(fabric: str) -> "Subjects":
     _require()
-    from truerail.bus.subjects import Subjects
+    from truerail.link.subjects import Subjects
 
     return Subjects(fabric)
 

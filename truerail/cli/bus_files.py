@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from truerail.errors import BusError, CommandError
 
 if TYPE_CHECKING:
-    from truerail.bus.cluster_files import ClusterServer
-    from truerail.bus.rights import User
-    from truerail.bus.server_files import ServerOptions
-    from truerail.bus.subjects import Subjects
+    from truerail.link.cluster_files import ClusterServer
+    from truerail.link.rights import User
+    from truerail.link.server_files import ServerOptions
+    from truerail.link.subjects import Subjects
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -34,7 +34,7 @@ class ServerWords:
     @property
     def servers(self) -> "list[ClusterServer]":
         """Those of a cluster; none without one. Raises CommandError."""
-        from truerail.bus.cluster_files import cluster_servers
+        from truerail.link.cluster_files import cluster_servers
 
         try:
             return cluster_servers(self.routes) if self.routes else []
@@ -43,7 +43,7 @@ class ServerWords:
 
     def options(self) -> "list[ServerOptions]":
         """Of each server. Raises CommandError."""
-        from truerail.bus.server_files import ServerOptions
+        from truerail.link.server_files import ServerOptions
 
         servers = self.servers
         listens = self.listen.split(",")
@@ -87,8 +87,8 @@ def agents_of(inventory: Path | None, zones: list[str], subjects: "Subjects") ->
     """The agents of the hosts of an inventory. Raises CommandError."""
     if inventory is None:
         return []
-    from truerail.bus.rights import agent
     from truerail.cli.live import load_fleet
+    from truerail.link.rights import agent
     from truerail.transport.fleet_transport import kind_of
 
     hosts = [one for one in load_fleet(inventory, None).targets if kind_of(one) == "hosts"]
@@ -101,9 +101,9 @@ def write_files(
     out: Path, subjects: "Subjects", zones: list[str], words: ServerWords, agents: "Sequence[User]" = ()
 ) -> None:
     """Writes the files and says which. Raises CommandError."""
-    from truerail.bus.rights import users
-    from truerail.bus.server_files import SEED, USERS, public_key, users_text
     from truerail.cli import terminal_output
+    from truerail.link.rights import users
+    from truerail.link.server_files import SEED, USERS, public_key, users_text
 
     texts = dict(_texts(subjects, words))
     try:
@@ -130,8 +130,8 @@ def write_files(
 
 def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
     """Users without a key would be open to everybody on a server that asks for no certificate. Raises CommandError."""
-    from truerail.bus.cluster_files import CLUSTER
-    from truerail.bus.server_files import maps_certificates
+    from truerail.link.cluster_files import CLUSTER
+    from truerail.link.server_files import maps_certificates
 
     for name, text in texts.items():
         if name != CLUSTER and not maps_certificates(text):
@@ -143,8 +143,8 @@ def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
 
 def _texts(subjects: "Subjects", words: ServerWords) -> Iterator[tuple[str, str]]:
     """Name and content of each file that is written once."""
-    from truerail.bus.cluster_files import CLUSTER, cluster_text, file_of
-    from truerail.bus.server_files import SERVER, server_text
+    from truerail.link.cluster_files import CLUSTER, cluster_text, file_of
+    from truerail.link.server_files import SERVER, server_text
 
     options, servers = words.options(), words.servers
     if not servers:
@@ -156,15 +156,15 @@ def _texts(subjects: "Subjects", words: ServerWords) -> Iterator[tuple[str, str]
 
 
 def _seeds(wanted: "list[User]") -> list[str]:
-    from truerail.bus.server_files import SEED
+    from truerail.link.server_files import SEED
 
     return [f"{user.name}{SEED}" for user in wanted]
 
 
 def _write_once(file: Path, text: str) -> None:
     """For its owner alone where it has a password. Raises CommandError."""
-    from truerail.bus.cluster_files import CLUSTER
     from truerail.cli import terminal_output
+    from truerail.link.cluster_files import CLUSTER
 
     if file.name == CLUSTER:
         with suppress(OSError), open(os_open(file, O_CREAT | O_EXCL | O_WRONLY, 0o600), "wb"):

@@ -18,7 +18,7 @@ from truerail.simulator.live import LivingFabric, living_fabric
 from truerail.simulator.traffic import FlowFault
 
 if TYPE_CHECKING:
-    from truerail.processes.post import Post
+    from truerail.roles.post import Post
     from truerail.service.settings import Settings
 
 ROUND_SECONDS = 5
@@ -41,7 +41,7 @@ def serve_living(
 ) -> None:
     """Serves until Ctrl-C. Raises CommandError for errors that the user has to fix."""
     from truerail.plans import dump_csv
-    from truerail.processes.service import serve
+    from truerail.roles.service import serve
     from truerail.service.logs import set_up
 
     try:
@@ -63,7 +63,7 @@ def serve_living(
 async def _judge(fabric: LivingFabric, settings: "Settings", stage: Stage, post: "Post") -> None:
     """The judge of a fabric that lives in its process."""
     from truerail.cli.demo_scheduler import SLURM_TARGET, WithScheduler
-    from truerail.processes.judge import judge
+    from truerail.roles.judge import judge
     from truerail.service.plans import PlanInForce
 
     stop = asyncio.Event()

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truerail.bus.nats_link import BusAddress
-from truerail.bus.subjects import Subjects
 from truerail.cli.demo_stage import Stage
+from truerail.link.nats_link import BusAddress
+from truerail.link.subjects import Subjects
 from truerail.model import DEFAULT_ZONE
 from truerail.poller.bus_poller import BusPoller
 from truerail.poller.bus_polling import bus_polling
-from truerail.processes.front_bus import JudgePlace
-from truerail.processes.judge import judge
-from truerail.processes.post import Post
-from truerail.processes.service import serve
+from truerail.roles.front_bus import JudgePlace
+from truerail.roles.judge import judge
+from truerail.roles.post import Post
+from truerail.roles.service import serve
 from truerail.service.leadership import Leadership
 from truerail.service.logs import set_up
 from truerail.service.plans import PlanInForce

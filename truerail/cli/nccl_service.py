@@ -3,11 +3,11 @@
 from base64 import b64encode
 from pathlib import Path
 
-from truerail.bus.fact_columns import packed
 from truerail.cli.nccl import Logs
 from truerail.cli.oncall_service import sent
 from truerail.cli.version_skew import explained, explained_answer
 from truerail.errors import AnswerError, CommandError
+from truerail.link.fact_columns import packed
 from truerail.model import Fact
 from truerail.questions.answers.answers_json import answer_from_json
 from truerail.questions.answers.nccl import NcclAnswer

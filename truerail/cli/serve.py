@@ -143,9 +143,9 @@ def _serve(
     leading: "Callable[[], Leadership] | None",
 ) -> None:
     from truerail.cli.live import open_transport
-    from truerail.processes.judge import judge
-    from truerail.processes.post import Post
-    from truerail.processes.service import serve
+    from truerail.roles.judge import judge
+    from truerail.roles.post import Post
+    from truerail.roles.service import serve
     from truerail.service.logs import logger
     from truerail.service.plans import PlanInForce
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from truerail.errors import BusError, CommandError, MissingExtraError
 
 if TYPE_CHECKING:
-    from truerail.bus.nats_link import BusAddress
-    from truerail.bus.subjects import Subjects
+    from truerail.link.nats_link import BusAddress
+    from truerail.link.subjects import Subjects
     from truerail.poller.bus_poller import BusPoller
     from truerail.poller.polling import PollingMaker
     from truerail.poller.work import Work
@@ -54,7 +54,7 @@ class BusOptions:
     @property
     def address(self) -> "BusAddress":
         """The address of the bus. Raises CommandError."""
-        from truerail.bus.nats_link import BusAddress
+        from truerail.link.nats_link import BusAddress
 
         try:
             return BusAddress(self.bus, self.creds, self.ca, self.cert, self.key)
@@ -64,7 +64,7 @@ class BusOptions:
 
 def judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
     """The polling of a judge. Raises CommandError if the bus cannot be reached, or refuses the login."""
-    from truerail.bus.nats_link import Bus
+    from truerail.link.nats_link import Bus
     from truerail.poller.bus_polling import bus_polling
 
     address, subjects = options.address, _subjects(settings)
@@ -96,11 +96,11 @@ def serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
     """Serves until a signal comes; with `check` it only reads the settings. A front needs no inventory and no journal.
     Raises CommandError if it cannot begin: settings, port, or the bus.
     """
-    from truerail.bus.front_login import front_login
     from truerail.cli import terminal_output
     from truerail.cli.serve import certificate_warning, read_settings
-    from truerail.processes.front_bus import JudgePlace
-    from truerail.processes.service import serve
+    from truerail.link.front_login import front_login
+    from truerail.roles.front_bus import JudgePlace
+    from truerail.roles.service import serve
     from truerail.service.logs import logger, set_up
 
     settings = read_settings(config)
@@ -120,9 +120,9 @@ def serve_poller(options: BusOptions, config: Path) -> None:
     """Polls until a signal comes. Raises CommandError if it cannot begin, or if the bus refuses it for good."""
     from socket import gethostname
 
-    from truerail.bus.subjects import name_token
     from truerail.cli.live import open_transport
     from truerail.cli.serve import read_settings
+    from truerail.link.subjects import name_token
     from truerail.model import DEFAULT_ZONE
     from truerail.model.names import is_plain_name
     from truerail.poller.bus_poller import BusPoller
@@ -151,7 +151,7 @@ def _signals(stop: asyncio.Event, poller: "BusPoller", config: Path) -> Abstract
     import signal
 
     from truerail.cli.serve import read_settings
-    from truerail.processes.child_signals import signals
+    from truerail.roles.child_signals import signals
     from truerail.service.logs import logger
 
     def reload() -> None:
@@ -174,7 +174,7 @@ def _work(settings: "Settings") -> "Work":
 
 
 def _subjects(settings: "Settings") -> "Subjects":
-    from truerail.bus.subjects import Subjects
+    from truerail.link.subjects import Subjects
 
     return Subjects(settings.fabric)
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from truerail.bus.clocks import Clock
-from truerail.bus.codec import inflated
-from truerail.bus.raw_answers import Answered, Head, command_id, raw_message
-from truerail.bus.subjects import name_token
 from truerail.errors import BusMessageError
+from truerail.link.clocks import Clock
+from truerail.link.codec import inflated
+from truerail.link.raw_answers import Answered, Head, command_id, raw_message
+from truerail.link.subjects import name_token
 from truerail.model import Target
 from truerail.model.names import printable
 from truerail.model.steady import STEADY

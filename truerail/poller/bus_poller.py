@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from structlog import get_logger
 
-from truerail.bus.codec import opened, unpack
-from truerail.bus.live_pollers import LivePollers
-from truerail.bus.messages import Command
-from truerail.bus.nats_link import Bus, BusAddress
-from truerail.bus.outbox import Outbox
-from truerail.bus.sending import BusSender
-from truerail.bus.shards import owner
-from truerail.bus.streams import Timing
-from truerail.bus.subjects import Subjects, fields, name_token
 from truerail.errors import BusError, BusMessageError
+from truerail.link.codec import opened, unpack
+from truerail.link.live_pollers import LivePollers
+from truerail.link.messages import Command
+from truerail.link.nats_link import Bus, BusAddress
+from truerail.link.outbox import Outbox
+from truerail.link.sending import BusSender
+from truerail.link.shards import owner
+from truerail.link.streams import Timing
+from truerail.link.subjects import Subjects, fields, name_token
 from truerail.model.tasks import end
 from truerail.poller.agent_answers import AgentAnswers
 from truerail.poller.agent_transport import AgentTransport

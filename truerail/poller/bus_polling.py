@@ -10,16 +10,16 @@ from datetime import UTC, datetime
 from nats.errors import Error
 from structlog import get_logger
 
-from truerail.bus.clocks import WARNED_SECONDS
-from truerail.bus.codec import opened, pack
-from truerail.bus.following import Follower
-from truerail.bus.inbox import Place
-from truerail.bus.live_pollers import LivePollers
-from truerail.bus.messages import Command
-from truerail.bus.nats_link import Bus, BusAddress
-from truerail.bus.streams import Timing, ensure
-from truerail.bus.subjects import Subjects, fields
 from truerail.errors import BusError, BusMessageError
+from truerail.link.clocks import WARNED_SECONDS
+from truerail.link.codec import opened, pack
+from truerail.link.following import Follower
+from truerail.link.inbox import Place
+from truerail.link.live_pollers import LivePollers
+from truerail.link.messages import Command
+from truerail.link.nats_link import Bus, BusAddress
+from truerail.link.streams import Timing, ensure
+from truerail.link.subjects import Subjects, fields
 from truerail.model import Target
 from truerail.model.tasks import end
 from truerail.poller.elsewhere import PollersElsewhere

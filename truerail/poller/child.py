@@ -8,10 +8,10 @@ import signal
 import socket
 import sys
 
-from truerail.bus.codec import unpack
-from truerail.bus.messages import Command
-from truerail.bus.outbox import Outbox
-from truerail.bus.socket_link import SocketLink, read_frame
+from truerail.link.codec import unpack
+from truerail.link.messages import Command
+from truerail.link.outbox import Outbox
+from truerail.link.socket_link import SocketLink, read_frame
 from truerail.model.orphans import end_with
 from truerail.poller.event_loop import run
 from truerail.poller.work import Work

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 
 from truerail.analysis.published import CollectorRun
-from truerail.bus.inbox import Place
+from truerail.link.inbox import Place
 from truerail.model.tasks import Spawns
 from truerail.poller.latest import Latest
 from truerail.poller.received import Received

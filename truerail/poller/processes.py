@@ -13,12 +13,12 @@ from pathlib import Path
 
 import structlog
 
-from truerail.bus.codec import pack
-from truerail.bus.inbox import Place
-from truerail.bus.messages import Command
-from truerail.bus.shards import owner
-from truerail.bus.socket_link import read_frame, write_frame
 from truerail.errors import BusError
+from truerail.link.codec import pack
+from truerail.link.inbox import Place
+from truerail.link.messages import Command
+from truerail.link.shards import owner
+from truerail.link.socket_link import read_frame, write_frame
 from truerail.model.tasks import end
 from truerail.poller.elsewhere import PollersElsewhere
 from truerail.poller.received import Received

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from msgspec import structs
 
 from truerail.analysis.published import CollectorRun
-from truerail.bus.inbox import Inbox, Place, Sender
-from truerail.bus.messages import ROUND
+from truerail.link.inbox import Inbox, Place, Sender
+from truerail.link.messages import ROUND
 from truerail.model import Reading, Target
 from truerail.model.steady import STEADY
 from truerail.poller.latest import Latest

@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
-from truerail.bus.messages import Command
-from truerail.bus.outbox import Outbox, Outgoing
 from truerail.errors import BusError
+from truerail.link.messages import Command
+from truerail.link.outbox import Outbox, Outgoing
 from truerail.model.tasks import end
 from truerail.poller.poll_scheduler import PollScheduler
 from truerail.poller.schedule import Schedule

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from truerail.bus.inbox import Place
-from truerail.bus.live_pollers import LivePollers
+from truerail.link.inbox import Place
+from truerail.link.live_pollers import LivePollers
 from truerail.poller.received import Received
 
 

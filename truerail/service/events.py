@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator
 
-from truerail.bus.messages import Event
+from truerail.link.messages import Event
 
 KEPT = 512
 """Most events that a reader may lag behind."""

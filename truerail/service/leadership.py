@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from structlog import get_logger
 
-from truerail.bus.leases import JudgeLease, LeaseTiming
-from truerail.bus.nats_link import Bus, BusAddress
-from truerail.bus.subjects import Subjects
 from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal
+from truerail.link.leases import JudgeLease, LeaseTiming
+from truerail.link.nats_link import Bus, BusAddress
+from truerail.link.subjects import Subjects
 from truerail.model.tasks import end
 
 

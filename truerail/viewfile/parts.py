@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypedDict, TypeVar, get_type_hints
 import msgspec
 
 from truerail.analysis.published import Published
-from truerail.bus.fact_rows import facts_of
-from truerail.bus.messages import KindRows
+from truerail.link.fact_rows import facts_of
+from truerail.link.messages import KindRows
 from truerail.model.columns import Codes, Mask
 from truerail.model.facts import Fact, GpuNicPath
 from truerail.model.finding import Evaluation, Finding

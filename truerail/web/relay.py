@@ -11,8 +11,8 @@ from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from truerail.bus.messages import Answer, Ask
 from truerail.errors import JudgeUnavailableError, NotInViewError
+from truerail.link.messages import Answer, Ask
 from truerail.web.problem_json import RETRY_SECONDS, problem
 
 ON_VIEW = frozenset((

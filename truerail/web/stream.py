@@ -13,8 +13,8 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from truerail.bus.messages import Event
 from truerail.errors import NotReadyError, TooManyStreamsError
+from truerail.link.messages import Event
 from truerail.web.context import RequestContext
 from truerail.web.head import WITHOUT_BODY
 

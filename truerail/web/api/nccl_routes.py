@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request
 from pydantic import Field, StrictBool, StringConstraints
 from starlette.responses import Response
 
-from truerail.bus.fact_columns import Room, unpacked
 from truerail.errors import BusMessageError, QueryError
+from truerail.link.fact_columns import Room, unpacked
 from truerail.model import Fact
 from truerail.model.nccl_facts import NCCL_FACTS
 from truerail.questions.answers.nccl import NcclAnswer

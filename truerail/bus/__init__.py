@@ -1,4 +1,0 @@
-"""What pollers send and judges take: messages, their codec, and the connections that carry them.
-
-The same messages go over a socket pair to a process of the same service and over NATS to another machine.
-"""

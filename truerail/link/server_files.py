@@ -1,0 +1,115 @@
+"""The configuration of a nats-server for one fabric, and the keys of its users.
+
+`nats-server.conf` belongs to the site: it is written once. `users.conf`, which it includes, follows from the zones and
+is written each time; `nats-server --signal reload` applies it. The server has public keys alone: a seed is in the file
+of its user, and nowhere else.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nkeys
+
+from truerail.errors import BusError
+from truerail.link.cluster_files import ClusterServer, cluster_block, quoted
+from truerail.link.rights import User
+from truerail.link.subjects import Subjects, name_token
+
+_MAPS = re.compile(r"^\s*verify_and_map\s*[:=]\s*true\b", re.MULTILINE)
+SERVER, USERS, SEED = "nats-server.conf", "users.conf", ".nk"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Where the server listens and stores; certificate and key where it encrypts; the certification authority of the
+    certificates of a cluster's servers.
+    """
+
+    host: str
+    port: int
+    store: Path
+    certificate: Path | None = None
+    key: Path | None = None
+    authority: Path | None = None
+    clients: Path | None = None
+    """The authority of client certificates: each client must show one, and is known by its name if it has no key."""
+
+
+def server_text(options: ServerOptions, fabric: str = "", server: ClusterServer | None = None) -> str:
+    """`nats-server.conf`; that of one server of a cluster."""
+    tls = cluster = ""
+    if options.certificate and options.key:
+        names = f"cert_file: {quoted(options.certificate)}\n  key_file: {quoted(options.key)}"
+        mapped = f"\n  ca_file: {quoted(options.clients)}\n  verify_and_map: true" if options.clients else ""
+        tls = f"tls {{\n  {names}{mapped}\n  timeout: 5\n}}\n"
+        names += f"\n  ca_file: {quoted(options.authority)}\n  verify: true" if options.authority else ""
+    if server:
+        between = f"tls {{\n  {names}\n  timeout: 5\n}}".replace("\n", "\n  ") if tls else ""
+        cluster = cluster_block(f"truerail-{name_token(fabric)}", server, options.host, between)
+    return f"""# The bus of truerail. Written once by `truerail bus init`: change it as needed.
+host: {quoted(options.host)}
+port: {options.port}
+max_payload: 8MB
+{tls}{cluster}jetstream {{
+  store_dir: {quoted(options.store)}
+  max_mem: 256MB
+  max_file: 8GB
+}}
+include {quoted(USERS)}
+"""
+
+
+def maps_certificates(configuration: str) -> bool:
+    """Whether a server knows clients by their certificates. Without that a user without a key needs no login at all."""
+    return _MAPS.search(configuration) is not None
+
+
+def users_text(subjects: Subjects, users: Iterable[User], public: dict[str, str]) -> str:
+    """`users.conf`: one account for the fabric, with each user's public key, or the name in its certificate, and its
+    rights.
+    """
+    entries = "\n".join(_user(user, public.get(user.name, "")) for user in users)
+    return f"""# Written by `truerail bus init` at each call: call it again with other zones, then reload the server.
+accounts {{
+  {quoted(f"truerail-{name_token(subjects.fabric)}")}: {{
+    jetstream: enabled
+    users: [
+{entries}
+    ]
+  }}
+}}
+"""
+
+
+def _user(user: User, public: str) -> str:
+    login = f"nkey: {public}" if public else f"user: {quoted(user.name)}"
+    return f"""      {{ # {quoted(user.name)}
+        {login}
+        permissions: {{
+          publish: {{allow: [{_list(user.publish)}]}}
+          subscribe: {{allow: [{_list(user.subscribe)}]}}
+        }}
+      }}"""
+
+
+def _list(subjects: Sequence[str]) -> str:
+    return "".join(f"\n            {quoted(subject)}" for subject in subjects)
+
+
+def public_key(file: Path) -> str:
+    """The public key of the seed in a file, which is made where there is none, for its owner alone. Raises BusError."""
+    try:
+        if not file.exists():
+            seed = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
+            with open(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+                out.write(bytes(seed) + b"\n")
+        key: bytes = nkeys.from_seed(bytearray(file.read_bytes().strip())).public_key
+    except OSError as error:
+        raise BusError(f"{file}: {error.strerror or error}") from None
+    except (nkeys.NkeysError, ValueError) as error:
+        raise BusError(f"{file}: no seed of an nkey ({type(error).__name__})") from None
+    return key.decode()
