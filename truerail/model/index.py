@@ -299,7 +299,7 @@ class PlanIndex:
     def contradicted(self) -> Mask:
         """Cables that cannot be as planned, shape (cables,): at a device that the plan does not have, from a device to
         itself, with another cable in one of their ports or in their host's rail and plane; or that it has before. Where
-        most hosts have two in a rail, they are planes without a name.
+        half of the hosts or more have two in a rail, they are planes without a name.
         """
         pair = np.minimum(self.a, self.b) << 32 | np.maximum(self.a, self.b)
         found = np.ones(len(pair), dtype=bool)
@@ -309,7 +309,7 @@ class PlanIndex:
         in_rail = np.flatnonzero(self.from_host & (self.rail >= 0))
         place = (self.a_device << 40 | self.rail << 20 | self.plane + 1)[in_rail]
         twice = in_rail[_differ(place, pair[in_rail])]
-        if 2 * len(np.unique(self.a_device[twice])) <= len(np.unique(self.a_device[in_rail])):
+        if 2 * len(np.unique(self.a_device[twice])) < len(np.unique(self.a_device[in_rail])):
             found[twice] = True
         return found
 

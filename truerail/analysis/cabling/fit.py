@@ -109,8 +109,7 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     strange = {code: devices.names[code] for code in sorted(present) if code >= planned}
     here = {_sort(devices.names[code]) for code in present if code < planned}
     places = _heard_in_places(names, claims)
-    found: dict[int, int] = {}
-    maybe: dict[int, int] = {}
+    found, maybe = dict[int, int](), dict[int, int]()
     for paired in (_by_words, _by_last_words, _by_numbers) if lost and strange else ():
         left = {code: name for code, name in lost.items() if code not in found.values()}
         if paired is not _by_words:  # part of a name shows nothing where others of its sort are found

@@ -2,7 +2,7 @@
 
 A switch's port is a number, which a plan may write as the label on its front (see `ib_names`). A host's is an RDMA
 device, which a plan may name by its netdev, its PCI address or `nicN`: the host's own readings show which names belong
-together, else those of all hosts with readings, else the order in which the whole fabric names its devices.
+together, else those of all hosts with readings; what is then not known, `fit_ports` matches by the cabling.
 """
 
 import re
@@ -16,9 +16,7 @@ from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import NONE, Codes, Mask, unanimous
 from truerail.model.facts import RdmaLink
 from truerail.model.index import PlanIndex
-from truerail.model.names import natural_key
 
-_ORDINAL = re.compile(r"(?:nic|hca)?[-_ ]?\d+", re.IGNORECASE)
 _RDMA = re.compile(r"[a-z]+\d*_\d+", re.IGNORECASE)
 """Names that drivers give RDMA devices and nothing else: `mlx5_0`. `ibp24s0` may be one or a netdev."""
 
@@ -87,7 +85,7 @@ def _hosts(names: LocalNames, device: Codes, name: Codes, owner: Codes) -> Codes
     found = np.where((found < 0) & (by_name < index.planned_ports), by_name, found)
     use = (port < index.planned_ports) | (index.planned_ports == 0)
     own = ports.name_codes(rdma.column("device"))
-    learned = unanimous(own[use], ports.name_of(port[use])) or _in_order(index, np.unique(device), name)
+    learned = unanimous(own[use], ports.name_of(port[use]))
     meant = np.array([learned.get(one, NONE) for one in name.tolist()], dtype=np.int64)
     found = np.where(found < 0, ports.find(device, meant), found)
     free = ~np.isin(device, index.a_device)
@@ -95,23 +93,6 @@ def _hosts(names: LocalNames, device: Codes, name: Codes, owner: Codes) -> Codes
     written = np.where(free & (meant >= 0), meant, name)
     found[apart] = ports.find_or_add(device[apart], written[apart])
     return found
-
-
-def _in_order(index: PlanIndex, hosts: Codes, name: Codes) -> dict[int, int]:
-    """`nic3` or `HCA-4` is the fourth RDMA device, where the fabric has as many names as the plan; by code of names.
-
-    The names of all hosts are counted together, because a host whose link is down lacks one.
-    """
-    ports = index.ports
-    wanted = np.unique(ports.name_of(index.a[np.isin(index.a_device, hosts)]))
-    wanted, seen = wanted[wanted >= 0], np.unique(name[name >= 0])
-    if len(wanted) != len(seen) or not all(_ORDINAL.fullmatch(ports.spelled(int(one))) for one in wanted):
-        return {}
-
-    def ordered(codes: Codes) -> list[int]:
-        return sorted(codes.tolist(), key=lambda code: natural_key(ports.spelled(code)))
-
-    return dict(zip(ordered(seen), ordered(wanted), strict=True))
 
 
 def _by_rdma(index: PlanIndex, device: Codes, name: Codes) -> Mask:

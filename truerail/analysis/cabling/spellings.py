@@ -7,7 +7,7 @@ only taken apart; which port it is follows from the cabling, see `fit`.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from math import gcd
@@ -64,15 +64,17 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def lines(
-    planned: Iterable[str], own: Iterable[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
+    planned: Iterable[str], own: Collection[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
 ) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
     """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
     show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
     of `kept` do elsewhere: whatever system counts from 0 or in lanes.
     """
     meant = dict[str, tuple[str, int]]()
+    own_forms = set(map(form, own))
     for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
-        meant.setdefault(of_plan, (of_own, count))
+        if "#" in of_plan and (of_plan == of_own or of_plan not in own_forms):  # own names keep their meaning
+            meant.setdefault(of_plan, (of_own, count))
     sides = [(_Line(planned, one), _Line(own, of), count, (one, of)) for one, (of, count) in meant.items()]
     for mine, theirs in product(("stepped", "plain"), repeat=2):
         names, forms, natural = dict[str, str](), set[Forms](), True

@@ -8,19 +8,13 @@ from typing import Final
 from truerail.model import Cable, Port, Role
 from truerail.model.names import natural_key
 from truerail.plans.imports.import_row import Rows
+from truerail.plans.imports.translated import pattern
 
-_OUT_OF_BAND_PORT: Final = re.compile(
-    r"(?:[\w-]+:)?(?:bmc|ipmi|ilom?|idrac|drac|mgmt|management|oob|ma1|fxp0|console|pdu)[\w:/-]*", re.IGNORECASE
-)
+_OUT_OF_BAND_PORT: Final = pattern("out_of_band_port")
 _FIRST_PORT: Final = re.compile(r"(?:eth|em)0", re.IGNORECASE)
 """The management port of a device that has further ports."""
-_OUT_OF_BAND_DEVICE: Final = re.compile(
-    r"(?:^|[-_.])(?:oob\w*|bmc|ipmi|pdu\w*|mgmt|management|console)(?:[-_.\d]|$)", re.IGNORECASE
-)
-_POWER_OR_CONSOLE: Final = re.compile(
-    r"dcim\.(?!interface$|frontport$|rearport$).+|(?:psu|power|feed)[- _]?\w*", re.IGNORECASE
-)
-"""NetBox's types of ports that carry no network, and power."""
+_OUT_OF_BAND_DEVICE: Final = pattern("out_of_band_device")
+_POWER_OR_CONSOLE: Final = pattern("power_or_console")
 _DIGITS: Final = re.compile(r"\d+")
 _OTHER_NETWORK: Final = re.compile(r"storage|scale-?up|nvl|in-?band|frontend|north|tan|mgmt", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(?:rail|nic)[-_ ]?(\d{1,3})", re.IGNORECASE)

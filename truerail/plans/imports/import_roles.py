@@ -7,31 +7,15 @@ from typing import Final
 
 from truerail.model import Role
 from truerail.plans.imports.import_row import ImportRow
+from truerail.plans.imports.translated import pattern
 
-_KINDS: Final = tuple(
-    (role, re.compile(words, re.IGNORECASE))
-    for role, words in (
-        (Role.SUPERSPINE, r"super[-_ ]?spine|\bcore|核心"),
-        (Role.SPINE, r"spine|脊"),
-        (Role.LEAF, r"leaf|\btor\b|叶"),
-        (Role.HOST, r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway|服务器|主机|^(?:fi|hfi|hca|nic)$"),
-    )
-)
-_SWITCH: Final = re.compile(
-    r"switch|交换机|srlinux|ceos|\bsonic|cumulus-vx|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx|^(?:sw|cl|cs)$"
-    r"|^(?:eos|nxos|cumulus(?:_nvue)?|dellos\d+|junos|v(?:ptx|junos-switch)|iosxr|arubacx)$",
-    re.IGNORECASE,
-)
-"""The last are types of FastFabric: switch, leaf and spine of a core switch (its hosts are of type FI or NIC), and
-devices of netlab.
-"""
+_KINDS: Final = tuple((role, pattern(role)) for role in (Role.SUPERSPINE, Role.SPINE, Role.LEAF, Role.HOST))
+_SWITCH: Final = pattern("switch")
 _SWITCH_PORT: Final = re.compile(
     r"swp\d.*|Ethernet\d.*|Eth\d+/.*|(?:et|xe|ge)-\d.*|e\d+-\d.*|ethernet-\d.*|sw\d+p\d+|E\d+/\d.*"
     r"|\w+(?:Ethernet|GigE)\d.*|(?:X|\d+)?GE\d.*|\d+/\d+(?:/\d+)*"
 )
-_HOST_PORT: Final = re.compile(
-    r"nic.*|eth\d+|en[opsx]\w+|mlx\d_\d+.*|ib[ps]?\d.*|rail.*|hca.*|M\d+P\d+|bmc|ipmi", re.IGNORECASE
-)
+_HOST_PORT: Final = pattern("host_port")
 _TIERS: Final = (Role.LEAF, Role.SPINE, Role.SUPERSPINE)
 MANY_CABLES: Final = 12
 """A device with more cables than that is a switch where nothing else says what it is."""

@@ -8,15 +8,9 @@ from typing import Any
 
 from truerail.model.names import printable
 from truerail.plans.imports.table_places import place_in
+from truerail.plans.imports.translated import pattern
 
-NO_VALUE = re.compile(
-    r"tb[adc](?:[^\w-].*)?|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site|unknown|empty|vacant"
-    r"|not (?:connected|used|in use|assigned)|reserv(?:e|iert)|frei|offen|unbenutzt|unbekannt"
-    r"|#(?:REF!|N/A|NAME\?|VALUE!|DIV/0!|NULL!|NUM!)|=\$?[A-Z]{1,3}\$?\d+|=.*[(!].*"  # formulas
-    r"|备用|预留|待定|空闲?|无|未知"
-    r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
-    re.IGNORECASE,
-)
+NO_VALUE = pattern("no_value")
 _SEVERAL = re.compile(
     r"[^,;&~|\n、，；]*[^,;&~|\s、，；]\s*[,;&~|\n、，；]\s*[^,;&~|\s、，；].*"
     r"|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*|([a-z]{2,})\d\S*(?: +(?:and|und) +|\s*[+/]\s*)\1\d.*",
@@ -86,6 +80,22 @@ class Rows:
     nodes: dict[str, End] = field(default_factory=dict)
     names: list[tuple[str, str]] = field(default_factory=list)
     """A device, and another name of it."""
+
+    @classmethod
+    def of(cls, cables: Iterable[ImportRow]) -> "Rows":
+        """The rows of a file that are cables, or are listed as none."""
+        rows = cls()
+        for cable in cables:
+            rows.add(cable)
+        return rows
+
+    @classmethod
+    def of_links(cls, links: Iterable[Sequence[End]], between: str = "devices") -> "Rows":
+        """The links of a file, by their number."""
+        rows = cls()
+        for number, ends in enumerate(links, 1):
+            rows.add_link(ends, f"link {number}", between)
+        return rows
 
     def add(self, row: ImportRow) -> None:
         """Takes a row in, or lists it among those that are no cables."""

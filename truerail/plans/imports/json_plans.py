@@ -28,13 +28,6 @@ _MOST_NESTED = 4
 _CLOUD = re.compile(r"(?:compute[-_]?)?(?:hpc[-_]?island|network[-_]?block|local[-_]?block)[-_]?id", re.IGNORECASE)
 
 
-def _gathered(cables: Iterator[ImportRow]) -> Rows:
-    rows = Rows()
-    for cable in cables:
-        rows.add(cable)
-    return rows
-
-
 def air(data: Any) -> Rows | None:
     """NVIDIA Air: a link is a list of two ends with their MACs, one of which may be the word `unconnected`. What its
     SDK is given is the content alone.
@@ -84,11 +77,8 @@ def batfish(data: Any) -> Rows | None:
     edges = get(data, "edges")
     if not isinstance(edges, list) or not any("node1" in edge for edge in dicts(edges)):
         return None
-    return _gathered(ImportRow(_batfish_end(edge, "node1"), _batfish_end(edge, "node2")) for edge in dicts(edges))
-
-
-def _batfish_end(edge: Mapping[str, Any], name: str) -> End:
-    return End(text(get(edge, name, "hostname")), text(get(edge, name, "interfaceName")))
+    keys = [[(node, "hostname"), (node, "interfaceName")] for node in ("node1", "node2")]
+    return Rows.of_links([End(*(text(get(edge, *path)) for path in end)) for end in keys] for edge in dicts(edges))
 
 
 def canu(data: Any) -> Rows | None:
@@ -97,7 +87,7 @@ def canu(data: Any) -> Rows | None:
     if not nodes or not all("common_name" in node for node in nodes):
         return None
     known = {node.get("id"): node for node in nodes}
-    return _gathered(
+    return Rows.of(
         ImportRow(
             _canu_end(node, port, ""),
             _canu_end(known.get(port.get("destination_node_id"), {}), port, "destination_"),
@@ -128,10 +118,7 @@ def netq(data: Any) -> Rows | None:
     links = [
         link for graph in graphs for group in dicts(graph["links"]) for link in dicts(group.get("compounded_links"))
     ]
-    rows = Rows()
-    for number, ends in enumerate((dicts(link.get("interfaces")) for link in links), 1):
-        rows.add_link([_netq_end(known, end) for end in ends], f"link {number}")
-    return rows
+    return Rows.of_links([_netq_end(known, end) for end in dicts(link.get("interfaces"))] for link in links)
 
 
 def _netq_end(known: Mapping[str, Mapping[str, Any]], end: Mapping[str, Any]) -> End:
@@ -186,7 +173,7 @@ def arista_check(data: Any) -> Rows | None:
     """Arista's cabling check: level, device, number of the port, and the peer with the number of its port."""
     if not isinstance(data, Mapping) or not data or not all(str(key).startswith("level") for key in data):
         return None
-    return _gathered(
+    return Rows.of(
         ImportRow(End(device, text(port)), End(text(far[0]), text(far[1])), where=f"{device}/{port}")
         for devices in data.values()
         if isinstance(devices, Mapping)

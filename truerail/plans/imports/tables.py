@@ -10,6 +10,7 @@ from truerail.model.names import printable
 from truerail.plans.imports.headers import FIELDS, Header, end_of, header_of, is_name, names_column, spelled, words
 from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, why_no_cable
 from truerail.plans.imports.table_places import column_in, letters, place_in
+from truerail.plans.imports.translated import meanings
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
@@ -38,14 +39,7 @@ _LETTERED = re.compile(r"(?:plane[-_ ]?)?([A-H])", re.IGNORECASE)
 _LENGTH = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*([a-z]*)\.?", re.IGNORECASE)
 _RATES = {"EDR": 100.0, "HDR": 200.0, "NDR": 400.0, "XDR": 800.0}
 """Gb/s of four lanes."""
-_METRES = {
-    **dict.fromkeys(("", "m", "meter", "meters", "metre", "metres", "mtr"), 1.0),
-    **dict.fromkeys(("km", "kilometer", "kilometers"), 1000.0),
-    **dict.fromkeys(("cm", "centimeter", "centimeters"), 0.01),
-    **dict.fromkeys(("mi", "mile", "miles"), 1609.344),
-    **dict.fromkeys(("ft", "foot", "feet"), 0.3048),
-    **dict.fromkeys(("in", "inch", "inches"), 0.0254),
-}
+_METRES = {word: float(factor) for word, factor in meanings("metres").items()}
 """NetBox's units of a cable's length."""
 
 Cells = Sequence[str]

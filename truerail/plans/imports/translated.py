@@ -24,6 +24,11 @@ def meanings(table: str) -> dict[str, str]:
     return {word: meaning for meaning, listed in _WORDS[table].items() for word in listed}
 
 
+def pattern(name: str) -> re.Pattern[str]:
+    """Words that mean one thing, by their name in `header_words.toml`."""
+    return re.compile("|".join(_WORDS["patterns"][name]), re.IGNORECASE)
+
+
 def in_english(cell: str) -> str:
     """A header's cell with its German and Chinese words in English, and Latin letters in place of full-width ones."""
     plain = unicodedata.normalize("NFKC", cell).strip()

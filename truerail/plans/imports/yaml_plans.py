@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from truerail.files.nodesets import Budget, expand
 from truerail.plans.imports.import_row import UNNAMED, End, ImportRow, Rows, UnnamedPorts
+from truerail.plans.imports.json_values import dicts, get, text
 from truerail.plans.imports.tables import UNNAMED_NOTE
 
 Documents = Sequence[Any]
@@ -27,11 +28,8 @@ def containerlab(documents: Documents) -> Rows | None:
         name: str(of.get("kind") or _mapping(groups.get(str(of.get("group")))).get("kind") or default or "")
         for name, of in _by_name(_mapping(topology.get("nodes"))).items()
     }
-    rows = Rows()
-    for number, link in enumerate(topology["links"], 1):
-        ends = [end for one in _list(_mapping(link).get("endpoints")) if (end := _lab_end(kinds, one))]
-        rows.add_link(ends, f"link {number}", "nodes")
-    return rows
+    links = (_list(get(link, "endpoints")) for link in topology["links"])
+    return Rows.of_links(([end for one in ends if (end := _lab_end(kinds, one))] for ends in links), "nodes")
 
 
 def _lab_end(kinds: Mapping[str, str], one: Any) -> End | None:
@@ -170,7 +168,7 @@ def topograph(documents: Documents) -> Rows | None:
     below += [(str(one.get("switch") or above.get(name, "")), one.get("nodes"), "host") for name, one in blocks.items()]
     rows, unnamed, budget = Rows(notes=[UNNAMED_NOTE]), UnnamedPorts(), Budget()
     for upper, names, kind in below:
-        for name in (name for text in _list(names) for name in expand(str(text), budget)):
+        for name in (name for one in _list(names) for name in expand(str(one), budget)):
             lower = End(name, unnamed.next(name), kind=kind)
             port = unnamed.next(upper) if upper else ""
             rows.add_link([lower, End(upper, port, kind="switch")], f"{name} below {upper or 'no switch'}")
@@ -187,20 +185,18 @@ def _by_name(value: Any) -> dict[str, Mapping[str, Any]]:
 def modeling_labs(documents: Documents) -> Rows | None:
     """Cisco Modeling Labs: links join `n1` and `n2` by `i1` and `i2`, ids of nodes and of their interfaces."""
     first = _mapping(documents[0]) if documents else {}
-    nodes = {str(one.get("id")): one for one in map(_mapping, _list(first.get("nodes"))) if "node_definition" in one}
+    nodes = {str(one.get("id")): one for one in dicts(first.get("nodes")) if "node_definition" in one}
     if not nodes or not isinstance(first.get("links"), list):
         return None
-    rows = Rows()
-    for number, link in enumerate(map(_mapping, first["links"]), 1):
-        a, b = (_modeled(nodes.get(str(link.get(f"n{side}")), {}), str(link.get(f"i{side}"))) for side in (1, 2))
-        rows.add(ImportRow(a, b, where=f"link {number}"))
-    return rows
+    return Rows.of_links(
+        [_modeled(nodes.get(str(get(link, f"n{side}")), {}), str(get(link, f"i{side}"))) for side in (1, 2)]
+        for link in first["links"]
+    )
 
 
 def _modeled(node: Mapping[str, Any], interface: str) -> End:
-    ports = (_mapping(one) for one in _list(node.get("interfaces")))
-    port = next((str(one.get("label") or "") for one in ports if str(one.get("id")) == interface), "")
-    return End(str(node.get("label") or ""), port, kind=str(node.get("node_definition") or ""))
+    ports = {str(one.get("id")): text(one.get("label")) for one in dicts(node.get("interfaces"))}
+    return End(text(node.get("label")), ports.get(interface, ""), kind=text(node.get("node_definition")))
 
 
 def arista_lab(documents: Documents) -> Rows | None:
@@ -209,19 +205,21 @@ def arista_lab(documents: Documents) -> Rows | None:
     """
     first = _mapping(documents[0]) if documents else {}
     nodes = {name: (of, key) for key in ("nodes", "hosts") for name, of in _each_node(first.get(key))}
-    peers = [(name, one, key) for name, (of, key) in nodes.items() for one in map(_mapping, _list(of.get("neighbors")))]
+    peers = [(name, one, key) for name, (of, key) in nodes.items() for one in dicts(of.get("neighbors"))]
     if not any("neighborDevice" in one for _, one, _ in peers):
         return None
-    rows = Rows()
-    for name, one, key in peers:
-        far = str(one.get("neighborDevice") or "")
-        a = End(name, str(one.get("port") or ""), kind="host" if key == "hosts" else "")
-        rows.add(ImportRow(a, End(far, str(one.get("neighborPort") or "")), where=f"neighbor {far} of {name}"))
-    return rows
+    return Rows.of(
+        ImportRow(
+            End(name, text(one.get("port")), kind="host" if key == "hosts" else ""),
+            End(far := text(one.get("neighborDevice")), text(one.get("neighborPort"))),
+            where=f"neighbor {far} of {name}",
+        )
+        for name, one, key in peers
+    )
 
 
 def _each_node(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for group in [value] if isinstance(value, Mapping) else map(_mapping, _list(value)):
+    for group in [value] if isinstance(value, Mapping) else dicts(value):
         yield from ((str(name), _mapping(of)) for name, of in group.items())
 
 
@@ -233,17 +231,14 @@ def avd(documents: Documents) -> Rows | None:
         (str(one["hostname"]), port, {**port, **_mapping(port.get("metadata"))})
         for one in map(_mapping, documents)
         if one.get("hostname")
-        for port in map(_mapping, _list(one.get("ethernet_interfaces")))
+        for port in dicts(one.get("ethernet_interfaces"))
     ]
     if not any("peer_interface" in words for _, _, words in ports):
         return None
-    rows = Rows()
-    for name, port, words in ports:
-        near = End(name, str(port.get("name") or ""))
-        if far := str(words.get("peer") or ""):
-            kind = str(words.get("peer_type") or "")
-            rows.add(ImportRow(near, End(far, str(words.get("peer_interface") or ""), kind=kind)))
-    return rows
+    peers = ([text(words.get(key)) for key in ("peer", "peer_interface", "peer_type")] for _, _, words in ports)
+    far = (End(device, port, kind=kind) for device, port, kind in peers)
+    near = (End(name, text(port.get("name"))) for name, port, _ in ports)
+    return Rows.of(ImportRow(a, b) for a, b in zip(near, far, strict=True) if b.device)
 
 
 def _as_list(value: Any) -> list[Any]:
