@@ -111,13 +111,13 @@ class ProbeFabric:
 
     def evaluated(self, recordings: Mapping[str, str]) -> tuple[Evaluation, Round]:
         """What recordings show."""
-        round = self._round(recordings)
+        round = self._round(recordings, self.polled())
         return evaluate(round), round
 
-    def _round(self, recordings: Mapping[str, str]) -> Round:
+    def _round(self, recordings: Mapping[str, str], polled: Sequence[Reading]) -> Round:
         """What devices report of themselves, and what recordings show."""
         collector = collectors()["probe_results"]
-        readings = self.polled()
+        readings = [*polled]
         for host, text in recordings.items():
             facts = collector.read(text, self.plan.devices[host])
             readings.append(Reading(host, collector.name, datetime.now(UTC), facts))
@@ -125,7 +125,8 @@ class ProbeFabric:
 
     def recordings(self, lists: Sequence[str], **settings: object) -> dict[str, str]:
         """What the hosts have counted in all rounds."""
-        round = self._round({})
+        polled = self.polled()
+        round = self._round({}, polled)
         asked = Settings(packets_per_second=1000, version=self.version, **settings)  # type: ignore[arg-type] - a test names its fields
         nics = nics_of(round, self.version).nics
         sweep = sweep_of(self.plan, nics, (), asked.budget, across_rails="E" in lists) if asked.sweeps else None
@@ -134,7 +135,9 @@ class ProbeFabric:
         async def again(plan: ProbePlan) -> dict[str, str]:
             return self._sent(plan)
 
-        return asyncio.run(follow_up(planned, self._sent(planned), again, lambda found: swept(self._round(found))))
+        return asyncio.run(
+            follow_up(planned, self._sent(planned), again, lambda found: swept(self._round(found, polled)))
+        )
 
     def _sent(self, planned: ProbePlan) -> dict[str, str]:
         """What each host prints."""

@@ -86,16 +86,10 @@ def test_one_percent_of_loss_is_seated_from_the_recordings_of_all_rounds_as_one(
     assert not swept(round).coverage.short_of(1000).any()
 
 
-def test_a_switch_that_clears_the_class_is_named(fabric: Clos) -> None:
-    with fabric.faulty("spine-11", "ip dscp set cs0"):
-        evaluation, _ = probe(fabric, ("dscp", "paths"))
-    assert fabric.rules(evaluation) == [("PRB006", "spine-11")]
-
-
-def test_a_link_of_1500_bytes_is_named_by_its_routers(fabric: Clos) -> None:
-    with small_mtu(fabric):
-        evaluation, _ = probe(fabric, ("mtu", "paths"))
-    assert fabric.rules(evaluation) == [("PRB003", f"{FAR}/d0"), ("PRB003", UP)]
+def test_a_switch_that_clears_the_class_and_a_link_of_1500_bytes_are_named_beside_each_other(fabric: Clos) -> None:
+    with fabric.faulty("spine-11", "ip dscp set cs0"), small_mtu(fabric):
+        evaluation, _ = probe(fabric, ("mtu", "dscp", "paths"))
+    assert fabric.rules(evaluation) == [("PRB003", f"{FAR}/d0"), ("PRB003", UP), ("PRB006", "spine-11")]
     assert all("1500" in one.summary for one in evaluation.findings if one.rule == "PRB003")
 
 

@@ -175,7 +175,7 @@ class Probe:
 
     def drain(self, until: float) -> None:
         """Reads what arrives until a time; ends early where standard input ends."""
-        while True:
+        while not self.stopped:
             left = until - now()
             for number, _ in self.poll.poll(max(0.0, left)):
                 if number == 0:
@@ -185,7 +185,7 @@ class Probe:
                     continue
                 made, key = self.sockets[number]
                 self.complain(made, key) if key else self.hear(made)
-            if left <= 0 or self.stopped:
+            if left <= 0:
                 return
 
     def socket_of(self, flow: Json, source_port: int) -> Optional[socket.socket]:
