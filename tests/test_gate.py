@@ -26,16 +26,14 @@ from truerail.errors import QueryError
 from truerail.model import CauseKind, Reading, SchedulerNode, Snapshot
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.gate import fitness_of
-from truerail.questions.gate import QUESTION, Gate
+from truerail.questions.gate import QUESTION, Gate, fitness_of
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
+from truerail.rounds import publication_of
 from truerail.service.gate_files import GateFiles, file_answers
 from truerail.service.settings import GateFolder
 from truerail.simulator import Fault
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 PROLOG = Path(__file__).resolve().parent.parent / "deploy" / "slurm" / "truerail-prolog.sh"
 SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))

@@ -15,8 +15,8 @@ from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.model import Device, Evaluation, NotEvaluated, Port, Reading, Snapshot, Status, Verdict
-from truerail.questions.answers.nccl import nccl_answer
-from truerail.questions.text.nccl import nccl_text
+from truerail.questions.nccl import nccl_answer
+from truerail.questions.nccl_answer import nccl_text
 from truerail.rounds import evaluate
 
 SWAPPED, HALF = 29, 7

@@ -22,15 +22,13 @@ from truerail.errors import CommandError, NotFoundError, QueryError
 from truerail.model.life import Mute, MuteKind
 from truerail.outputs.options import Options
 from truerail.questions import question_of
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.balance import balance
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.counts import counters
-from truerail.questions.answers.status import status
-from truerail.questions.text import answer_text
-from truerail.questions.text.pieces import age
+from truerail.questions.counters import counters
+from truerail.questions.rails import balance
+from truerail.questions.status import status
+from truerail.questions.text import age, answer_text
+from truerail.rounds import publication_of
 from truerail.testing.cases import AT, scene
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 WIDE = Options(160, details=True)
 _PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))

@@ -17,8 +17,8 @@ from truerail.analysis.round import Round
 from truerail.errors import NotInViewError
 from truerail.model.history import NoHistory
 from truerail.outputs.metrics import Exposition
-from truerail.questions.answers.where import where
-from truerail.questions.answers.why import why
+from truerail.questions.where import where
+from truerail.questions.why import why
 from truerail.viewfile.divided import Publication
 from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from truerail.analysis.round import Round
     from truerail.cli.evaluating import Seen
     from truerail.model import Fact, Plan, Reading
-    from truerail.questions.answers.nccl import NcclAnswer
+    from truerail.questions.nccl_answer import NcclAnswer
 
 Logs: TypeAlias = "list[tuple[Path, tuple[Fact, ...]]]"
 """Logs, and what each of them shows."""
@@ -48,7 +48,7 @@ def nccl(
     are shown. Ends with 0 if the path is known to be good, 1 if it has findings or is not known.
     """
     from truerail.cli import terminal_output
-    from truerail.questions.text.nccl import nccl_text
+    from truerail.questions.nccl_answer import nccl_text
 
     if capture is not None and inventory is not None:
         raise CommandError("give a capture or an inventory, not both")
@@ -92,7 +92,7 @@ def _of_service(logs: Logs, service: str, token_file: Path | None, *, hops: bool
 
 
 def _here(logs: Logs, plan: Path | None, capture: Path | None, inventory: Path | None, *, hops: bool) -> "NcclAnswer":
-    from truerail.questions.answers.nccl import nccl_answer
+    from truerail.questions.nccl import nccl_answer
     from truerail.rounds import evaluate
 
     round = _round(logs, plan, capture, inventory)
@@ -133,7 +133,7 @@ class _Beside:
     def answer(self, logs: list[Path]) -> "NcclAnswer":
         """The answer for logs of NCCL without a rank, device or connection. Raises CommandError for empty ones."""
         from truerail.outputs.report_words import count
-        from truerail.questions.answers.nccl import nothing_shown
+        from truerail.questions.nccl import nothing_shown
 
         if self._empty:
             raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL")
@@ -180,7 +180,7 @@ def _round(logs: Logs, plan: Path | None, capture: Path | None, inventory: Path 
 def _logs(logs: Logs, plan: "Plan", at: "datetime") -> "list[Reading]":
     """The logs as readings."""
     from truerail.model import Reading
-    from truerail.questions.answers.nccl_asked import devices_of
+    from truerail.questions.nccl import devices_of
 
     devices = devices_of([log.name for log, _ in logs], plan)
     return [

@@ -9,8 +9,8 @@ from truerail.cli.oncall_service import sent
 from truerail.cli.version_skew import explained, explained_answer
 from truerail.errors import AnswerError, CommandError
 from truerail.model import Fact
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.nccl import NcclAnswer
+from truerail.questions.nccl_answer import NcclAnswer
+from truerail.views.plain import answer_from_json
 
 _UNKNOWN = (404, 405, 422)
 """Answers of a service that may not know the question."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.oncall_options import (
@@ -25,7 +26,8 @@ from truerail.cli.oncall_options import (
 from truerail.cli.oncall_options import capture as capture_option
 from truerail.cli.oncall_options import plan_file as plan_file_option
 from truerail.errors import CommandError
-from truerail.questions import question_of, questions
+from truerail.questions import question_named, question_of
+from truerail.questions.index import SHORT
 from truerail.questions.question import Journal, Kind, Parameter, Question
 
 if TYPE_CHECKING:
@@ -58,11 +60,26 @@ _AT = Argument(
 """A question of the past."""
 
 
+class Asked(TyperCommand):
+    """The command of a question, whose file is imported when it is called, not to list it."""
+
+    def make_context(self, *words: Any, **more: Any) -> Any:
+        """The context of the whole command."""
+        return self.whole().make_context(*words, **more)
+
+    def whole(self) -> Any:
+        """The command with its parameters."""
+        question = question_named(str(self.name))
+        app = typer.Typer(rich_markup_mode=None, add_completion=False)
+        app.command(question.name, help=question.help)(_command(question))
+        return typer.main.get_command(app)
+
+
 def add_commands(app: typer.Typer) -> None:
-    """A command for each question that has a text."""
-    for question in questions():
-        if question.text is not None:
-            app.command(question.name, short_help=question.short, help=question.help)(_command(question))
+    """A command for each question that has one."""
+    for name, short in SHORT.items():
+        if short:
+            app.command(name, cls=Asked, short_help=short)(lambda: None)
 
 
 def _command(question: Question[Any]) -> Callable[..., None]:
@@ -190,7 +207,7 @@ def _shown(answer: Any, value: Any, fmt: Format, details: bool) -> str:
 
 def _code(answer: Any) -> ExitCode:
     from truerail.outputs.report_words import Tone
-    from truerail.questions.answers.tones import tone_of
+    from truerail.questions.text import tone_of
 
     tone = tone_of(answer)
     if tone is Tone.DOUBT and question_of(answer).gate:

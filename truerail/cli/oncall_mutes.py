@@ -92,7 +92,7 @@ def _needed(because: str | None) -> str:
 
 def _time(text: str) -> str:
     from truerail.errors import CommandError, QueryError
-    from truerail.questions.answers.moments import end_of
+    from truerail.questions.moments import end_of
 
     try:
         return end_of(text, datetime.now(UTC)).isoformat()

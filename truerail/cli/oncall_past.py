@@ -10,9 +10,9 @@ from truerail.analysis.published import Published
 from truerail.cli.evaluating import read
 from truerail.errors import CaptureError, CommandError, QueryError
 from truerail.outputs.report_words import count
-from truerail.questions.answers.moments import moment
-from truerail.questions.answers.past import GAP, without_actions
-from truerail.questions.text.pieces import when
+from truerail.questions.moments import moment
+from truerail.questions.past import GAP, without_actions
+from truerail.questions.text import when
 from truerail.transport.replay import Capture, read_capture
 from truerail.transport.times import round_time
 from truerail.views.pieces import AsOf

@@ -17,10 +17,10 @@ from truerail.errors import CommandError, QueryError
 from truerail.journal.lives import Lives
 from truerail.model import Plan
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange, NoHistory, RowRange
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.diff import diff
-from truerail.questions.answers.moments import span
-from truerail.questions.diff import Diff
+from truerail.questions.diff import diff
+from truerail.questions.diff_answer import Diff
+from truerail.questions.moments import span
+from truerail.rounds import publication_of
 from truerail.transport.times import round_time
 
 if TYPE_CHECKING:

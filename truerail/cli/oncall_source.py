@@ -62,7 +62,7 @@ def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, A
 
 def _service(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
     from truerail.errors import AnswerError
-    from truerail.questions.answers.answers_json import answer_from_json
+    from truerail.views.plain import answer_from_json
 
     if source.plan is not None:
         raise CommandError("a plan file goes with a capture or an inventory: a service has its own plan")
@@ -108,8 +108,7 @@ def _publication(source: Source) -> tuple[Published, AsOf | None]:
     """The evaluation of a capture or of an inventory's devices, and its time if one was wanted."""
     from truerail.cli.evaluating import inferred
     from truerail.cli.plug_history import round_of
-    from truerail.questions.answers.capture import publication_of
-    from truerail.rounds import evaluate
+    from truerail.rounds import evaluate, publication_of
 
     if source.capture is not None and source.inventory is not None:
         raise CommandError("give a capture or an inventory, not both")

@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from truerail.questions.answers.why import cause_then, not_then, past_cause, why, why_then
-from truerail.questions.why import Why
+from truerail.questions.why import cause_then, not_then, past_cause, why, why_then
+from truerail.questions.why_answer import Why
 from truerail.views.cause_list import cause_rows
 from truerail.views.fault_alert import Elsewhere, FaultAlert, fault_alerts
 from truerail.views.lines import cause_line
