@@ -15,7 +15,7 @@ from tests.fake_tower import NOW, FakeTower, published
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.published import CollectorRun, Published
 from truerail.analysis.rule import Case
-from truerail.cli import oncall_follow
+from truerail.cli import oncall_command
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.oncall_source import Source
 from truerail.errors import CommandError, NotFoundError, QueryError
@@ -127,9 +127,9 @@ def follow(monkeypatch: pytest.MonkeyPatch, answers: list[Any], capture: Any = N
             raise answer
         return answer, {"at": str(len(answers)), "summary": answer}
 
-    monkeypatch.setattr(oncall_follow, "sleep", wait)
+    monkeypatch.setattr(oncall_command, "sleep", wait)
     source = Source("http://127.0.0.1:1", None, capture, None, None)
-    oncall_follow.follow(source, ask, lambda answer, value: str(answer), lambda answer: ExitCode(len(answer)), 3)
+    oncall_command.follow(source, ask, lambda answer, value: str(answer), lambda answer: ExitCode(len(answer)), 3)
     return waits
 
 

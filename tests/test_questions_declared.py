@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import truerail.questions
 from tests.api_client import Api
 from tests.oncall_fabrics import SPINES, published
-from truerail.cli import oncall, oncall_source
+from truerail.cli import oncall, oncall_local
 from truerail.questions import question_of, questions
 from truerail.questions.index import SHORT
 from truerail.questions.question import all_good
@@ -68,7 +68,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "cables.py").write_text(NEW)
     monkeypatch.setattr(truerail.questions, "__path__", [*truerail.questions.__path__, str(tmp_path)])
     monkeypatch.setitem(SHORT, "cables", "On call: how many cables.")
-    monkeypatch.setattr(oncall_source, "_publication", lambda source: (published(SPINES), None))
+    monkeypatch.setattr(oncall_local, "publication", lambda source: (published(SPINES), None))
     questions.cache_clear()
     yield
     questions.cache_clear()

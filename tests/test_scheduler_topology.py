@@ -227,7 +227,7 @@ def _pods() -> set[str]:
 
 
 def test_the_commands(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.cli.oncall_source._publication", lambda source: (clean(), None))
+    monkeypatch.setattr("truerail.cli.oncall_local.publication", lambda source: (clean(), None))
     done = CliRunner().invoke(app, ["export", "topology", "--format", "slurm", "--from", "x"])
     assert done.exit_code == 0
     assert units(done.stdout)

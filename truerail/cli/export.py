@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.oncall_options import LOCAL_SERVICE, Inventory, Service, TokenFile
+from truerail.cli.oncall import LOCAL_SERVICE, Inventory, Service, TokenFile
 from truerail.errors import CommandError
 
 TOPOLOGY = "topology"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall_options import LOCAL_SERVICE, Format, Service, Shown, TokenFile
+from truerail.cli.oncall import LOCAL_SERVICE, Format, Service, Shown, TokenFile
 
 Until = Annotated[
     str | None,
