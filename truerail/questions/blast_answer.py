@@ -11,10 +11,10 @@ from rich.text import Text
 from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
-from truerail.outputs.text.blocks import hanging, heading
+from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import PORT
 from truerail.questions.subjects import rail_words
-from truerail.questions.text import MOST_LINES, more, rows
+from truerail.questions.text import MOST_LINES, rows, section
 from truerail.views.pieces import AsOf
 
 MOST_NAMED = 4
@@ -209,30 +209,28 @@ def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
     yield Text()
     yield rows(_figures(answer))
     groups = [
-        (fold([one.host for one in alike]), key)
+        (fold([one.host for one in alike]), key[1:])
         for key, found in groupby(answer.hosts, key=lambda one: (one.rails, one.gpus, one.share_lost))
         if (alike := list(found))
     ]
-    if groups:
-        yield heading("Hosts that lose bandwidth")
-    shown = groups if options.details else groups[:MOST_LINES]
-    for hosts, (_, gpus, share) in shown:
-        lost = f"{share:.1%} of its bandwidth, GPU {', '.join(map(str, gpus)) or 'none'}"
-        yield hanging("", Text(f"{name(hosts)}: {lost}"))
-    yield from more(len(groups) - len(shown), "groups of hosts")
-    yield from _jobs(answer, options)
+    most = None if options.details else MOST_LINES
+    yield from section(groups, _group, "groups of hosts", "Hosts that lose bandwidth", most=most)
+    aside = "" if answer.jobs_affected is not None else "as last reported"
+    total = answer.jobs_affected or len(answer.jobs)
+    yield from section(answer.jobs, _job, "jobs", "Jobs that run there", aside, most=most, total=total)
 
 
-def _jobs(answer: Blast, options: Options) -> Iterator[RenderableType]:
-    if answer.jobs:
-        yield heading("Jobs that run there", "" if answer.jobs_affected is not None else "as last reported")
-    shown = answer.jobs if options.details else answer.jobs[:MOST_LINES]
-    for job in shown:
-        title = Text().append(name(job.key), style=PORT).append(f"  {name(job.name)}" * bool(job.name))
-        user = f" of {name(job.user)}" if job.user else ""
-        hosts = f"{job.hosts_affected:,} of its {count(job.hosts_total, 'host')} ({name(job.hosts)})"
-        yield hanging("", title.append(f"{user}: {hosts}"))
-    yield from more((answer.jobs_affected or len(answer.jobs)) - len(shown), "jobs")
+def _group(group: tuple[str, tuple[tuple[int, ...], float]]) -> RenderableType:
+    hosts, (gpus, share) = group
+    lost = f"{share:.1%} of its bandwidth, GPU {', '.join(map(str, gpus)) or 'none'}"
+    return hanging("", Text(f"{name(hosts)}: {lost}"))
+
+
+def _job(job: BlastJob) -> RenderableType:
+    title = Text().append(name(job.key), style=PORT).append(f"  {name(job.name)}" * bool(job.name))
+    user = f" of {name(job.user)}" if job.user else ""
+    hosts = f"{job.hosts_affected:,} of its {count(job.hosts_total, 'host')} ({name(job.hosts)})"
+    return hanging("", title.append(f"{user}: {hosts}"))
 
 
 def _figures(answer: Blast) -> Iterator[tuple[str, RenderableType | str]]:

@@ -23,7 +23,7 @@ from truerail.questions.moments import moment
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.questions.rates import BITS_TO_GBPS, place_of, ports_meant, speed_of
 from truerail.questions.resolve import recognise
-from truerail.questions.text import finding, more, when
+from truerail.questions.text import finding, grid, more, section, when
 from truerail.views.lines import finding_lines_of
 from truerail.views.pieces import FindingLine
 from truerail.views.view import View, view_of
@@ -249,11 +249,7 @@ def counters_text(answer: Counters, options: Options) -> Iterator[RenderableType
     else:
         yield _table(answer.ports[:MOST_PORTS])
         yield from more(len(answer.ports) - MOST_PORTS, "ports", "--details shows all, with every counter")
-    if answer.findings:
-        yield heading("Findings")
-    for line in answer.findings[:MOST_PORTS]:
-        yield finding(line)
-    yield from more(len(answer.findings) - MOST_PORTS, "findings")
+    yield from section(answer.findings, finding, "findings", "Findings", most=MOST_PORTS)
 
 
 def _port(port: PortCounts, options: Options) -> Iterator[RenderableType]:
@@ -277,16 +273,14 @@ def _word(group: str) -> str:
 
 
 def _lines(lines: list[CounterLine]) -> RenderableType:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for justify in ("left", "left", "right", "right"):
-        grid.add_column(justify=justify, no_wrap=True)
+    table = grid("left", "left", "right", "right")
     before = ""
     for line in lines:
         priority = "" if line.priority is None else f" priority {line.priority}"
         group = "" if line.group == before else _word(line.group)
         before = line.group
-        grid.add_row(Text(f"  {group}", style=QUIET), f"{name(line.counter)}{priority}", rate(line), total(line))
-    return grid
+        table.add_row(Text(f"  {group}", style=QUIET), f"{name(line.counter)}{priority}", rate(line), total(line))
+    return table
 
 
 def rate(line: CounterLine) -> str:

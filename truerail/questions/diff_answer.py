@@ -1,6 +1,6 @@
 """The answer of `diff`, and its text: one line for each cause, then what belongs to none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.text import more, severity_word, when
+from truerail.questions.text import section, severity_word, when
 
 MOST_ROWS = 40
 
@@ -102,18 +102,14 @@ def diff_text(answer: Diff, options: Options) -> Iterator[RenderableType]:
     if answer.against == "time":
         yield Text(f"  from {when(answer.start)} to {when(answer.end)}", style=QUIET)
     most = None if options.details else MOST_ROWS
-    if answer.causes:
-        yield heading("Causes")
-    for cause in answer.causes[:most]:
-        yield _cause(cause)
-    yield from more(len(answer.causes) - len(answer.causes[:most]), "causes")
+    yield from section(answer.causes, _cause, "causes", "Causes", most=most)
     shown = options.details or not answer.causes
     links = answer.links if shown else tuple(link for link in answer.links if link.cause is None)
     findings = answer.findings if shown else tuple(one for one in answer.findings if one.cause is None)
     if answer.causes and answer.no_cause != Counts():
         yield heading("Without a cause", ", ".join(counted(answer.no_cause)))
-    yield from _links(links, most, titled=shown)
-    yield from _findings(findings, most, titled=shown)
+    yield from section(links, _link, "links", "Links" * shown, most=most)
+    yield from section(findings, _finding, "findings", "Findings" * shown, most=most)
     folded = len(answer.links) - len(links), len(answer.findings) - len(findings)
     words = [count(number, what) for number, what in zip(folded, ("link", "finding"), strict=True) if number]
     if words:
@@ -158,22 +154,6 @@ def _state(cause: CauseChange) -> str:
 
 def _time(at: datetime | None) -> str:
     return f"{at:%m-%d %H:%M:%S}" if at else "earlier"
-
-
-def _links(links: Sequence[LinkLine], most: int | None, *, titled: bool) -> Iterator[RenderableType]:
-    if links and titled:
-        yield heading("Links")
-    for link in links[:most]:
-        yield _link(link)
-    yield from more(len(links) - len(links[:most]), "links")
-
-
-def _findings(findings: Sequence[FindingChange], most: int | None, *, titled: bool) -> Iterator[RenderableType]:
-    if findings and titled:
-        yield heading("Findings")
-    for finding in findings[:most]:
-        yield _finding(finding)
-    yield from more(len(findings) - len(findings[:most]), "findings")
 
 
 def _link(link: LinkLine) -> RenderableType:

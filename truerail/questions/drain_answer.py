@@ -14,7 +14,7 @@ from truerail.outputs.report_words import as_sentence, count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT
 from truerail.questions.subjects import rail_words
-from truerail.questions.text import MOST_LINES, more, rows, when
+from truerail.questions.text import MOST_LINES, rows, section, when
 from truerail.views.pieces import AsOf
 
 _EFFECTS = {"ends": "✗", "unknown": "?", "slower": "-"}
@@ -184,22 +184,24 @@ def _connections(answer: Drain) -> str:
 def _jobs(answer: Drain, most: int | None) -> Iterator[RenderableType]:
     if answer.not_in_plan:
         yield hanging("?", Text(f"not in the plan: {name(fold(answer.not_in_plan))}", style="bold magenta"))
-    if answer.jobs:
-        yield heading("Jobs")
-    for job in answer.jobs[:most]:
-        yield hanging(
-            _EFFECTS.get(job.effect, "?"), Text(f"{name(job.name)} ({name(job.hosts)}): {sentence(job.summary)}")
-        )
-    yield from more(len(answer.jobs) - len(answer.jobs[:most]), "jobs")
+    yield from section(answer.jobs, _job, "jobs", "Jobs", most=most)
+
+
+def _job(job: DrainJob) -> RenderableType:
+    return hanging(
+        _EFFECTS.get(job.effect, "?"), Text(f"{name(job.name)} ({name(job.hosts)}): {sentence(job.summary)}")
+    )
 
 
 def _hosts(answer: Drain, most: int | None) -> Iterator[RenderableType]:
-    groups = [(fold([one.host for one in alike]), alike[0]) for alike in _alike(answer.hosts)]
-    if groups:
-        yield heading("Hosts", "least left first")
-    for hosts, one in groups[:most]:
-        yield hanging("", Text().append(name(hosts), style=PORT).append(f": {_host(one)}"))
-    yield from more(len(groups) - len(groups[:most]), "groups of hosts")
+    groups = [(fold([one.host for one in alike]), _host(alike[0])) for alike in _alike(answer.hosts)]
+    yield from section(groups, _group, "groups of hosts", "Hosts", "least left first", most=most)
+
+
+def _group(group: tuple[str, str]) -> RenderableType:
+    """Devices that lose the same, and what."""
+    names, words = group
+    return hanging("", Text().append(name(names), style=PORT).append(f": {words}"))
 
 
 def _alike(hosts: tuple[DrainHost, ...]) -> Iterator[list[DrainHost]]:
@@ -223,15 +225,11 @@ def _host(one: DrainHost) -> str:
 
 def _switches(answer: Drain, most: int | None) -> Iterator[RenderableType]:
     groups = [
-        list(found)
+        (fold([one.switch for one in alike]), _switch(alike[0]))
         for _, found in groupby(answer.switches, key=lambda one: (one.planned, one.now, one.left, one.unknown))
+        if (alike := list(found))
     ]
-    if groups:
-        yield heading("Switches below", "least left first")
-    for alike in groups[:most]:
-        names = fold([one.switch for one in alike])
-        yield hanging("", Text().append(name(names), style=PORT).append(f": {_switch(alike[0])}"))
-    yield from more(len(groups) - len(groups[:most]), "groups of switches")
+    yield from section(groups, _group, "groups of switches", "Switches below", "least left first", most=most)
 
 
 def _switch(one: DrainSwitch) -> str:
@@ -242,14 +240,16 @@ def _switch(one: DrainSwitch) -> str:
 def _faults(answer: Drain, most: int | None) -> Iterator[RenderableType]:
     if answer.faults or answer.other_work:
         yield heading("On what would be left")
-    for fault in answer.faults[:most]:
-        who = ", ".join(filter(None, (fault.hosts, fault.switches)))
-        yield hanging("!", Text(f"{name(fault.id)} {name(fault.kind)} on {name(who)}: {as_sentence(fault.summary)}"))
-    yield from more(len(answer.faults) - len(answer.faults[:most]), "causes")
+    yield from section(answer.faults, _fault, "causes", most=most)
     for work in answer.other_work[:most]:
         who = ", ".join(filter(None, (work.hosts, work.switches)))
         span = f"{when(work.starts)} to {when(work.ends)}"
         yield hanging("!", Text(f"maintenance of {name(work.what)} on {name(who)}, {span}: {sentence(work.reason)}"))
+
+
+def _fault(fault: DrainFault) -> RenderableType:
+    who = ", ".join(filter(None, (fault.hosts, fault.switches)))
+    return hanging("!", Text(f"{name(fault.id)} {name(fault.kind)} on {name(who)}: {as_sentence(fault.summary)}"))
 
 
 def _lines(command: str, width: int) -> Iterator[str]:

@@ -29,7 +29,7 @@ from truerail.questions.job_harm import hosts_hurt
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.questions.rail_status import rail_status_of
 from truerail.questions.subjects import rail_words
-from truerail.questions.text import MOST_LINES, more
+from truerail.questions.text import MOST_LINES, section
 from truerail.views.view import View, view_of
 
 _MOST_NAMED = 3
@@ -174,16 +174,17 @@ def _summary(found: list[GateHost], bad: list[GateHost], unsure: list[GateHost])
 
 def gate_text(answer: Gate, options: Options) -> Iterator[RenderableType]:
     """A line for each host that is not known to be fit."""
-    shown = answer.hosts if options.details else answer.hosts[:MOST_LINES]
-    for host in shown:
-        mark = "?" if host.fit is None else "!"
-        yield hanging(mark, Text().append(name(host.host), style=PORT).append(f"  {sentence(host.summary)}"))
-        if host.drained:
-            yield hanging("", Text(f"no new job starts there already: {name(host.drained)}"), indent=2)
-        elif host.drain:
-            yield hanging("", Text("to keep new jobs away:"), indent=2)
-            yield hanging("", Text(name(host.drain)), indent=4)
-    yield from more(len(answer.hosts) - len(shown), "hosts")
+    yield from section(answer.hosts, _host_lines, "hosts", most=None if options.details else MOST_LINES)
+
+
+def _host_lines(host: GateHost) -> Iterator[RenderableType]:
+    mark = "?" if host.fit is None else "!"
+    yield hanging(mark, Text().append(name(host.host), style=PORT).append(f"  {sentence(host.summary)}"))
+    if host.drained:
+        yield hanging("", Text(f"no new job starts there already: {name(host.drained)}"), indent=2)
+    elif host.drain:
+        yield hanging("", Text("to keep new jobs away:"), indent=2)
+        yield hanging("", Text(name(host.drain)), indent=4)
 
 
 QUESTION = Question(

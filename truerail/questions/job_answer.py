@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from truerail.analysis.cabling import State
@@ -19,7 +18,7 @@ from truerail.outputs.text.style import PORT, QUIET
 from truerail.questions.jobs_answer import JobRun, run_lines
 from truerail.questions.rail_status import RailStatus, Stand
 from truerail.questions.subjects import rail_words
-from truerail.questions.text import MOST_LINES, cause, more, to_do
+from truerail.questions.text import MOST_LINES, cause, grid, section, to_do
 from truerail.views.lines import seen_end, why_words
 from truerail.views.pieces import AsOf, CauseLine
 from truerail.views.view import View
@@ -291,17 +290,9 @@ def job_text(answer: Job, options: Options) -> Iterator[RenderableType]:
         yield hanging("?", Text(f"not in the plan: {name(fold(answer.not_in_plan))}", style="bold magenta"))
     yield from _pair_lines(answer)
     yield from _rail_lines(answer)
-    shown = answer.worst if options.details else answer.worst[:MOST_LINES]
-    if shown:
-        yield heading("Hosts with lost or unknown rails", "worst first")
-    for host in shown:
-        yield _host_line(host)
-    yield from more(len(answer.worst) - len(shown), "hosts")
-    if answer.causes:
-        yield heading("Causes")
-    for line in answer.causes[:MOST_LINES]:
-        yield from cause(line)
-    yield from more(len(answer.causes) - MOST_LINES, "causes")
+    most = None if options.details else MOST_LINES
+    yield from section(answer.worst, _host_line, "hosts", "Hosts with lost or unknown rails", "worst first", most=most)
+    yield from section(answer.causes, cause, "causes", "Causes")
 
 
 def _pair_lines(answer: Job) -> Iterator[RenderableType]:
@@ -318,15 +309,13 @@ def _pair_lines(answer: Job) -> Iterator[RenderableType]:
 
 def _rail_lines(answer: Job) -> Iterator[RenderableType]:
     whole = [rail for rail in answer.rails if rail.connected == rail.hosts]
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    broken = grid("left", "fold")
     for rail in answer.rails:
         if rail.connected != rail.hosts:
-            grid.add_row(Text(f"  {_word(rail.rail)}", style="bold"), sentence(rail.summary))
+            broken.add_row(Text(f"  {_word(rail.rail)}", style="bold"), sentence(rail.summary))
     yield heading("Rails")
     if len(whole) < len(answer.rails):
-        yield grid
+        yield broken
     if whole:
         named = rail_words(rail.rail for rail in whole if rail.rail is not None) or count(len(whole), "rail")
         yield Text(f"  {named} connected", style="green")

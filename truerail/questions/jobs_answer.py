@@ -11,7 +11,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.text import MOST_LINES, more, to_do, when
+from truerail.questions.text import MOST_LINES, section, to_do, when
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,8 @@ class Jobs:
 def jobs_text(answer: Jobs, options: Options) -> Iterator[RenderableType]:
     """What to do, then the jobs, worst first."""
     yield from to_do(answer.action)
-    shown = answer.jobs if options.details else answer.jobs[:MOST_LINES]
-    for run in shown:
-        yield from run_lines(run)
-    yield from more(answer.running + answer.ended - len(shown), "jobs")
+    most, total = None if options.details else MOST_LINES, answer.running + answer.ended
+    yield from section(answer.jobs, run_lines, "jobs", most=most, total=total)
 
 
 def run_lines(run: JobRun) -> Iterator[RenderableType]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 
 from rich.console import RenderableType
@@ -14,7 +15,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, count, name, place, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.text import MOST_LINES, more, rows
+from truerail.questions.text import MOST_LINES, more, rows, section
 from truerail.views.pieces import AsOf
 
 MOST_STEPS = 4
@@ -131,11 +132,8 @@ def plan_repair_text(answer: RepairPlan, options: Options) -> Iterator[Renderabl
     for when, found in groupby((one for one in answer.repairs if one.when), key=lambda one: one.when):
         yield from _slot(answer, "Now" if when == "now" else f"In the window of {when}", list(found), options)
     waiting = [one for one in answer.repairs if not one.when]
-    if waiting:
-        yield heading("Not planned yet")
-    for one in waiting[:most]:
-        yield from _repair(one, options)
-    yield from more(len(waiting) - len(waiting[:most]), "repairs")
+    draw = partial(_repair, options=options)
+    yield from section(waiting, draw, "repairs", "Not planned yet", most=most)
     yield from _together(answer, most)
     yield heading("Assumed")
     yield from (hanging("-", Text(as_sentence(words), style=QUIET)) for words in answer.assumptions)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -13,7 +14,7 @@ from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
 from truerail.questions.subjects import rail_words
-from truerail.questions.text import MOST_LINES, finding, more, state_word, to_do
+from truerail.questions.text import MOST_LINES, finding, more, section, state_word, to_do
 from truerail.views.pieces import FindingLine, StateCount
 
 
@@ -99,29 +100,22 @@ def balance_text(answer: Balance, options: Options) -> Iterator[RenderableType]:
         yield _rails(answer)
     most = None if options.details else MOST_LINES
     low = [host for host in answer.hosts if host.low]
-    if low:
-        yield heading("Hosts out of balance", "worst first")
-    for host in low[:most]:
-        yield _host(host, options)
-    yield from more(len(low) - len(low[:most]), "hosts")
+    draw = partial(_host, options=options)
+    yield from section(low, draw, "hosts", "Hosts out of balance", "worst first", most=most)
     miscabled = _by_cables(answer.hosts)
-    if miscabled:
-        yield heading("Wrong or missing cables")
-    for hosts, cables in miscabled[:most]:
-        yield hanging(Text(name(hosts), style=PORT), Text(cables))
-    yield from more(len(miscabled) - len(miscabled[:most]), "lines")
+    yield from section(miscabled, _miscabled, "lines", "Wrong or missing cables", most=most)
     yield from more(answer.hosts_total - len(answer.hosts), "hosts")
-    if answer.uplinks:
-        yield heading("Uplinks")
-    for line in answer.uplinks[:most]:
-        yield finding(line)
-    yield from more(len(answer.uplinks) - len(answer.uplinks[:most]), "findings")
-    if answer.not_measured:
-        yield heading("Not measured", "so not known to be in balance")
-    for gap in answer.not_measured:
-        yield hanging(
-            "?", Text().append(name(gap.hosts), style=PORT).append(f": {sentence(gap.why)}", style="not bold")
-        )
+    yield from section(answer.uplinks, finding, "findings", "Uplinks", most=most)
+    yield from section(answer.not_measured, _gap, "", "Not measured", "so not known to be in balance", most=None)
+
+
+def _miscabled(line: tuple[str, str]) -> RenderableType:
+    hosts, cables = line
+    return hanging(Text(name(hosts), style=PORT), Text(cables))
+
+
+def _gap(gap: NotMeasured) -> RenderableType:
+    return hanging("?", Text().append(name(gap.hosts), style=PORT).append(f": {sentence(gap.why)}", style="not bold"))
 
 
 def _rails(answer: Balance) -> RenderableType:

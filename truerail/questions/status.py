@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 from rich.console import RenderableType
@@ -18,7 +19,7 @@ from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
 from truerail.outputs.unevaluated import doubts
 from truerail.questions.question import Form, Question
-from truerail.questions.text import MOST_LINES, age, cause, finding, more, to_do, when
+from truerail.questions.text import MOST_LINES, age, cause, finding, section, to_do, when
 from truerail.views.lines import cause_lines, count_of, finding_lines_of
 from truerail.views.pieces import AsOf, CauseLine, FindingLine, StateCount
 from truerail.views.view import View, view_of
@@ -162,47 +163,28 @@ def status_text(answer: Status, options: Options) -> Iterator[RenderableType]:
     which = f"evaluation {answer.evaluation}" if answer.evaluation else "round"
     yield Text(f"  {of}{which} of {when(answer.at)}, {age(answer.age_seconds)} old", QUIET)
     most = None if options.details else MOST_LINES
-    if answer.causes:
-        yield heading("Causes", "worst first")
-    for number, line in enumerate(answer.causes[:most]):
-        yield from cause(line, reported=number == 0)
-    yield from more(len(answer.causes) - len(answer.causes[:most]), "causes")
-    yield from _findings("Without a common cause", answer.findings, answer.findings_total, most)
-    yield from _findings("Not over yet", answer.pending_resolution, len(answer.pending_resolution), most)
-    yield from _muted(answer, most)
-    yield from _unknown_lines(answer.unknown, None if options.details else MOST_UNKNOWN)
-
-
-def _findings(title: str, lines: tuple[FindingLine, ...], total: int, most: int | None) -> Iterator[RenderableType]:
-    if lines:
-        yield heading(title)
-    for line in lines[:most]:
-        yield finding(line)
-    yield from more(total - len(lines[:most]), "findings")
-
-
-def _muted(answer: Status, most: int | None) -> Iterator[RenderableType]:
+    first = answer.causes[0] if answer.causes else None
+    yield from section(
+        answer.causes, lambda one: cause(one, reported=one is first), "causes", "Causes", "worst first", most=most
+    )
+    loose, total = answer.findings, answer.findings_total
+    yield from section(loose, finding, "findings", "Without a common cause", most=most, total=total)
+    yield from section(answer.pending_resolution, finding, "findings", "Not over yet", most=most)
     if answer.muted_causes or answer.muted_findings:
         yield heading("Muted", "no alerts")
-    for line in answer.muted_causes[:most]:
-        yield from cause(line, reported=True)
-    yield from more(len(answer.muted_causes) - len(answer.muted_causes[:most]), "causes")
-    for one in answer.muted_findings[:most]:
-        yield finding(one)
-    yield from more(len(answer.muted_findings) - len(answer.muted_findings[:most]), "findings")
+    yield from section(answer.muted_causes, partial(cause, reported=True), "causes", most=most)
+    yield from section(answer.muted_findings, finding, "findings", most=most)
+    most, aside, how = most and MOST_UNKNOWN, "not evaluated, so not known to be right", "--details shows all"
+    yield from section(answer.unknown, _unknown_line, "reasons", "Unknown", aside, most=most, how=how)
 
 
-def _unknown_lines(parts: tuple[UnknownPart, ...], most: int | None) -> Iterator[RenderableType]:
-    if parts:
-        yield heading("Unknown", "not evaluated, so not known to be right")
-    for part in parts[:most]:
-        kind = name(part.what)
-        what = f"{part.count:,} {kind}" if part.count != 1 else kind.removesuffix("s")
-        line = Text().append(what, style=PORT)
-        if part.names and part.count <= len(part.names):
-            line.append(f" {_named(part)}", style=PORT)
-        yield hanging("?", line.append(f": {sentence(part.why)}"))
-    yield from more(len(parts) - len(parts[:most]), "reasons", "--details shows all")
+def _unknown_line(part: UnknownPart) -> RenderableType:
+    kind = name(part.what)
+    what = f"{part.count:,} {kind}" if part.count != 1 else kind.removesuffix("s")
+    line = Text().append(what, style=PORT)
+    if part.names and part.count <= len(part.names):
+        line.append(f" {_named(part)}", style=PORT)
+    return hanging("?", line.append(f": {sentence(part.why)}"))
 
 
 def _named(part: UnknownPart) -> str:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from math import isnan
 
 import numpy as np
@@ -26,7 +27,7 @@ from truerail.outputs.text.blocks import heading
 from truerail.outputs.text.style import PORT, QUIET
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.questions.text import finding, more, rows, to_do, when
+from truerail.questions.text import finding, rows, section, to_do, when
 from truerail.views.lines import finding_lines_of
 from truerail.views.pieces import FindingLine
 from truerail.views.view import View, view_of
@@ -228,16 +229,15 @@ Under = Mapping[tuple[str, int], Sequence[StormEdge]]
 def storm_text(answer: Storm, options: Options) -> Iterator[RenderableType]:
     """What to do, then every storm with its tree, then deadlocks."""
     yield from to_do(answer.action)
-    shown = answer.storms if options.details else answer.storms[:MOST_STORMS]
-    for tree in shown:
-        yield heading(name(tree.culprit), _aside(tree))
-        yield rows(_facts(tree))
-        yield from _drawn(tree, options)
-    yield from more(len(answer.storms) - len(shown), "storms")
-    if answer.deadlocks:
-        yield heading("Deadlocks")
-    for line in answer.deadlocks:
-        yield finding(line)
+    most = None if options.details else MOST_STORMS
+    yield from section(answer.storms, partial(_storm, options=options), "storms", most=most)
+    yield from section(answer.deadlocks, finding, "", "Deadlocks", most=None)
+
+
+def _storm(tree: StormTree, options: Options) -> Iterator[RenderableType]:
+    yield heading(name(tree.culprit), _aside(tree))
+    yield rows(_facts(tree))
+    yield from _drawn(tree, options)
 
 
 def _aside(tree: StormTree) -> str:

@@ -1,8 +1,8 @@
 """The answers as text for a terminal: the summary first, then what to do, then the evidence; and their common parts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -12,11 +12,12 @@ from rich.text import Text
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone, as_sentence, count, name, sentence, sure
 from truerail.outputs.text import drawn
-from truerail.outputs.text.blocks import hanging
+from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET, SEVERITY_STYLES, STATE_STYLES, TONE_MARKS
 from truerail.questions import question_of
 from truerail.views.pieces import CauseLine, End, FindingLine
 
+T = TypeVar("T")
 MOST_LINES = 12
 MOST_JOBS = 3
 _STATES = {state.value: style for state, style in STATE_STYLES.items()}
@@ -102,9 +103,40 @@ def rows(pairs: Iterable[tuple[str, RenderableType | str]], *, indent: int = 2) 
     return Padding(grid, (0, 0, 0, indent))
 
 
-def more(hidden: Sequence[object] | int, what: str, how: str = "--format json shows all") -> Iterator[RenderableType]:
+def section(
+    items: Sequence[T],
+    draw: Callable[[T], RenderableType | Iterator[RenderableType]],
+    what: str,
+    title: str = "",
+    aside: str = "",
+    *,
+    most: int | None = MOST_LINES,
+    total: int | None = None,
+    how: str = "--format json shows all",
+) -> Iterator[RenderableType]:
+    """A heading, `most` of the items (None: all), and how many more of `total` there are; nothing without items."""
+    if items and title:
+        yield heading(title, aside)
+    shown = items[:most]
+    for item in shown:
+        drawn = draw(item)
+        yield from drawn if isinstance(drawn, Iterator) else (drawn,)
+    yield from more((len(items) if total is None else total) - len(shown), what, how)
+
+
+def grid(*columns: str) -> Table:
+    """A table without lines; each column is `left` or `right`, which do not wrap, or `fold`."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for column in columns:
+        fold = column == "fold"
+        table.add_column(
+            justify="right" if column == "right" else "left", no_wrap=not fold, overflow="fold" if fold else "ellipsis"
+        )
+    return table
+
+
+def more(number: int, what: str, how: str = "--format json shows all") -> Iterator[RenderableType]:
     """Reports that rows were left out, and how to see them."""
-    number = hidden if isinstance(hidden, int) else len(hidden)
     if number > 0:
         yield Text(f"  … and {number:,} more {what}: {how}", style=QUIET)
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TypeVar
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from truerail.analysis.published import Published
@@ -31,7 +30,7 @@ from truerail.outputs.text.style import PORT, QUIET
 from truerail.questions.changes import CausesOfChanges
 from truerail.questions.question import Form, Journal, Kind, Option, Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.questions.text import more, severity_word
+from truerail.questions.text import grid, more, severity_word
 from truerail.views.view import View, view_of
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
@@ -274,22 +273,19 @@ def timeline_text(answer: Timeline, options: Options) -> Iterator[RenderableType
         if options.details
         else answer.events
     )
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    table = grid("left", "left", "fold")
     for event in events:
         body = Text().append(name(event.subject), style=PORT).append(f"  {sentence(event.summary)}")
         if event.cause is not None and event.finding is None:
             body.append(f"  {', '.join((*_folded_words(event), name(event.cause)))}", style=QUIET)
-        grid.add_row(
+        table.add_row(
             Text(f"  {event.at:%Y-%m-%d %H:%M:%S}", style=QUIET),
             Text(name(event.kind), style=severity_word(event.severity or "").style or "bold"),
             body,
         )
     if answer.events:
         yield Text()
-        yield grid
+        yield table
     if answer.folded and not options.details:
         yield Text("  --details lists the events of each cause", style=QUIET)
     if not answer.complete:

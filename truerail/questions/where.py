@@ -15,7 +15,7 @@ from truerail.outputs.report_words import count, name, sentence, sure
 from truerail.outputs.text.style import PORT, QUIET
 from truerail.questions.question import Form, Journal, Parameter, Question, all_good
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.questions.text import cause, end, finding, more, rows, state_word, when
+from truerail.questions.text import cause, end, finding, rows, section, state_word, when
 from truerail.views.lines import cable_paths
 from truerail.views.pieces import AsOf, CablePath, Nic, Uplinks
 from truerail.views.view import View, view_of
@@ -99,9 +99,7 @@ def where_text(answer: Where) -> Iterator[RenderableType]:
 def path_block(path: CablePath) -> Iterator[RenderableType]:
     """One cable, from GPU to uplinks."""
     yield rows(_facts(path))
-    for line in path.findings[:4]:
-        yield finding(line)
-    yield from more(len(path.findings) - 4, "findings")
+    yield from section(path.findings, finding, "findings", most=4)
 
 
 def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:

@@ -12,7 +12,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, name, sentence, sure
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.text import cause, finding, more, rows, to_do, when
+from truerail.questions.text import cause, finding, rows, section, to_do, when
 from truerail.questions.where import path_block
 from truerail.views.pieces import CablePath, CauseLine, FindingLine
 
@@ -76,17 +76,12 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     if answer.cause and answer.finding:
         yield heading("Cause")
         yield from cause(answer.cause, reported=True)
-    yield from _explained(answer, None if options.details else MOST_EXPLAINED)
+    most = None if options.details else MOST_EXPLAINED
+    yield from section(answer.explained, finding, "findings", "Explains", most=most)
     for alternative in answer.alternatives:
         yield hanging("or", Text(sentence(alternative)), indent=4)
-    if answer.ruled_out:
-        yield heading("Ruled out")
-    for words in answer.ruled_out:
-        yield hanging("-", Text(as_sentence(words)))
-    if answer.evidence:
-        yield heading("Evidence")
-    for line in answer.evidence:
-        yield _evidence(line)
+    yield from section(answer.ruled_out, _ruled_out, "", "Ruled out", most=None)
+    yield from section(answer.evidence, _evidence, "", "Evidence", most=None)
     if answer.path and options.details:
         yield heading("Cable")
         yield from path_block(answer.path)
@@ -110,13 +105,8 @@ def _head(answer: Why) -> Iterator[RenderableType]:
         yield from to_do(action)
 
 
-def _explained(answer: Why, most: int | None) -> Iterator[RenderableType]:
-    """The findings of a cause."""
-    if answer.explained:
-        yield heading("Explains")
-    for line in answer.explained[:most]:
-        yield finding(line)
-    yield from more(len(answer.explained) - len(answer.explained[:most]), "findings")
+def _ruled_out(words: str) -> RenderableType:
+    return hanging("-", Text(as_sentence(words)))
 
 
 def _life(answer: Why) -> Iterator[tuple[str, RenderableType | str]]:
