@@ -16,8 +16,7 @@ from truerail.questions.job import job
 from truerail.questions.path import path
 from truerail.questions.storm import storm
 from truerail.questions.where import where
-from truerail.views.fabric_map import fabric_map
-from truerail.views.map_causes import map_causes
+from truerail.views.fabric_map import fabric_map, map_causes
 from truerail.views.plain import as_json
 
 

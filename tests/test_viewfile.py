@@ -23,13 +23,10 @@ from truerail.viewfile.divided import Publication
 from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME
 from truerail.viewfile.writer import ViewWriter, Written
-from truerail.views.cause_list import cause_rows
-from truerail.views.device import device_view
+from truerail.views.device import device_view, port_lines
 from truerail.views.fabric import fabric_view
-from truerail.views.fabric_map import fabric_map
-from truerail.views.lists import cable_lines, device_lines, finding_lines
-from truerail.views.map_causes import map_causes
-from truerail.views.panel import port_lines
+from truerail.views.fabric_map import fabric_map, map_causes
+from truerail.views.lists import cable_lines, cause_rows, device_lines, finding_lines
 from truerail.views.racks import rack_lines
 from truerail.views.topology import topology
 from truerail.views.view import view_of

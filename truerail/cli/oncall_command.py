@@ -71,7 +71,8 @@ def _command(question: Question[Any]) -> Callable[..., None]:
 
     def run(**values: Any) -> None:
         given = {one.name: _value(one, values[_variable(one)]) for one in question.parameters}
-        source = Source(*(values.get(name) for name in ("service", "token_file", *_LOCAL, "at")))
+        named: list[Any] = [values.get(name) for name in ("service", "token_file", *_LOCAL, "at")]
+        source = Source(*named)
         if misuse := question.misuse(given, source.capture is not None):
             raise typer.BadParameter(misuse)
         answers = partial(ask, question, given, source)

@@ -15,11 +15,21 @@ from truerail.errors import QueryError
 from truerail.model.columns import Codes, Mask
 from truerail.outputs.punch import Step
 from truerail.outputs.report_words import count
-from truerail.questions.plan_repair_answer import NotTogether, Repair, RepairPlan, RepairWindow, plan_repair_text
+from truerail.questions.plan_repair_answer import (
+    NOW,
+    NotTogether,
+    Placed,
+    Repair,
+    RepairPlan,
+    RepairWindow,
+    assumptions,
+    plan_repair_text,
+    repair_of,
+    summary,
+)
 from truerail.questions.question import RUNNING_JOBS, Asked, Form, Journal, Kind, Option, Question
 from truerail.questions.rail_status import rail_status_of
 from truerail.questions.repair_order import UNIT_MINUTES, Group, Schedule, apart, groups, in_order, value
-from truerail.questions.repair_words import NOW, Placed, assumptions, repair_of, summary
 from truerail.questions.repairs import (
     LEAST_WEIGHT,
     Candidate,
