@@ -1,7 +1,9 @@
 """The answer of `truerail nccl`, and its text: verdict, findings, NICs, crossings, on demand every hop."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from truerail.files.nodesets import fold
 from truerail.outputs.report_words import as_sentence, count, name, sentence
@@ -9,6 +11,7 @@ from truerail.outputs.report_words import as_sentence, count, name, sentence
 _MARKS = {"fault": "✗", "good": "✓", "unknown": "?"}
 _MOST = 12
 _MOST_RANKS = 8
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +171,21 @@ def _lines(answer: NcclAnswer, details: bool) -> Iterator[str]:
     yield f"  {count(answer.connections, 'connection')}, {both}; PXN on {answer.pxn}"
     if answer.settings:
         yield f"  settings: {name(', '.join(answer.settings))}"
-    yield from _findings(answer)
-    yield from _crossings(answer.crossings, details)
-    yield from _nics(answer.nics, details)
-    yield from _chains(answer.chains, details)
+    most = None if details else _MOST
+    yield from _section("Findings on the path", answer.findings, _finding, _MOST, "--format json")
+    for symmetric, title in (
+        (False, "Connections that cross rails"),
+        (True, "By symmetry, not seen: they cross rails"),
+    ):
+        found = [one for one in answer.crossings if one.by_symmetry is symmetric]
+        yield from _section(f"{title} ({len(found)})", found, _crossing, most)
+    title = "NICs in use: device, cable, leaf, rail; state; ends of connections"
+    yield from _section(title, answer.nics, _nic, most and 2 * most)
+    between = [one for one in answer.chains if one.steps or one.unknown]
+    if not details:
+        between.sort(key=lambda one: (-one.crossings, -one.unknown))
+    draw = partial(_chain, details=details)
+    yield from _section("Rings and trees: their steps between hosts", between, draw, most)
     if details:
         yield from _hops(answer)
 
@@ -184,16 +198,22 @@ def _shapes(answer: NcclAnswer) -> str:
     return f"{count(answer.rings, 'ring')}, {count(answer.trees, 'tree')}"
 
 
-def _findings(answer: NcclAnswer) -> Iterator[str]:
-    if answer.findings:
-        yield ""
-        yield "Findings on the path"
-    for one in answer.findings[:_MOST]:
-        yield f"  ! {one.severity} {name(one.rule)} {name(one.subject)}{_ranks(one.ranks)}"
-        yield f"    {sentence(one.summary)}"
-        yield f"    do {sentence(one.action)}"
-    if len(answer.findings) > _MOST:
-        yield f"  and {len(answer.findings) - _MOST} more: --format json"
+def _section(
+    title: str, items: Sequence[T], draw: Callable[[T], Iterable[str]], most: int | None, how: str = "--details"
+) -> Iterator[str]:
+    """A title, the lines of the first items, and how many more there are; nothing without items."""
+    if items:
+        yield from ("", title)
+    for item in items[:most]:
+        yield from draw(item)
+    if most is not None and len(items) > most:
+        yield f"  and {len(items) - most} more: {how}"
+
+
+def _finding(one: NcclFinding) -> Iterator[str]:
+    yield f"  ! {one.severity} {name(one.rule)} {name(one.subject)}{_ranks(one.ranks)}"
+    yield f"    {sentence(one.summary)}"
+    yield f"    do {sentence(one.action)}"
 
 
 def _ranks(ranks: tuple[int, ...]) -> str:
@@ -203,70 +223,37 @@ def _ranks(ranks: tuple[int, ...]) -> str:
     return f", rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks[:_MOST_RANKS]))}{more}"
 
 
-def _crossings(crossings: tuple[NcclCrossing, ...], details: bool) -> Iterator[str]:
-    for symmetric, words in (
-        (False, "Connections that cross rails"),
-        (True, "By symmetry, not seen: they cross rails"),
-    ):
-        found = [one for one in crossings if one.by_symmetry is symmetric]
-        if found:
-            yield ""
-            yield f"{words} ({len(found)})"
-        shown = found if details else found[:_MOST]
-        for one in shown:
-            rails = f"rail {_rails(one.from_rails)} to rail {_rails(one.to_rails)}"
-            yield f"  channel {one.channel:02}  rank {one.from_rank} to {one.to_rank}: {rails}"
-        if len(found) > len(shown):
-            yield f"  and {len(found) - len(shown)} more: --details"
+def _crossing(one: NcclCrossing) -> Iterator[str]:
+    rails = f"rail {_rails(one.from_rails)} to rail {_rails(one.to_rails)}"
+    yield f"  channel {one.channel:02}  rank {one.from_rank} to {one.to_rank}: {rails}"
 
 
 def _rails(rails: tuple[int, ...]) -> str:
     return "/".join(map(str, rails)) or "?"
 
 
-def _nics(nics: tuple[NcclNicLine, ...], details: bool) -> Iterator[str]:
-    if nics:
-        yield ""
-        yield "NICs in use: device, cable, leaf, rail; state; ends of connections"
-    shown = nics if details else nics[: 2 * _MOST]
-    for one in shown:
-        device = "+".join(one.devices) or f"index {one.index}"
-        cables = "+".join(one.cables) or f"{one.host or 'unknown host'}: planned port unknown"
-        planned = f", planned rail {_rails(one.planned_rails)}" if one.planned_rails != one.rails else ""
-        gdr = (
-            ""
-            if one.gdr == one.ends
-            else " without GPUDirect RDMA"
-            if not one.gdr
-            else f", {one.gdr} with GPUDirect RDMA"
-        )
-        place = f"{name(cables)} -> {name('+'.join(one.leaves)) or '?'}  rail {_rails(one.rails)}{planned}"
-        yield f"  [{one.index}] {name(device)}  {place}; {one.state}; {count(one.ends, 'end')}{gdr}{_ranks(one.ranks)}"
-    if len(nics) > len(shown):
-        yield f"  and {len(nics) - len(shown)} more: --details"
+def _nic(one: NcclNicLine) -> Iterator[str]:
+    device = "+".join(one.devices) or f"index {one.index}"
+    cables = "+".join(one.cables) or f"{one.host or 'unknown host'}: planned port unknown"
+    planned = f", planned rail {_rails(one.planned_rails)}" if one.planned_rails != one.rails else ""
+    some = f", {one.gdr} with GPUDirect RDMA" if one.gdr else " without GPUDirect RDMA"
+    gdr = "" if one.gdr == one.ends else some
+    place = f"{name(cables)} -> {name('+'.join(one.leaves)) or '?'}  rail {_rails(one.rails)}{planned}"
+    yield f"  [{one.index}] {name(device)}  {place}; {one.state}; {count(one.ends, 'end')}{gdr}{_ranks(one.ranks)}"
 
 
-def _chains(chains: tuple[NcclChain, ...], details: bool) -> Iterator[str]:
-    between = [one for one in chains if one.steps or one.unknown]
-    if between:
-        yield ""
-        yield "Rings and trees: their steps between hosts"
-    first = between if details else sorted(between, key=lambda one: (-one.crossings, -one.unknown))
-    shown = first if details else first[:_MOST]
-    for one in shown:
-        parts = [f"{count(len(one.steps), 'step')} on rail {_rails(one.rails)}"]
-        parts += [f"{one.crossings} cross rails"] if one.crossings else []
-        parts += [f"{one.unknown} unknown"] if one.unknown else []
-        parts += [] if one.complete else ["not all ranks are in the log"]
-        yield f"  {one.kind} {one.channel:02}  {'; '.join(parts)}"
-        if details:
-            yield f"    ranks {' '.join(map(str, one.ranks))}"
-            for step in one.steps:
-                ends = f"{_place(step.send)} => {_place(step.receive)}"
-                mark = " crosses rails" if step.crosses else "" if step.crosses is False else " unknown"
-                yield f"    {step.from_rank} -> {step.to_rank}: {ends}{mark}"
-    if len(between) > len(shown):
-        yield f"  and {len(between) - len(shown)} more: --details"
+def _chain(one: NcclChain, details: bool) -> Iterator[str]:
+    parts = [f"{count(len(one.steps), 'step')} on rail {_rails(one.rails)}"]
+    parts += [f"{one.crossings} cross rails"] if one.crossings else []
+    parts += [f"{one.unknown} unknown"] if one.unknown else []
+    parts += [] if one.complete else ["not all ranks are in the log"]
+    yield f"  {one.kind} {one.channel:02}  {'; '.join(parts)}"
+    if details:
+        yield f"    ranks {' '.join(map(str, one.ranks))}"
+        for step in one.steps:
+            ends = f"{_place(step.send)} => {_place(step.receive)}"
+            mark = " crosses rails" if step.crosses else "" if step.crosses is False else " unknown"
+            yield f"    {step.from_rank} -> {step.to_rank}: {ends}{mark}"
 
 
 def _place(place: NcclPlace | None) -> str:
