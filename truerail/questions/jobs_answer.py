@@ -77,8 +77,6 @@ class JobRun:
     @property
     def unseen(self) -> str:
         """What is not known of its network while it runs; empty if all of it is."""
-        from truerail.outputs.report_words import count
-
         if self.ended is not None:
             return ""
         parts = [f"{self.cables_unknown:,} of its {count(self.cables, 'cable')} not seen"] * bool(self.cables_unknown)

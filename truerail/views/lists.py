@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rules import rules
 from truerail.analysis.cabling import State
 from truerail.analysis.cabling.named_by import VERIFIED
 from truerail.errors import QueryError
@@ -85,13 +86,6 @@ def _since(view: View, finding: str) -> float:
     return life.since.timestamp() if life else NONE
 
 
-def known_rules() -> list[str]:
-    """The codes of all rules."""
-    from rules import rules
-
-    return list(rules())
-
-
 def life_words(view: View) -> list[str]:
     """The `LifeState` word of each finding."""
     lives = view.lives
@@ -152,8 +146,8 @@ def _of_rack(view: View, rack: str) -> Mask:
 
 
 def _of_rule(view: View, rule: str) -> Mask:
-    codes, rules = factorize(view.findings.rule.tolist())
-    return on_words("rule", rule, known_rules(), rules, codes)
+    codes, found = factorize(view.findings.rule.tolist())
+    return on_words("rule", rule, rules(), found, codes)
 
 
 def _in_state(view: View, state: str) -> Mask:
