@@ -67,7 +67,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A file that declares a question, and its row in the index."""
     (tmp_path / "cables.py").write_text(NEW)
     monkeypatch.setattr(truerail.questions, "__path__", [*truerail.questions.__path__, str(tmp_path)])
-    monkeypatch.setitem(SHORT, "cables", "On call: how many cables.")
+    monkeypatch.setitem(SHORT, "cables", "How many cables.")
     monkeypatch.setattr(oncall_local, "publication", lambda source: (published(SPINES), None))
     questions.cache_clear()
     yield

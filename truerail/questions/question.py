@@ -171,8 +171,7 @@ class Question(Generic[A]):
     @property
     def heading(self) -> str:
         """Its heading on the page."""
-        text = self.form.heading or self.short.removeprefix("On call: ").rstrip(".")
-        return text[:1].upper() + text[1:]
+        return self.form.heading or self.short.rstrip(".")
 
     @property
     def takes_at(self) -> bool:
