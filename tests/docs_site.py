@@ -21,6 +21,7 @@ from tests.docs_blocks import ROOT, Block
 from tests.live_site import Run
 from tests.live_site import Site as LiveSite
 from truerail.cli.app import app
+from truerail.cli.oncall import Asked
 from truerail.plans import dump_yaml
 from truerail.questions import questions
 from truerail.simulator import Simulation, demo_simulation
@@ -193,7 +194,7 @@ def _command(words: list[str]) -> tuple[Any, list[str]]:
     rest = list(words)
     while rest and rest[0] in getattr(command, "commands", {}):
         command = command.commands[rest.pop(0)]
-    return command, rest
+    return command.whole() if isinstance(command, Asked) else command, rest
 
 
 def same(shown: list[str], said: str, where: str) -> None:

@@ -15,7 +15,7 @@ from truerail.history.query.run_query import QueryReport, run_query
 from truerail.history.ready import ready_question
 from truerail.history.store_folder import StoreFolder
 from truerail.history.tables import TABLES
-from truerail.questions.answers.moments import moment
+from truerail.questions.moments import moment
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

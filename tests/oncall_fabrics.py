@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
-from truerail.questions.answers.capture import publication_of
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 RAIL_ONLY = Shape(hosts=8, rails=4, spines=0)

@@ -10,14 +10,13 @@ import pytest
 from tests.api_client import Api, problem_of
 from tests.fake_tower import FakeTower, published, step
 from truerail.outputs.metrics import CONTENT_TYPE
-from truerail.questions.answers.blast import blast
-from truerail.questions.answers.diff import diff_plan
-from truerail.questions.answers.job import job
-from truerail.questions.answers.path import path
-from truerail.questions.answers.storm import storm
-from truerail.questions.answers.where import where
-from truerail.views.fabric_map import fabric_map
-from truerail.views.map_causes import map_causes
+from truerail.questions.blast import blast
+from truerail.questions.diff import diff_plan
+from truerail.questions.job import job
+from truerail.questions.path import path
+from truerail.questions.storm import storm
+from truerail.questions.where import where
+from truerail.views.fabric_map import fabric_map, map_causes
 from truerail.views.plain import as_json
 
 

@@ -16,7 +16,7 @@ from truerail.model import CableState
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.questions import questions
-from truerail.questions.answers.past import past_of
+from truerail.questions.past import past_of
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
 from truerail.web.past_rounds import KEPT_FOR, MOST_KEPT, PastRounds

@@ -16,14 +16,12 @@ from truerail.model import CauseKind, Reading, Snapshot
 from truerail.model.facts import Neighbor
 from truerail.model.history import CauseEvent, EventKind, FindingEvent, LinkChange
 from truerail.outputs.options import Options
-from truerail.questions.answers.causes_of_changes import CausesOfChanges
-from truerail.questions.answers.diff import diff, diff_plan
-from truerail.questions.answers.kept_lines import MOST_EXPLAINED
-from truerail.questions.answers.timeline import timeline
-from truerail.questions.answers.why import why
-from truerail.questions.diff import Counts, Diff
+from truerail.questions.changes import MOST_EXPLAINED, CausesOfChanges
+from truerail.questions.diff import diff, diff_plan
+from truerail.questions.diff_answer import Counts, Diff, in_short
 from truerail.questions.text import answer_text
-from truerail.questions.text.diff import in_short
+from truerail.questions.timeline import timeline
+from truerail.questions.why import why
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 

@@ -18,13 +18,12 @@ from truerail.model import CauseKind, Reading, Snapshot
 from truerail.model.facts import NetLink
 from truerail.model.history import History, MaintenanceWindow, NoHistory
 from truerail.outputs.options import Options
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.drain import Wanted, drain
-from truerail.questions.drain import QUESTION, Drain
+from truerail.questions.drain import QUESTION, drain
+from truerail.questions.drain_answer import Drain
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
 from truerail.simulator import Fault
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 NOW = datetime(2026, 11, 20, 14, tzinfo=UTC)
 NONE = NoHistory()
@@ -34,7 +33,7 @@ DOWN = published(SPINES, Fault(CauseKind.LINK_DOWN, "host"), Fault(CauseKind.LIN
 
 def asked(publication: Published, of: str, job: str | None = None, history: History = NONE, **more: str) -> Drain:
     """The answer, whose JSON and text are made too: no line is wider than 80 columns."""
-    answer = drain(Asked(publication, history, NOW), Wanted(of, job, **more))
+    answer = drain(Asked(publication, history, NOW), of, job, **more)
     assert answer_from_json(Drain, as_json(answer)) == answer
     assert max(map(len, answer_text(answer, Options(80)).splitlines())) <= 80
     assert "truerail maintenance" in answer.command or answer.down_now
@@ -195,7 +194,7 @@ def test_a_time_to_come_stands_in_the_announcement() -> None:
 )
 def test_what_is_wrong_is_named(error: type[Exception], words: str, given: dict[str, str]) -> None:
     with pytest.raises(error, match=words.replace("(", r"\(")):
-        drain(Asked(CLEAN, NoHistory(), NOW), Wanted(**given))
+        drain(Asked(CLEAN, NoHistory(), NOW), **given)
 
 
 def test_the_command_can_be_pasted() -> None:

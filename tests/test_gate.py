@@ -26,16 +26,14 @@ from truerail.errors import QueryError
 from truerail.model import CauseKind, Reading, SchedulerNode, Snapshot
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.gate import fitness_of
-from truerail.questions.gate import QUESTION, Gate
+from truerail.questions.gate import QUESTION, Gate, fitness_of
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
+from truerail.rounds import publication_of
 from truerail.service.gate_files import GateFiles, file_answers
 from truerail.service.settings import GateFolder
 from truerail.simulator import Fault
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 PROLOG = Path(__file__).resolve().parent.parent / "deploy" / "slurm" / "truerail-prolog.sh"
 SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
@@ -106,7 +104,7 @@ def test_the_api_answers_by_its_status_and_the_command_by_its_exit_code(monkeypa
         assert b"\n" not in answers[host].content
         assert answers[host].json()["fit"] is False
         assert api.get("gate", nodes="gpu-[").status_code == 400
-    monkeypatch.setattr("truerail.cli.oncall_source._publication", lambda source: (SWAPPED, None))
+    monkeypatch.setattr("truerail.cli.oncall_local.publication", lambda source: (SWAPPED, None))
     codes = [
         CliRunner().invoke(app, ["gate", nodes, "--capture", "x", *more]).exit_code
         for nodes, *more in ((well,), (host,), ("gpu-099",), ("gpu-099", "--strict"), (host, "--rails", "2"))

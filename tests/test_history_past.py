@@ -13,10 +13,9 @@ from tests.journal_helpers import Settings
 from truerail.analysis.counters.quantities import Quantity
 from truerail.history.past_counters import PastCounters, counters_at
 from truerail.journal import Journal, open_journal
-from truerail.questions.answers.past import Past, past_of
-from truerail.questions.answers.rates import rates
+from truerail.questions.past import Past, past_of
 from truerail.questions.question import Asked
-from truerail.views.models import Rates
+from truerail.questions.rates import Rates, rates
 
 BEGAN = datetime(2026, 11, 20, 14, 36, tzinfo=UTC)
 

@@ -32,9 +32,8 @@ from truerail.model import (
 )
 from truerail.model.history import NoHistory
 from truerail.plans.inference import infer
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.why import why
-from truerail.rounds import evaluate
+from truerail.questions.why import why
+from truerail.rounds import evaluate, publication_of
 from truerail.simulator import Fault, Noise, Shape, simulate
 
 POD = Shape(hosts=16, rails=8, spines=4, uplinks=8, platforms=("infiniband",), host_ports="rdma")

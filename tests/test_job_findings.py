@@ -18,10 +18,10 @@ from truerail.model.history import Acknowledgement, MaintenanceWindow
 from truerail.model.life import Mute
 from truerail.model.nccl_facts import RasRank
 from truerail.outputs.options import Options
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.where import where
 from truerail.questions.job import QUESTION as JOB
 from truerail.questions.text import answer_text
+from truerail.questions.where import where
+from truerail.rounds import publication_of
 from truerail.service.muted_findings import mutes
 from truerail.testing.cases import explained_scene, scene
 from truerail.views.faults_now import open_faults

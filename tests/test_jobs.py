@@ -21,26 +21,24 @@ from truerail.model.job_record import JobRecord
 from truerail.model.life import Life, LifeState
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.options import Options
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.drain import Wanted, drain
-from truerail.questions.answers.job_harm import hosts_hurt
-from truerail.questions.answers.jobs import jobs
-from truerail.questions.answers.plan_repair import Wanted as Work
-from truerail.questions.answers.plan_repair import plan_repair
 from truerail.questions.blast import QUESTION as BLAST
-from truerail.questions.blast import Blast
+from truerail.questions.blast_answer import Blast
+from truerail.questions.drain import drain
 from truerail.questions.gate import QUESTION as GATE
 from truerail.questions.gate import Gate, GateHost
 from truerail.questions.job import QUESTION as JOB
-from truerail.questions.job import Job
+from truerail.questions.job_answer import Job
+from truerail.questions.job_harm import hosts_hurt
 from truerail.questions.jobs import QUESTION as JOBS
-from truerail.questions.jobs import Jobs
-from truerail.questions.plan_repair import RepairPlan
+from truerail.questions.jobs import jobs
+from truerail.questions.jobs_answer import Jobs
+from truerail.questions.plan_repair import plan_repair
+from truerail.questions.plan_repair_answer import RepairPlan
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
+from truerail.rounds import publication_of
 from truerail.simulator import Fault
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 from truerail.views.view import view_of
 
 SIMULATION = simulated(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
@@ -435,20 +433,20 @@ def test_what_is_asked_before_work_on_the_fabric_knows_the_jobs_of_the_scheduler
     assert "as last reported" in answer_text(blasted("leaf-0", away), Options(120))
     assert (blasted("leaf-0", shown()).jobs_affected, blasted("leaf-0", shown()).jobs) == (None, ())
 
-    drained = drain(Asked(publication, NoHistory(), AT), Wanted("leaf-0"))
+    drained = drain(Asked(publication, NoHistory(), AT), "leaf-0")
     assert (drained.jobs_known, drained.can_drain_now, drained.not_in_plan) == (True, False, ())
     assert [job.name for job in drained.jobs] == ["7 (llama)", "8 (train)"]
     assert "Not now: 2 jobs (7 (llama) on 2 hosts, 8 (train) on 1 host) use it." in drained.summary
-    idle = drain(Asked(shown(slurm(record("8", host))), NoHistory(), AT), Wanted(first))
+    idle = drain(Asked(shown(slurm(record("8", host))), NoHistory(), AT), first)
     assert idle.summary.startswith("Yes: no running job loses a connection.")
-    gone = drain(Asked(away, NoHistory(), AT), Wanted("leaf-0"))
+    gone = drain(Asked(away, NoHistory(), AT), "leaf-0")
     assert (gone.jobs_known, gone.can_drain_now, len(gone.jobs)) == (False, None, 2)
     assert "unknown, as last reported below" in answer_text(gone, Options(120))
-    given = drain(Asked(publication, NoHistory(), AT), Wanted("leaf-0", f"mine={second}"))
+    given = drain(Asked(publication, NoHistory(), AT), "leaf-0", f"mine={second}")
     assert [job.name for job in given.jobs] == ["mine"]
 
     def planned(on: Published) -> RepairPlan:
-        return plan_repair(Asked(on, NoHistory(), AT), Work())
+        return plan_repair(Asked(on, NoHistory(), AT))
 
     (busy,) = planned(publication).repairs
     assert busy.when != "now"

@@ -11,7 +11,7 @@ from truerail.errors import QueryError
 from truerail.model import Snapshot
 from truerail.model.facts import BitErrorRate, Fact, Optic
 from truerail.model.reading import Reading
-from truerail.questions.answers.capture import publication_of
+from truerail.rounds import publication_of
 from truerail.views.link_health import LinkHealth, link_health
 
 AT = faulty().at

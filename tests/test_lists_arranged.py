@@ -14,17 +14,16 @@ from tests.each import each
 from tests.fake_tower import FakeTower, published
 from truerail.model.life import Mute, MuteKind
 from truerail.model.names import natural_key
-from truerail.views.cause_list import CAUSE_KEYS
-from truerail.views.lists import CABLE_KEYS, DEVICE_KEYS, FINDING_KEYS
-from truerail.views.panel import PORT_KEYS
+from truerail.views.device import port_lines
+from truerail.views.lists import CAUSE_KEYS, cable_lines, device_lines, finding_lines
 from truerail.views.pieces import MoveLine, StateCount
 from truerail.web.listing import to_csv
 
 KEYS = {
-    "devices": DEVICE_KEYS,
-    "cables": CABLE_KEYS,
-    "ports": PORT_KEYS,
-    "findings": FINDING_KEYS,
+    "devices": device_lines.keys,
+    "cables": cable_lines.keys,
+    "ports": port_lines.keys,
+    "findings": finding_lines.keys,
     "causes": CAUSE_KEYS,
 }
 NAMES = {"device", "pod", "rack", "subject", "planned", "label", "platform", "rule", "id"}

@@ -16,8 +16,8 @@ from truerail.outputs.report_html import render_html
 from truerail.outputs.report_json import document
 from truerail.outputs.worklist import Worklist
 from truerail.outputs.worklist_text import line_of
-from truerail.questions.answers.job import job
-from truerail.questions.answers.where import where
+from truerail.questions.job import job
+from truerail.questions.where import where
 from truerail.views.lines import cause_lines
 from truerail.views.steps import step_lines
 from truerail.views.view import view_of

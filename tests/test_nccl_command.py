@@ -15,8 +15,8 @@ from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.model import Device, Evaluation, NotEvaluated, Port, Reading, Snapshot, Status, Verdict
-from truerail.questions.answers.nccl import nccl_answer
-from truerail.questions.text.nccl import nccl_text
+from truerail.questions.nccl import nccl_answer
+from truerail.questions.nccl_answer import nccl_text
 from truerail.rounds import evaluate
 
 SWAPPED, HALF = 29, 7
@@ -138,7 +138,7 @@ def test_without_a_service_the_log_alone_is_shown(swapped: tuple[Drawn, Path], m
     service, log = f"http://127.0.0.1:{free_port()}", str(swapped[1] / "job.log")
     done = CliRunner().invoke(app, ["nccl", log, "--service", service])
     assert "no service answers" in str(done.exception)
-    monkeypatch.setattr("truerail.cli.nccl.LOCAL_SERVICE", service)
+    monkeypatch.setattr("truerail.cli.nccl_logs.LOCAL_SERVICE", service)
     done = CliRunner().invoke(app, ["nccl", log, "--service", service, "--format", "json"])
     answer = json.loads(done.stdout)
     assert (done.exit_code, answer["network"], len(answer["hops"])) == (1, "unknown", len(swapped[0].rails))

@@ -162,7 +162,7 @@ def test_what_a_newer_version_sends_besides_is_left_out() -> None:
 def test_a_log_changes_nothing_that_the_service_shows(drawn: Drawn) -> None:
     from collector import collectors
     from truerail.model import Device
-    from truerail.questions.answers.nccl_asked import nccl_asked
+    from truerail.questions.nccl import nccl_asked
 
     shown = publication(drawn.simulation.plan, drawn.simulation.snapshot())
     before = replace(shown.evaluation)

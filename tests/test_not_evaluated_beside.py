@@ -16,7 +16,7 @@ from tests.live_site import runner
 from tests.switch_rounds import checked, ethtool, of_rule, rounds
 from truerail.model import CauseKind, NotEvaluated, Role, Status, Verdict
 from truerail.outputs.narrow import narrowed
-from truerail.questions.answers.job import job
+from truerail.questions.job import job
 from truerail.simulator import Fault, Shape, simulate
 from truerail.views.fabric import fabric_view
 

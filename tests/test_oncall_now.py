@@ -15,22 +15,20 @@ from tests.fake_tower import NOW, FakeTower, published
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.published import CollectorRun, Published
 from truerail.analysis.rule import Case
-from truerail.cli import oncall_follow
+from truerail.cli import oncall_command
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.oncall_source import Source
 from truerail.errors import CommandError, NotFoundError, QueryError
 from truerail.model.life import Mute, MuteKind
 from truerail.outputs.options import Options
 from truerail.questions import question_of
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.balance import balance
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.counts import counters
-from truerail.questions.answers.status import status
-from truerail.questions.text import answer_text
-from truerail.questions.text.pieces import age
+from truerail.questions.counters import counters
+from truerail.questions.rails import balance
+from truerail.questions.status import status
+from truerail.questions.text import age, answer_text
+from truerail.rounds import publication_of
 from truerail.testing.cases import AT, scene
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 WIDE = Options(160, details=True)
 _PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))
@@ -129,9 +127,9 @@ def follow(monkeypatch: pytest.MonkeyPatch, answers: list[Any], capture: Any = N
             raise answer
         return answer, {"at": str(len(answers)), "summary": answer}
 
-    monkeypatch.setattr(oncall_follow, "sleep", wait)
+    monkeypatch.setattr(oncall_command, "sleep", wait)
     source = Source("http://127.0.0.1:1", None, capture, None, None)
-    oncall_follow.follow(source, ask, lambda answer, value: str(answer), lambda answer: ExitCode(len(answer)), 3)
+    oncall_command.follow(source, ask, lambda answer, value: str(answer), lambda answer: ExitCode(len(answer)), 3)
     return waits
 
 

@@ -14,14 +14,14 @@ from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.errors import NotFoundError, QueryError
-from truerail.questions.answers.blast import blast
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.find import find
-from truerail.questions.answers.job import job
-from truerail.questions.answers.moments import end_of
-from truerail.questions.answers.resolve import recognise
-from truerail.questions.answers.scope import scope_of
-from truerail.questions.answers.where import where
+from truerail.questions.blast import blast
+from truerail.questions.find import find
+from truerail.questions.job import job
+from truerail.questions.moments import end_of
+from truerail.questions.resolve import recognise
+from truerail.questions.subjects import scope_of
+from truerail.questions.where import where
+from truerail.rounds import publication_of
 from truerail.testing.cases import scene
 from truerail.views.view import view_of
 

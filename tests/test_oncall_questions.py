@@ -10,15 +10,14 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Port
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
-from truerail.questions.answers.blast import blast
-from truerail.questions.answers.find import find
-from truerail.questions.answers.job import job
-from truerail.questions.answers.path import path
-from truerail.questions.answers.tones import tone_of
-from truerail.questions.answers.where import where
+from truerail.questions.blast import blast
+from truerail.questions.find import find
 from truerail.questions.job import QUESTION as JOB
-from truerail.questions.path import RailPath
-from truerail.questions.text import answer_text
+from truerail.questions.job import job
+from truerail.questions.path import path
+from truerail.questions.path_answer import RailPath
+from truerail.questions.text import answer_text, tone_of
+from truerail.questions.where import where
 from truerail.simulator import Fault, Shape, Simulation
 
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")

@@ -19,14 +19,14 @@ from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.model import CauseKind
 from truerail.model.history import NoHistory
-from truerail.questions.answers.blast import blast
-from truerail.questions.answers.diff import diff_plan
-from truerail.questions.answers.job import job
-from truerail.questions.answers.path import path
-from truerail.questions.answers.storm import storm
-from truerail.questions.answers.timeline import timeline
-from truerail.questions.answers.where import where
-from truerail.questions.answers.why import why
+from truerail.questions.blast import blast
+from truerail.questions.diff import diff_plan
+from truerail.questions.job import job
+from truerail.questions.path import path
+from truerail.questions.storm import storm
+from truerail.questions.timeline import timeline
+from truerail.questions.where import where
+from truerail.questions.why import why
 from truerail.simulator import Fault
 from truerail.views.plain import as_json
 

@@ -21,21 +21,19 @@ from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
 from truerail.questions import questions
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.blast import blast
-from truerail.questions.answers.diff import diff_plan
-from truerail.questions.answers.job import job
-from truerail.questions.answers.path import path
-from truerail.questions.answers.tones import tone_of
-from truerail.questions.answers.where import where
-from truerail.questions.answers.why import why
-from truerail.questions.blast import Blast
-from truerail.questions.diff import Diff
-from truerail.questions.text import answer_text
-from truerail.questions.why import Why
+from truerail.questions.blast import blast
+from truerail.questions.blast_answer import Blast
+from truerail.questions.diff import diff_plan
+from truerail.questions.diff_answer import Diff
+from truerail.questions.job import job
+from truerail.questions.path import path
+from truerail.questions.text import answer_text, tone_of
+from truerail.questions.where import where
+from truerail.questions.why import why
+from truerail.questions.why_answer import Why
 from truerail.simulator import Fault
 from truerail.views import models
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 KINDS = tuple(question.answer for question in questions() if question.text)
 

@@ -14,10 +14,10 @@ from tests.draws import draws
 from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, all_hosts, shown, simulated
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port
-from truerail.questions.answers.job import job
-from truerail.questions.answers.pairs import count_pairs, joined
-from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
-from truerail.questions.job import Pairs
+from truerail.questions.job import job
+from truerail.questions.job_answer import Pairs
+from truerail.questions.pairs import count_pairs, joined
+from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
 from truerail.simulator import VARIANTS, Fault, Shape, Simulation
 
 SHAPES = (RAIL_ONLY, SPINES, PODS, PLANES, SHARED, STRIDED, Shape(hosts=9, pods=3, rails=2, spines=0))
@@ -30,7 +30,7 @@ def add_up(verdicts: Iterable[str]) -> Pairs:
 
 
 class Slow:
-    """Every pair on every rail, straight from the words in `truerail.questions.answers.pairs`."""
+    """Every pair on every rail, straight from the words in `truerail.questions.pairs`."""
 
     def __init__(self, standing: RailStatus) -> None:
         self.standing = standing

@@ -26,12 +26,12 @@ from truerail.model.history import (
     RowRange,
 )
 from truerail.model.life import Life, LifeState, Mute, MuteKind
-from truerail.questions.answers.diff import MOST_ROWS, diff, diff_plan
-from truerail.questions.answers.kept_lines import NOTHING
-from truerail.questions.answers.moments import moment, span
-from truerail.questions.answers.timeline import timeline
-from truerail.questions.answers.why import why
-from truerail.questions.diff import QUESTION, Counts
+from truerail.questions.changes import NOTHING
+from truerail.questions.diff import MOST_ROWS, QUESTION, diff, diff_plan
+from truerail.questions.diff_answer import Counts
+from truerail.questions.moments import moment, span
+from truerail.questions.timeline import timeline
+from truerail.questions.why import why
 from truerail.simulator import Fault
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -154,7 +154,7 @@ def test_diff_lists_a_thousand_links_and_counts_all(monkeypatch: pytest.MonkeyPa
     assert answer.complete
     assert len(answer.links) == MOST_ROWS
     assert answer.total == answer.no_cause == Counts(links=MOST_ROWS + 1)
-    monkeypatch.setattr("truerail.questions.answers.diff.MOST_READ", MOST_ROWS)
+    monkeypatch.setattr("truerail.questions.diff.MOST_READ", MOST_ROWS)
     answer = diff(swapped(), history, NOW - timedelta(hours=2), NOW)
     assert not answer.complete
     assert answer.total == Counts(links=MOST_ROWS)

@@ -11,12 +11,10 @@ from tests.fake_tower import FakeTower, published
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.rule import Case
 from truerail.errors import NotFoundError
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.rates import rates
+from truerail.questions.rates import PortRates, Rates, rates
+from truerail.rounds import publication_of
 from truerail.testing.cases import SAMPLES, scene
-from truerail.views.models import PortRates, Rates
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 PLAN = """
     gpu-1/nic1 leaf-1/swp1 rail=1 speed=400

@@ -1,7 +1,7 @@
 """A storm harms those who wait for its culprit, though every cable is where it belongs."""
 
 from truerail.model import CauseKind
-from truerail.questions.answers.capture import publication_of
+from truerail.rounds import publication_of
 from truerail.simulator import Shape, simulate
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows, round_after
 from truerail.views.lines import cause_lines

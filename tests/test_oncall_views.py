@@ -15,8 +15,8 @@ from truerail.analysis.rule import Case
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model import CauseKind, Device, Fact, GpuNicPath, Neighbor, Port, RdmaLink, Role, Snapshot
 from truerail.model.history import NoHistory
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.where import where
+from truerail.questions.where import where
+from truerail.rounds import publication_of
 from truerail.simulator import Shape
 from truerail.testing.cases import AT, scene
 from truerail.views.plain import as_json

@@ -11,8 +11,8 @@ from truerail.model import CableState, CauseKind
 from truerail.model.finding import Finding, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
 from truerail.outputs.report_words import Tone
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.where import where
+from truerail.questions.where import where
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, simulate
 from truerail.testing.cases import AT
 from truerail.views.lines import cause_lines, finding_line

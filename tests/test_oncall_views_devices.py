@@ -17,11 +17,10 @@ from truerail.model.names import natural_key
 from truerail.outputs.report import render
 from truerail.outputs.report_xlsx import render_xlsx
 from truerail.outputs.worklist import Mark, Worklist
-from truerail.questions.answers.capture import publication_of
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape
-from truerail.views.device import device_view
+from truerail.views.device import device_view, port_lines
 from truerail.views.lines import cause_lines
-from truerail.views.panel import port_lines
 from truerail.views.steps import filter_steps, step_lines
 from truerail.views.view import view_of
 

@@ -3,9 +3,8 @@
 import pytest
 
 from tests.view_fabrics import faulty
-from truerail.questions.answers.find import Found, find
-from truerail.questions.answers.names import Matching
-from truerail.questions.answers.where import where
+from truerail.questions.find import Found, Matching, find
+from truerail.questions.where import where
 
 
 @pytest.mark.parametrize(

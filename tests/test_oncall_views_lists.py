@@ -10,7 +10,7 @@ from truerail.errors import QueryError
 from truerail.model import CableState, CauseKind, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
 from truerail.model.names import natural_key
-from truerail.questions.answers.where import where
+from truerail.questions.where import where
 from truerail.simulator import Fault, Shape
 from truerail.views.lines import cause_lines
 from truerail.views.lists import cable_lines, device_lines, finding_lines

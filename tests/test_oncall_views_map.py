@@ -14,7 +14,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import CableState, CauseKind, Fact, Finding, Neighbor, NetLink, Role, Severity
 from truerail.model.life import Mute, MuteKind
-from truerail.questions.answers.capture import publication_of
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape
 from truerail.testing.cases import scene
 from truerail.views.fabric import fabric_view

@@ -19,10 +19,10 @@ from truerail.model.history import NoHistory
 from truerail.outputs.options import Format, Options
 from truerail.outputs.report import render
 from truerail.outputs.report_words import instruction
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.status import status
-from truerail.questions.answers.why import why
+from truerail.questions.status import status
 from truerail.questions.text import answer_text
+from truerail.questions.why import why
+from truerail.rounds import publication_of
 from truerail.simulator import KINDS, Fault, demo_simulation
 from truerail.views.lines import cause_lines, finding_lines_of
 from truerail.views.view import view_of

@@ -10,12 +10,11 @@ from tests.view_fabrics import SHAPES, fabric, faulty
 from truerail.analysis.published import Published
 from truerail.model import CauseKind
 from truerail.model.life import Mute, MuteKind
-from truerail.questions.answers.capture import publication_of
+from truerail.rounds import publication_of
 from truerail.testing.cases import scene
-from truerail.views.fabric_map import cells_of, fabric_map
+from truerail.views.fabric_map import cells_of, fabric_map, map_causes
 from truerail.views.headline import first_sentence, overview_headline
 from truerail.views.lines import cause_lines
-from truerail.views.map_causes import map_causes
 from truerail.views.view import view_of
 
 

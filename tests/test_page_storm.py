@@ -18,7 +18,7 @@ from truerail.analysis.published import Published
 from truerail.analysis.rule import Case
 from truerail.files.nodesets import expand
 from truerail.model import CauseKind
-from truerail.questions.answers.storm import storm
+from truerail.questions.storm import storm
 from truerail.simulator import Fault, Shape
 from truerail.simulator.traffic import FlowFault, FlowFaultKind
 from truerail.testing.cases import scene

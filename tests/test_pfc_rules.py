@@ -15,15 +15,11 @@ from truerail.errors import NotFoundError
 from truerail.model import Finding, PortQos, Severity, Transport
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.storm import storm
-from truerail.questions.answers.tones import tone_of
-from truerail.questions.storm import Storm
-from truerail.questions.text import answer_text
-from truerail.rounds import evaluate
+from truerail.questions.storm import Storm, storm
+from truerail.questions.text import answer_text, tone_of
+from truerail.rounds import evaluate, publication_of
 from truerail.testing.cases import plan_of, scene
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 Rates = dict[str, dict[str, float | Sequence[float]]]
 NAN = float("nan")

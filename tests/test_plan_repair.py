@@ -16,13 +16,12 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model import NOTHING_YET, CableState, CauseKind, Port
 from truerail.model.history import History, NoHistory
 from truerail.outputs.options import Options
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.plan_repair import Wanted, plan_repair
-from truerail.questions.plan_repair import QUESTION, Repair, RepairPlan
+from truerail.questions.plan_repair import QUESTION, plan_repair
+from truerail.questions.plan_repair_answer import Repair, RepairPlan
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
 from truerail.simulator import Fault, Shape, simulate
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)
 NONE = NoHistory()
@@ -45,7 +44,7 @@ def asked(
     publication: Published, job: str | None = None, window: str | None = None, people: int = 1, history: History = NONE
 ) -> RepairPlan:
     """The answer, whose JSON and text are made too: no line is wider than 80 columns."""
-    answer = plan_repair(Asked(publication, history, NOW), Wanted(job, window, people))
+    answer = plan_repair(Asked(publication, history, NOW), job, window, people)
     assert answer_from_json(RepairPlan, as_json(answer)) == answer
     for details in (True, False):
         assert max(map(len, answer_text(answer, Options(80, details=details)).splitlines())) <= 80
@@ -201,7 +200,7 @@ def test_a_cause_to_look_at_again_later_is_no_repair() -> None:
 )
 def test_what_is_wrong_with_a_window_is_named(error: type[Exception], words: str, given: dict[str, str]) -> None:
     with pytest.raises(error, match=words):
-        plan_repair(Asked(both(), NONE, NOW), Wanted(**given))
+        plan_repair(Asked(both(), NONE, NOW), **given)
 
 
 def test_the_command_takes_several_jobs_and_windows() -> None:

@@ -1,4 +1,4 @@
-"""A question is one file: the command line and the API take arguments, answer, exit status and text from there."""
+"""A question is one file and a row: command line and API take arguments, answer, exit status and text from there."""
 
 import re
 import sys
@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 import truerail.questions
 from tests.api_client import Api
 from tests.oncall_fabrics import SPINES, published
-from truerail.cli import oncall, oncall_source
+from truerail.cli import oncall, oncall_local
 from truerail.questions import question_of, questions
+from truerail.questions.index import SHORT
 from truerail.questions.question import all_good
 from truerail.web.api import oncall_routes as endpoints
 
@@ -47,7 +48,6 @@ def _text(answer: Cables, options: object) -> Iterator[str]:
 
 QUESTION = Question(
     "cables",
-    99,
     Cables,
     (
         Parameter("of", help="A device.", description="a device"),
@@ -55,7 +55,6 @@ QUESTION = Question(
     ),
     _find,
     "How many cables a device has.",
-    short="On call: how many cables.",
     help="How many cables a device has.",
     good=lambda answer: answer.count > 0,
     text=_text,
@@ -65,10 +64,11 @@ QUESTION = Question(
 
 @pytest.fixture
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A file that declares a question beside those of the product, and nothing else."""
+    """A file that declares a question, and its row in the index."""
     (tmp_path / "cables.py").write_text(NEW)
     monkeypatch.setattr(truerail.questions, "__path__", [*truerail.questions.__path__, str(tmp_path)])
-    monkeypatch.setattr(oncall_source, "_publication", lambda source: (published(SPINES), None))
+    monkeypatch.setitem(SHORT, "cables", "How many cables.")
+    monkeypatch.setattr(oncall_local, "publication", lambda source: (published(SPINES), None))
     questions.cache_clear()
     yield
     questions.cache_clear()
@@ -80,14 +80,13 @@ def test_the_questions_are_in_order_and_each_is_found_by_its_answer() -> None:
     known = ["status", "where", "job", "blast", "path", "diff", "why", "storm", "rails", "counters", "rates"]
     of_jobs = ["jobs", "gate", "scheduler-topology", "lint-topology"]
     assert names == [*known, "timeline", "drain", "plan-repair", "repair-diff", *of_jobs]
-    assert len({question.place for question in questions()}) == len(names)
     for question in questions():
         assert question.answer.__module__.startswith("truerail.")
-        assert not question.text or (question.short and question.help)
+        assert bool(question.text) == bool(question.short) == bool(question.help)
 
 
 @pytest.mark.usefixtures("added")
-def test_a_file_alone_makes_a_command() -> None:
+def test_a_file_and_its_row_make_a_command() -> None:
     app = typer.Typer(rich_markup_mode=None)
     oncall.add_commands(app)
     run = CliRunner()
@@ -104,7 +103,7 @@ def test_a_file_alone_makes_a_command() -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_a_file_alone_makes_an_endpoint() -> None:
+def test_a_file_and_its_row_make_an_endpoint() -> None:
     app = FastAPI()
     app.include_router(endpoints.router_of(questions()))
     document = app.openapi()
@@ -116,7 +115,7 @@ def test_a_file_alone_makes_an_endpoint() -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_a_file_alone_makes_a_form_on_the_page() -> None:
+def test_a_file_and_its_row_make_a_form_on_the_page() -> None:
     with Api(fabric="own") as api:  # an application of its own, made with the question
         html = api.ask("GET", "//ask").text
     forms = dict(re.findall(r'<form class="ask" data-question="([\w-]+)">(.*?)</form>', html, re.DOTALL))

@@ -10,7 +10,7 @@ from tests.view_fabrics import shaped
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Snapshot
-from truerail.questions.answers.capture import publication_of
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape
 from truerail.views.lists import device_lines
 from truerail.views.racks import RackLine, rack_lines, row_of

@@ -27,8 +27,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.renaming import is_name, rename_commands, renamed_plan
 from truerail.plans import load
 from truerail.plans.csv_write import dump_csv
-from truerail.questions.answers.repair_diff import repair_diff
-from truerail.questions.repair_diff import DeviceRename, TextRepair
+from truerail.questions.repair_diff import DeviceRename, TextRepair, repair_diff
 from truerail.questions.text import answer_text
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape

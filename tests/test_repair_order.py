@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.accuracy.exact_repairs import optimum, violations
 from benchmarks.accuracy.repairs import ORDER, TIMES, Speed, judge, placed, section, times
-from truerail.questions.answers.repair_order import Schedule, at_once, in_order, value
+from truerail.questions.repair_order import Schedule, at_once, in_order, value
 
 
 @st.composite

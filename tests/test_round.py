@@ -14,12 +14,10 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError
 from truerail.causes import explain
 from truerail.outputs.worklist import Worklist
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.find import find
-from truerail.questions.answers.names import names_of
-from truerail.questions.answers.rail_status import rail_status_of
-from truerail.questions.answers.where import where
-from truerail.rounds import evaluate
+from truerail.questions.find import find, names_of
+from truerail.questions.rail_status import rail_status_of
+from truerail.questions.where import where
+from truerail.rounds import evaluate, publication_of
 from truerail.testing.cases import scene
 from truerail.views.fabric_map import fabric_map
 from truerail.views.layout import Layout

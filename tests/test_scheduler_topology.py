@@ -21,17 +21,15 @@ from truerail.errors import CommandError, QueryError
 from truerail.model import CauseKind, Device, Reading, SchedulerNode, Snapshot, TopologyUnit
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
-from truerail.questions.answers.answers_json import answer_from_json
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.fabric_tree import fabric_tree
-from truerail.questions.answers.topology_text import FORMATS, topology
+from truerail.questions.fabric_tree import fabric_tree
 from truerail.questions.lint_topology import QUESTION as LINT
 from truerail.questions.lint_topology import LintedTopology
 from truerail.questions.question import Asked
+from truerail.questions.scheduler_topology import FORMATS, QUESTION, topology
 from truerail.questions.text import answer_text
-from truerail.questions.topology import QUESTION
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape
-from truerail.views.plain import as_json
+from truerail.views.plain import answer_from_json, as_json
 
 
 @cache
@@ -229,7 +227,7 @@ def _pods() -> set[str]:
 
 
 def test_the_commands(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.cli.oncall_source._publication", lambda source: (clean(), None))
+    monkeypatch.setattr("truerail.cli.oncall_local.publication", lambda source: (clean(), None))
     done = CliRunner().invoke(app, ["export", "topology", "--format", "slurm", "--from", "x"])
     assert done.exit_code == 0
     assert units(done.stdout)

@@ -17,8 +17,8 @@ from truerail.errors import JournalUnavailableError, NotFoundError, NotReadyErro
 from truerail.journal import open_journal
 from truerail.model.life import LifeState, MuteKind
 from truerail.model.step_marks import MarkAction, StepChange
-from truerail.questions.answers.names import names_of
-from truerail.questions.answers.rail_status import rail_status_of
+from truerail.questions.find import names_of
+from truerail.questions.rail_status import rail_status_of
 from truerail.service.evaluator import Evaluator
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch, utc_now

@@ -22,7 +22,7 @@ from truerail.cli import live
 from truerail.files.nodesets import expand
 from truerail.model import CauseKind, Device, SchedulerJob, SchedulerNode, Target, TopologyUnit
 from truerail.model.job_record import JobRecord
-from truerail.questions.answers.topology_text import topology
+from truerail.questions.scheduler_topology import topology
 from truerail.service.job_finder import JobFinder
 from truerail.service.job_settings import JobSettings
 from truerail.simulator import Fault, Shape

@@ -10,8 +10,8 @@ from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Fact, Neighbor, NetLink, Reading, Snapshot
 from truerail.outputs.report_json import document
-from truerail.questions.answers.job import job
-from truerail.questions.answers.where import where
+from truerail.questions.job import job
+from truerail.questions.where import where
 from truerail.rounds import evaluate
 from truerail.simulator import Fault
 from truerail.testing.cases import Case, plan_of, scene

@@ -8,7 +8,7 @@ import pytest
 from tests.fake_tower import published
 from tests.page_site import Site
 from truerail import __version__
-from truerail.cli import version_skew
+from truerail.cli import oncall_service
 from truerail.cli.oncall_source import Source, ask
 from truerail.errors import CommandError
 from truerail.questions.question import Kind, Parameter
@@ -62,13 +62,14 @@ def test_both_versions_are_named(older: Source, question: object, given: dict[st
 def test_what_is_no_matter_of_versions_stays_as_it_is(older: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match="plan and snapshot have no 'nothing'"):
         ask(WHERE, {"port": "nothing"}, older)
-    monkeypatch.setattr(version_skew, "__version__", OLD)
+    monkeypatch.setattr(oncall_service, "__version__", OLD)
     for question, given, why in SKEWS:
         with pytest.raises(CommandError) as raised:
             ask(question, given, older)
         assert "this command is" not in str(raised.value), why
     gone = "http://127.0.0.1:9"
-    assert version_skew.explained(gone, None, "where", ("port",), "as it was") == "as it was"
+    assert oncall_service.explained(gone, None, "where", ("port",), "as it was") == "as it was"
     assert (
-        version_skew.explained_answer(gone, None, "x is missing") == f"{gone}: not an answer of truerail: x is missing"
+        oncall_service.explained_answer(gone, None, "x is missing")
+        == f"{gone}: not an answer of truerail: x is missing"
     )

@@ -8,8 +8,8 @@ from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Plan, Snapshot
 from truerail.plans.inference import infer
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.where import where
+from truerail.questions.where import where
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, simulate
 from truerail.views.lines import cause_lines
 from truerail.views.pieces import CablePath, CauseLine

@@ -14,6 +14,7 @@ from truerail.analysis.explained import Explained, with_explained
 from truerail.analysis.probes.coverage import coverage
 from truerail.analysis.probes.round_trips import words as round_trip_words
 from truerail.analysis.probes.troubles import words_of
+from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
 from truerail.causes import explain
@@ -103,6 +104,11 @@ def evaluate(
         ),
         serials=_serials(round, causes),
     )
+
+
+def publication_of(round: Round, evaluation: Evaluation | None = None, fabric: str = "") -> Published:
+    """The publication of a round. Evaluates it if no evaluation is given."""
+    return Published(0, fabric, EvaluatedRound(round, evaluation or evaluate(round)))
 
 
 def evaluate_further(evaluation: Evaluation, round: Round, codes: Collection[str]) -> Evaluation:

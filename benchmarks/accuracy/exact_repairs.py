@@ -1,6 +1,6 @@
 """The judge of an order of repairs: the exact optimum by integer programming, and a check of every constraint.
 
-Neither shares a line with what it judges (`truerail/questions/answers/repair_order.py`): the optimum is that of a
+Neither shares a line with what it judges (`truerail/questions/repair_order.py`): the optimum is that of a
 time-indexed formulation, in which `x[i, t]` is 1 if repair `i` begins at unit `t`, solved to optimality by HiGHS; the
 check walks through a schedule unit by unit.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from truerail.questions.answers.repair_order import Schedule
+from truerail.questions.repair_order import Schedule
 
 MOST_SECONDS = 60.0
 """Seconds for one optimum."""

@@ -28,12 +28,12 @@ from truerail.files.nodesets import fold
 from truerail.model import CableState, CauseKind, Port, Role
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.plan_repair import Wanted, basis_of, plan_repair, schedule_of
-from truerail.questions.answers.repair_order import Schedule, at_once, in_order, value
-from truerail.questions.plan_repair import RepairPlan
+from truerail.questions.plan_repair import basis_of, plan_repair, schedule_of
+from truerail.questions.plan_repair_answer import RepairPlan
 from truerail.questions.question import Asked
+from truerail.questions.repair_order import Schedule, at_once, in_order, value
 from truerail.questions.text import answer_text
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.faults.planting import KINDS
 from truerail.views.view import warm
@@ -64,12 +64,14 @@ class Drawn:
     seed: int
     simulation: Simulation
     publication: Published
-    wanted: Wanted
+    job: str | None
+    window: str | None
+    technicians: int
 
     @property
-    def asked(self) -> Asked:
-        """What the question is asked of."""
-        return Asked(self.publication, NoHistory(), NOW)
+    def given(self) -> tuple[Asked, str | None, str | None, int]:
+        """What the question is asked of, and its parameters."""
+        return Asked(self.publication, NoHistory(), NOW), self.job, self.window, self.technicians
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,8 @@ def draw(seed: int) -> Drawn:
     simulation = _simulated(shape, rng, seed)
     publication = publication_of(Round(simulation.plan, simulation.snapshot()))
     hosts = [device.name for device in simulation.plan.of_role(Role.HOST)]
-    wanted = Wanted(
-        "; ".join(_jobs(rng, hosts)) or None, "; ".join(_windows(rng, simulation)) or None, rng.choice((1, 1, 2, 3))
-    )
-    return Drawn(seed, simulation, publication, wanted)
+    jobs, windows = "; ".join(_jobs(rng, hosts)) or None, "; ".join(_windows(rng, simulation)) or None
+    return Drawn(seed, simulation, publication, jobs, windows, rng.choice((1, 1, 2, 3)))
 
 
 def _simulated(shape: Shape, rng: Random, seed: int) -> Simulation:
@@ -149,9 +149,9 @@ def _windows(rng: Random, simulation: Simulation) -> Iterator[str]:
 def judge(seed: int) -> Judged:
     """Plans the repairs of one fabric, and compares."""
     drawn = draw(seed)
-    work = schedule_of(basis_of(drawn.asked, drawn.wanted))
+    work = schedule_of(basis_of(*drawn.given))
     start = in_order(work)
-    answer = plan_repair(drawn.asked, drawn.wanted)
+    answer = plan_repair(*drawn.given)
     broken = (*violations(work, start), *broken_promises(drawn, answer))
     return Judged(
         seed,
@@ -171,7 +171,7 @@ def _by_impact(work: Schedule) -> "np.typing.NDArray[np.int64]":
 def broken_promises(drawn: Drawn, answer: RepairPlan) -> list[str]:
     """What an answer asks for that it must not, by the truth of the fabric and not by its own figures."""
     truth, states = drawn.simulation.truth, drawn.publication.evaluation.cable_states
-    busy = {name for one in (drawn.wanted.job or "").split("; ") if one for name in _expanded(one)}
+    busy = {name for one in (drawn.job or "").split("; ") if one for name in _expanded(one)}
     hosts = {device.name for device in drawn.simulation.plan.of_role(Role.HOST)}
     busy = busy or hosts
     found = []
@@ -203,9 +203,7 @@ def speed(hosts: int, faults: int) -> Speed:
     found = Speed(hosts)
     for number in range(3):
         begun = perf_counter()
-        answer = plan_repair(
-            Asked(replace(publication, number=number), NoHistory(), NOW), Wanted(None, "tomorrow 22:00/4h", 4)
-        )
+        answer = plan_repair(Asked(replace(publication, number=number), NoHistory(), NOW), None, "tomorrow 22:00/4h", 4)
         found.seconds.append(perf_counter() - begun)
     found.repairs, found.placed = len(answer.repairs), sum(bool(one.when) for one in answer.repairs)
     return found
@@ -272,10 +270,8 @@ def placed(page: str, text: str) -> str:
 def show(seed: int, console: Console) -> None:
     """Prints one fabric's plan and its optimum."""
     drawn = draw(seed)
-    console.print(
-        f"jobs {drawn.wanted.job}, windows {drawn.wanted.window}, {drawn.wanted.technicians} technicians", markup=False
-    )
-    console.print(answer_text(plan_repair(drawn.asked, drawn.wanted), Options(100, details=True)), markup=False)
+    console.print(f"jobs {drawn.job}, windows {drawn.window}, {drawn.technicians} technicians", markup=False)
+    console.print(answer_text(plan_repair(*drawn.given), Options(100, details=True)), markup=False)
     console.print(judge(seed), markup=False)
 
 

@@ -24,7 +24,7 @@ from truerail.history.query.query_request import Limits, QueryRequest
 from truerail.history.query.run_query import run_query
 from truerail.history.ready import ready_questions
 from truerail.history.ready.ready_question import ReadyQuestion
-from truerail.questions.answers.moments import moment
+from truerail.questions.moments import moment
 
 END = datetime(2026, 11, 20, tzinfo=UTC)
 DAYS = 30

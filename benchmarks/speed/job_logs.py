@@ -7,8 +7,8 @@ from typing import Any
 from collector import collectors
 from truerail.analysis.round import Round
 from truerail.model import Device, Reading, Snapshot
-from truerail.questions.answers.nccl import nccl_answer
-from truerail.questions.text.nccl import nccl_text
+from truerail.questions.nccl import nccl_answer
+from truerail.questions.nccl_answer import nccl_text
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
 from truerail.simulator.fabric.servers import device_number

@@ -33,8 +33,7 @@ from truerail.journal.types import digest
 from truerail.model import CauseKind, Plan, Reading, SchedulerJob, Snapshot
 from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
-from truerail.questions.answers.jobs import jobs
-from truerail.questions.answers.jobs_since import jobs_since
+from truerail.questions.jobs import jobs, jobs_since
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.views.cause_jobs import jobs_by_cause

@@ -114,10 +114,11 @@ _PORT_COUNTERS = {
     "out-mac-pause-frames": "tx_global_pause_frames",
 }
 _READINGS = ("input-power", "output-power", "laser-bias-current")
-_LANES = tuple((name,) for name in _READINGS)
 _SRLINUX = Names(
     *("temperature", "low-alarm-threshold", "high-alarm-threshold", "vendor", "vendor-part-number"),
-    *("vendor-serial-number", ("ethernet-pmd", "connector-type", "vendor-part-number"), *_LANES),
+    "vendor-serial-number",
+    ("ethernet-pmd", "connector-type", "vendor-part-number"),
+    *(_READINGS[:1], _READINGS[1:2], _READINGS[2:]),
 )
 _CASTS = ("unicast", "multicast", "broadcast")
 PORT_REQUESTS = (
@@ -271,7 +272,8 @@ OPTICS_REQUESTS = (
 _OPTICS_SIGN = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"\s*:')
 _OPENCONFIG = Names(
     *("temperature", "input-power-lower", "input-power-upper", "vendor", "part", "serial"),
-    *(("ethernet-pmd", "connector-type", "part"), *_LANES),
+    ("ethernet-pmd", "connector-type", "part"),
+    *(_READINGS[:1], _READINGS[1:2], _READINGS[2:]),
 )
 OpticsLeaves = Mapping[str, Any]
 

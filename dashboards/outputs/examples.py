@@ -9,12 +9,12 @@ from truerail.analysis.published import Published
 from truerail.analysis.rule import Case, Rule
 from truerail.model import Fact, Finding, Neighbor, Transport
 from truerail.outputs.options import Options
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.diff import diff_plan
-from truerail.questions.answers.jobs import jobs
-from truerail.questions.answers.storm import storm
-from truerail.questions.answers.where import where
+from truerail.questions.diff import diff_plan
+from truerail.questions.jobs import jobs
+from truerail.questions.storm import storm
 from truerail.questions.text import answer_text
+from truerail.questions.where import where
+from truerail.rounds import publication_of
 from truerail.testing.cases import plan_of, scene
 
 OPTIONS: Final = Options(100)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from truerail.cli.oncall_options import LOCAL_SERVICE, Service, TokenFile
+from truerail.cli.oncall import LOCAL_SERVICE, Service, TokenFile
 
 
 def mcp(service: Service = LOCAL_SERVICE, token_file: TokenFile = None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall_options import TokenFile
+from truerail.cli.oncall import TokenFile
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:

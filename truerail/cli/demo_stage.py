@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from truerail.cli import terminal_output
 from truerail.cli.demo_faults import faults, troubles
 from truerail.cli.demo_once import terminal_command
-from truerail.cli.oncall_options import LOCAL_SERVICE
+from truerail.cli.oncall import LOCAL_SERVICE
 from truerail.errors import CommandError, NoRoomError
 from truerail.model import CauseKind
 from truerail.model.names import printable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.oncall_options import LOCAL_SERVICE, Inventory, Service, TokenFile
+from truerail.cli.oncall import LOCAL_SERVICE, Inventory, Service, TokenFile
 from truerail.errors import CommandError
 
 TOPOLOGY = "topology"
@@ -81,7 +81,7 @@ def export(
 def _topology(format: TopologyFormat, nccl: str | None, source: "Source") -> None:  # noqa: A002 - the option's name
     from truerail.cli import terminal_output
     from truerail.cli.oncall_source import ask
-    from truerail.questions.topology import QUESTION
+    from truerail.questions.scheduler_topology import QUESTION
 
     answer, _ = ask(QUESTION, {"format": format.value, "nccl": nccl}, source)
     terminal_output.say(answer.text.removesuffix("\n"))
@@ -93,7 +93,7 @@ def _history(out: Path, config: Path | None, capture: Path | None, plan: Path | 
     from truerail.errors import HistoryStoreError, JournalUnavailableError, MissingExtraError, QueryError
     from truerail.history.arrow_tables import arrow
     from truerail.history.store_folder import StoreFolder
-    from truerail.questions.answers.moments import moment
+    from truerail.questions.moments import moment
 
     if (config is None) == (capture is None):
         raise CommandError("give one source: --config FILE of a service, or --from CAPTURE")
@@ -173,7 +173,7 @@ def _capture(capture: Path, plan: Path | None, folder: "StoreFolder") -> None:
     from truerail.cli.evaluating import inferred, load_plan, read
     from truerail.cli.plug_history import round_of
     from truerail.history.recorder import Recorder
-    from truerail.questions.answers.capture import publication_of
+    from truerail.rounds import publication_of
 
     intended = load_plan(plan) if plan else None
     newest = read(capture, intended)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall_options import LOCAL_SERVICE, Format, Service, Shown, TokenFile
+from truerail.cli.oncall import LOCAL_SERVICE, Format, Service, Shown, TokenFile
 
 Until = Annotated[
     str | None,
@@ -92,7 +92,7 @@ def _needed(because: str | None) -> str:
 
 def _time(text: str) -> str:
     from truerail.errors import CommandError, QueryError
-    from truerail.questions.answers.moments import end_of
+    from truerail.questions.moments import end_of
 
     try:
         return end_of(text, datetime.now(UTC)).isoformat()

@@ -5,22 +5,23 @@ of another capture.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truerail.analysis.round import Round
 from truerail.cli.evaluating import inferred, load_plan, read
-from truerail.cli.oncall_source import answered
+from truerail.cli.oncall_local import answered
 from truerail.errors import CommandError, QueryError
 from truerail.journal.lives import Lives
 from truerail.model import Plan
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange, NoHistory, RowRange
-from truerail.questions.answers.capture import publication_of
-from truerail.questions.answers.diff import diff
-from truerail.questions.answers.moments import span
-from truerail.questions.diff import Diff
+from truerail.questions.diff import diff
+from truerail.questions.diff_answer import Diff
+from truerail.questions.moments import span
+from truerail.questions.question import Given
+from truerail.rounds import publication_of
 from truerail.transport.times import round_time
 
 if TYPE_CHECKING:
@@ -30,48 +31,34 @@ if TYPE_CHECKING:
 _PAGE = RowRange()
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The round compared with the newest one of `capture`: the newest one of `before`, or one of the same capture at a
-    time. Times count from the newest round, not from now: a capture may be old.
+def diff_rounds(capture: Path, plan: Path | None, given: Given) -> Diff:
+    """What changed from one round to the newest one of a capture; `summary` names both. Times count from the newest
+    round, not from now: a capture may be old. Raises CommandError.
     """
-
-    capture: Path
-    plan: Path | None
-    before: Path | None = None
-    since: str | None = None
-    start: str | None = None
-    end: str | None = None
-
-
-def diff_rounds(wanted: Wanted) -> Diff:
-    """What changed from one round to the other; `summary` names both. Raises CommandError."""
-    intended = load_plan(wanted.plan) if wanted.plan else None
-    newest = read(wanted.capture, intended)
-    earlier, later = _two(wanted, newest, intended)
+    intended = load_plan(plan) if plan else None
+    newest = read(capture, intended)
+    earlier, later = _two(given, newest, intended)
     return _compared(earlier, later, intended)
 
 
-def _two(wanted: Wanted, newest: "Capture", plan: Plan | None) -> tuple["Capture", "Capture"]:
-    if wanted.before is not None:
-        return read(wanted.before, plan), newest
-    rounds = newest.rounds
+def _two(given: Given, newest: "Capture", plan: Plan | None) -> tuple["Capture", "Capture"]:
+    if given["before"] is not None:
+        return read(given["before"], plan), newest
+    path, rounds = newest.path, newest.rounds
     if len(rounds) < 2:
         raise CommandError(
-            f"{wanted.capture}: has one round, a comparison needs two: `truerail capture` adds one to a folder, "
+            f"{path}: has one round, a comparison needs two: `truerail capture` adds one to a folder, "
             "--before CAPTURE sets another capture"
         )
     try:
-        start, end = span(wanted.since, wanted.start, wanted.end, newest.at)
+        start, end = span(given["since"], given["from"], given["to"], newest.at)
     except QueryError as error:
         raise CommandError(str(error.args[0])) from error
     last = _at(rounds, end)
     first = min(_at(rounds, start), last - 1)
     if first < 0:
-        raise CommandError(
-            f"{wanted.capture}: has no two rounds up to {end:%Y-%m-%d %H:%M:%S UTC}; oldest: {rounds[0]}"
-        )
-    return read(wanted.capture, plan, rounds[first]), read(wanted.capture, plan, rounds[last])
+        raise CommandError(f"{path}: has no two rounds up to {end:%Y-%m-%d %H:%M:%S UTC}; oldest: {rounds[0]}")
+    return read(path, plan, rounds[first]), read(path, plan, rounds[last])
 
 
 def _at(rounds: Sequence[str], moment: datetime) -> int:

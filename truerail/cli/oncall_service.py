@@ -1,15 +1,19 @@
-"""Queries the running service over HTTP, with only the standard library."""
+"""Queries the running service over HTTP, with only the standard library. An error that is due to a service of another
+version names both versions.
+"""
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
-from truerail.errors import CommandError
+from truerail import __version__
+from truerail.errors import AnswerError, CommandError
 from truerail.model.names import printable
 
 TIMEOUT_SECONDS = 30.0
@@ -17,6 +21,8 @@ _API = "/api/v1/"
 _MOST_BYTES = 64 << 20
 _MOST_BODY = 1 << 20
 """The default of http.body_bytes: the service closes the connection before it has read a longer one."""
+_UNKNOWN = (404, 405, 422)
+"""Answers of a service that may not know the command or one of its parameters."""
 _HERE = ("127.0.0.1", "::1", "localhost")
 
 
@@ -148,3 +154,60 @@ def _token(token_file: Path | None) -> str:
     if not token.isprintable() or not token:
         raise CommandError(f"--token-file {token_file}: has no token")
     return token
+
+
+@contextmanager
+def versions_named(service: str, token_file: Path | None, name: str, given: Collection[str] = ()) -> Iterator[None]:
+    """An error about the command `name` with the parameters `given` names both versions, if they are why it fails."""
+    try:
+        yield
+    except CommandError as error:
+        if getattr(error.__cause__, "code", None) not in _UNKNOWN:
+            raise
+        raise CommandError(explained(service, token_file, name, given, str(error))) from error
+    except AnswerError as error:
+        raise CommandError(explained_answer(service, token_file, str(error))) from error
+
+
+def explained(service: str, token_file: Path | None, name: str, given: Collection[str], error: str) -> str:
+    """The error `error` about the command `name` with the parameters `given`, with both versions if they are why.
+
+    `error` stays as it is if the versions are equal, if the service has this endpoint with these parameters, or if the
+    service does not say its version.
+    """
+    try:
+        described = document(service, token_file)
+        theirs = printable(str(described["info"]["version"]), 40)
+        lacking = _lacking(described, name, given)
+    except (CommandError, LookupError, TypeError):
+        return error
+    if theirs == __version__ or not lacking:
+        return error
+    return _different(service, theirs, lacking)
+
+
+def explained_answer(service: str, token_file: Path | None, error: str) -> str:
+    """An error about the form of an answer, with both versions if they differ."""
+    try:
+        theirs = printable(str(document(service, token_file)["info"]["version"]), 40)
+    except (CommandError, LookupError, TypeError):
+        theirs = __version__
+    if theirs == __version__:
+        return f"{service}: not an answer of truerail: {error}"
+    return _different(service, theirs, f"its answer has another form ({error})")
+
+
+def _lacking(described: Any, name: str, given: Collection[str]) -> str:
+    """What the service does not have of a command; empty if it has all of it."""
+    endpoint = described["paths"].get(f"/api/v1/{name}")
+    if endpoint is None:
+        return f"it has no `{name}`"
+    known = {one["name"] for one in endpoint["get"]["parameters"]}
+    missing = ", ".join(f"`{one}`" for one in given if one not in known)
+    return f"its `{name}` takes no {missing}" if missing else ""
+
+
+def _different(service: str, theirs: str, why: str) -> str:
+    return (
+        f"{service}: runs truerail {theirs}, this command is truerail {__version__}, and {why}. Use one version of both"
+    )

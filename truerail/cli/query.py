@@ -116,7 +116,7 @@ def _request(
     from truerail.errors import NotFoundError, QueryError
     from truerail.history.query.query_request import Form, QueryRequest
     from truerail.history.ready import ready_question
-    from truerail.questions.answers.moments import moment
+    from truerail.questions.moments import moment
 
     form = Form.ROWS if fmt is ResultFormat.TABLE else Form(fmt.value)
     if question is None or not question.strip():

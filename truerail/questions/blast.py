@@ -1,74 +1,259 @@
-"""`blast DEVICE|PORT`: the impact while something is down."""
+"""`blast DEVICE|PORT`: the impact if it goes down, or of its being down; and what may be drained.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+The actual position goes before the plan: a cable on the wrong leaf is affected by that leaf, not by its planned one. A
+cable without link, or in unknown state, counts with its planned leaf.
+"""
 
-from truerail.questions.question import Asked, Form, Given, Parameter, Question
-from truerail.views.pieces import AsOf
+from dataclasses import dataclass, replace
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+import numpy as np
 
-    from truerail.outputs.options import Options
+from truerail.analysis.cabling import State, Why
+from truerail.analysis.published import Published
+from truerail.files.nodesets import fold
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.plan import Role
+from truerail.questions.blast_answer import Blast, BlastHost, BlastJob, Hurt, blast_text, drain, summary
+from truerail.questions.pairs import joined
+from truerail.questions.question import Form, Parameter, Question
+from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
+from truerail.questions.resolve import ResolvedTarget, recognise
+from truerail.questions.subjects import gpus_of, in_order
+from truerail.views.view import View, view_of
+
+_MOST_JOBS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class BlastHost:
-    """An affected host. `share_lost` is the share of its planned bandwidth, 0..1."""
+@dataclass(frozen=True)
+class Target:
+    """What may go down, with its host cables and uplinks. `device` is -1 for a port."""
 
-    host: str
-    gpus: tuple[int, ...]
-    rails: tuple[int, ...]
-    share_lost: float
-
-
-@dataclass(frozen=True, slots=True)
-class BlastJob:
-    """A running job on affected hosts; `hosts` are these as a node set."""
-
-    key: str
-    scheduler: str
     name: str
-    user: str
-    hosts: str
-    hosts_affected: int
-    hosts_total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Blast:
-    """`blast DEVICE|PORT`: the impact if it goes down, or of its being down.
-
-    `share_lost` is the lost share of the bandwidth of all affected hosts together, `uplink_share_lost` that of the
-    rail's uplinks. `pairs_cut` are pairs of hosts that lose their last path on a rail-only fabric. `drain` says what
-    can be taken out, one rail at a time, and what then still works.
-    """
-
-    query: str
     matched_type: str
-    down_now: bool | None
-    hosts: tuple[BlastHost, ...]
-    hosts_affected: int
-    gpus_affected: int
-    gpus_of_hosts: int
-    rails: tuple[int, ...]
-    share_lost: float
-    uplink_share_lost: float
-    pairs_cut: int
-    summary: str
-    drain: str
-    jobs: tuple[BlastJob, ...] = ()
-    """The running jobs there, those with most hosts there first, at most 100."""
-    jobs_affected: int | None = None
-    """How many they are; None where a scheduler does not answer, or none is asked."""
-    as_of: AsOf | None = None
+    device: int
+    host_cables: Codes
+    uplinks: Codes
 
 
-def _find(asked: Asked, given: Given) -> Blast:
-    from truerail.questions.answers.blast import blast
+def blast(publication: Published, of: str) -> Blast:
+    """The impact while a device, or a port `device/port` with its cable, is down.
 
-    return blast(asked.publication, given["of"])
+    `hosts` are those that lose NIC bandwidth. A switch above the leaves takes only a share of the uplinks: then `hosts`
+    is empty, and `hosts_affected` counts the hosts below it. Raises NotFoundError.
+    """
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
+    target = target_of(view, standing, of)
+    hosts = _hosts(view, standing, target)
+    below = hosts_below(standing, target) if not hosts else np.array([view.device(one.host) for one in hosts])
+    hurt = Hurt(
+        matched_type=target.matched_type,
+        name=target.name,
+        hosts=hosts,
+        below=in_order(view, below.tolist()),
+        rails=_rails(standing, target),
+        of_rails=tuple(
+            r for r in np.unique(standing.index.rail[standing.below.of_all(below.tolist())]).tolist() if r >= 0
+        ),
+        share=_share(standing, target, below),
+        uplink_share=_uplink_share(standing, target),
+        pairs_cut=_pairs_cut(standing, target) if standing.rail_only else 0,
+        down=_down(standing, target),
+        elsewhere=_elsewhere(view, standing, target),
+        weak=_weak(view, standing, target, below),
+        rail_only=standing.rail_only,
+    )
+    gpus = {host: len(gpus_of(view, host)) for host in below.tolist()}
+    jobs, affected = _jobs(publication, [view.index.devices.names[host] for host in below.tolist()])
+    return Blast(
+        query=of,
+        matched_type=target.matched_type,
+        down_now=hurt.down,
+        hosts=hosts,
+        hosts_affected=len(below),
+        gpus_affected=sum(len(one.gpus) for one in hosts) if hosts else sum(gpus.values()),
+        gpus_of_hosts=sum(gpus.values()),
+        rails=hurt.rails,
+        share_lost=hurt.share,
+        uplink_share_lost=hurt.uplink_share,
+        pairs_cut=hurt.pairs_cut,
+        summary=summary(hurt),
+        drain=drain(hurt),
+        jobs=tuple(jobs[:_MOST_JOBS]),
+        jobs_affected=affected,
+    )
+
+
+def _jobs(publication: Published, below: list[str]) -> tuple[list[BlastJob], int | None]:
+    """The running jobs on these hosts, and how many they are; None where that is not known."""
+    known, hosts = publication.round.jobs, set(below)
+    found = [
+        BlastJob(job.key, job.scheduler, job.name, job.user, fold(hit), len(hit), job.nodes)
+        for job in known.running
+        if (hit := [host for host in job.hosts if host in hosts])
+    ]
+    found.sort(key=lambda one: (-one.hosts_affected, one.key))
+    return found, None if not known.known or known.away or publication.hindsight is not None else len(found)
+
+
+def target_of(view: View, standing: RailStatus, of: str) -> Target:
+    meant = recognise(view, of)
+    if meant.matched_type == "host":
+        return Target(meant.name, "host", meant.device, meant.cables, _none())
+    if meant.matched_type == "switch" and view.is_planned(meant.device):
+        hanging = hanging_on(standing, meant.device)
+        host = standing.index.from_host[hanging]
+        uplinks = np.union1d(standing.below.of(meant.device), hanging[~host])
+        role = view.layout.devices[meant.device].role.value
+        return Target(meant.name, role, meant.device, hanging[host], uplinks)
+    if meant.matched_type in ("rail", "pod"):
+        return Target(meant.name, meant.matched_type, NONE, meant.cables, _none())
+    if meant.devices:
+        return _together(view, standing, meant)
+    cables = _through(view, standing, meant)
+    host = standing.index.from_host[cables]
+    uplink = len(cables) > 0 and not host.any()
+    return Target(meant.name, "uplink" if uplink else meant.matched_type, NONE, cables[host], cables[~host])
+
+
+def _together(view: View, standing: RailStatus, meant: ResolvedTarget) -> Target:
+    """Several devices at once: a rack, a row, a node set."""
+    own = [standing.below.of(code) if standing.is_host(code) else hanging_on(standing, code) for code in meant.devices]
+    above = [standing.below.of(code) for code in meant.devices if not standing.is_host(code)]
+    cables = np.unique(np.concatenate([*own, *above]))
+    host = standing.index.from_host[cables]
+    return Target(meant.name, meant.matched_type, NONE, cables[host], cables[~host])
+
+
+def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:
+    """The cables of a port: on a switch the one actually in it, which need not be the planned one."""
+    index = standing.index
+    if meant.port == NONE or meant.port in index.a[meant.cables[:1]]:
+        return meant.cables[:1] if meant.port != NONE else meant.cables
+    seen = [cable for cable in meant.cables.tolist() if int(index.b[cable]) != meant.port]
+    own = [cable for cable in meant.cables.tolist() if cable not in seen and _stays(view, standing, cable)]
+    return np.array(seen or own, dtype=np.int64)
+
+
+def _stays(view: View, standing: RailStatus, cable: int) -> bool:
+    """Whether a cable is in the port planned for its upper end, as far as is known."""
+    return bool(standing.renamed[cable]) or view.wiring.state[cable] != State.WRONG
+
+
+def _none() -> Codes:
+    return np.empty(0, dtype=np.int64)
+
+
+def hanging_on(standing: RailStatus, device: int) -> Codes:
+    """Cables whose upper end is on this switch: those that actually end there, and planned ones without any actual
+    end.
+    """
+    planned = standing.above.of(device)
+    return np.union1d(standing.ends.of(device), planned[standing.end[planned] < 0])
+
+
+def _hosts(view: View, standing: RailStatus, target: Target) -> tuple[BlastHost, ...]:
+    """The hosts that lose NIC bandwidth, largest loss first."""
+    index = standing.index
+    lost = np.bincount(index.a_device[target.host_cables], weights=weights_of(standing, target.host_cables))
+    found = []
+    for host in np.unique(index.a_device[target.host_cables]).tolist():
+        cables = target.host_cables[index.a_device[target.host_cables] == host]
+        rails = tuple(rail for rail in np.unique(index.rail[cables]).tolist() if rail >= 0)
+        total = float(weights_of(standing, standing.below.of(host)).sum())
+        gpus = gpus_of(view, host, None if target.device == host else rails)
+        found.append((host, BlastHost(index.devices.names[host], gpus, rails, float(lost[host]) / total)))
+    rank = view.layout.rank
+    return tuple(one for _, one in sorted(found, key=lambda pair: (-pair[1].share_lost, rank[pair[0]])))
+
+
+def weights_of(standing: RailStatus, cables: Codes) -> "np.typing.NDArray[np.float64]":
+    """The planned bandwidth of cables; all equal unless the plan gives every speed."""
+    speed = standing.index.speed_gbps
+    host_speed = speed[standing.index.from_host]
+    return np.ones(len(cables)) if np.isnan(host_speed).any() else speed[cables]
+
+
+def hosts_below(standing: RailStatus, target: Target) -> Codes:
+    """The hosts below the switches that lose uplinks."""
+    devices = set(standing.index.a_device[target.uplinks].tolist())
+    for _ in (Role.SUPERSPINE, Role.SPINE):
+        lower = standing.index.a_device[np.concatenate([_none(), *(hanging_on(standing, one) for one in devices)])]
+        devices |= set(lower.tolist())
+    return np.array(sorted(one for one in devices if standing.is_host(one)), dtype=np.int64)
+
+
+def _rails(standing: RailStatus, target: Target) -> tuple[int, ...]:
+    """The affected rails: those of the host cables, else those of the hosts' cables on the leaves below."""
+    cables = target.host_cables
+    if not len(cables):
+        lower = set(standing.index.a_device[target.uplinks].tolist())
+        under = np.concatenate([_none(), *(hanging_on(standing, one) for one in lower)])
+        spines = under[~standing.index.from_host[under]]
+        leaves = set(standing.index.a_device[spines].tolist()) | lower
+        cables = np.concatenate([_none(), *(hanging_on(standing, one) for one in leaves)])
+        cables = cables[standing.index.from_host[cables]]
+    return tuple(rail for rail in np.unique(standing.index.rail[cables]).tolist() if rail >= 0)
+
+
+def _share(standing: RailStatus, target: Target, hosts: Codes) -> float:
+    if not len(target.host_cables):
+        return 0.0
+    lost, total = (weights_of(standing, c).sum() for c in (target.host_cables, standing.below.of_all(hosts.tolist())))
+    return float(lost / total)
+
+
+def _uplink_share(standing: RailStatus, target: Target) -> float:
+    """The lost share of the uplinks of the switches below; of its own uplinks for a leaf, which has none below."""
+    own = standing.index.a_device[target.uplinks] == target.device
+    lost = target.uplinks if own.all() else target.uplinks[~own]
+    total = sum(len(standing.below.of(one)) for one in set(standing.index.a_device[lost].tolist()))
+    return len(lost) / total if total else 0.0
+
+
+def _pairs_cut(standing: RailStatus, target: Target) -> int:
+    """Pairs of hosts that lose their last path on a rail, summed over rails."""
+    index = standing.index
+    cables = target.host_cables
+    peers = np.unique(index.a_device[standing.ends.of_all(np.unique(standing.end[cables]).tolist())])
+    near = standing.below.of_all(peers.tolist())
+    near = near[np.isin(index.rail[near], index.rail[cables])]
+    stand, end = standing.stand.copy(), standing.end.copy()
+    stand[cables], end[cables] = Stand.OFF, NONE
+    return joined(standing, near) - joined(replace(standing, stand=stand, end=end), near)
+
+
+def _down(standing: RailStatus, target: Target) -> bool | None:
+    """Whether it is actually down: no cable is seen, and none of those with a known state has link."""
+    cables = np.concatenate([target.host_cables, target.uplinks])
+    states = standing.wiring.state[cables]
+    if bool(((states == State.RIGHT) | (states == State.WRONG)).any()):
+        return False
+    if target.device >= 0 and standing.wiring.read[target.device]:
+        return False
+    gone = (states == State.MISSING) | (standing.wiring.why[cables] == Why.PENDING)
+    return True if len(cables) and bool(gone.all()) else None
+
+
+def _elsewhere(view: View, standing: RailStatus, target: Target) -> tuple[list[str], list[str]]:
+    """Differences from the plan: ports that are actually here but planned elsewhere, and those planned here but
+    actually elsewhere.
+    """
+    if target.device < 0 or standing.is_host(target.device):
+        return [], []
+    here, planned = standing.ends.of(target.device), standing.above.of(target.device)
+    moved = standing.end != standing.index.b_device
+
+    def ports(cables: Codes, which: Mask) -> list[str]:
+        return [str(view.plan.cables[cable].a) for cable in cables[which].tolist()]
+
+    return ports(here, moved[here]), ports(planned, moved[planned] & (standing.end[planned] >= 0))
+
+
+def _weak(view: View, standing: RailStatus, target: Target, hosts: Codes) -> list[str]:
+    """Hosts that already have faults on the bandwidth that would remain: a drain takes more from them than it seems."""
+    left = np.setdiff1d(standing.below.of_all(hosts.tolist()), target.host_cables)
+    weak: list[int] = standing.index.a_device[left[standing.stand[left] != Stand.ON]].tolist()
+    return in_order(view, set(weak))
 
 
 def _good(answer: Blast) -> bool | None:
@@ -78,15 +263,8 @@ def _good(answer: Blast) -> bool | None:
     return not (answer.down_now or answer.hosts or answer.uplink_share_lost >= 1)
 
 
-def _text(answer: Blast, options: "Options") -> Iterator["RenderableType"]:
-    from truerail.questions.text.blast import blast_text
-
-    return blast_text(answer, options)
-
-
 QUESTION = Question(
     "blast",
-    3,
     Blast,
     (
         Parameter(
@@ -97,12 +275,11 @@ QUESTION = Question(
             example="leaf-3",
         ),
     ),
-    _find,
+    lambda asked, given: blast(asked.publication, given["of"]),
     "The impact if it goes down, or of its being down.",
-    short="On call: the impact if a device or port is down.",
     help="The impact while a device, a port, a rail (`rail3`) or a pod is down, and what to do first.",
     good=_good,
-    text=_text,
+    text=blast_text,
     form=Form(
         "What is the impact if this is down?",
         "Hosts, GPUs and share of bandwidth affected, and which hosts to drain.",

@@ -1,104 +1,286 @@
-"""`diff`: what changed in links and findings."""
+"""`diff`: changes of links and findings, between two times or against the plan."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeVar
 
-from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
+import numpy as np
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from truerail.analysis.cabling import State
+from truerail.analysis.published import Published
+from truerail.errors import QueryError
+from truerail.model.columns import Codes
+from truerail.model.history import CauseEvent, EventKind, FindingEvent, History, LinkChange, RowRange
+from truerail.model.plan import Plan, Port, Role
+from truerail.outputs.report_words import count
+from truerail.questions.changes import BEGINS, CausesOfChanges
+from truerail.questions.diff_answer import CauseChange, Counts, Diff, FindingChange, LinkLine, diff_text
+from truerail.questions.moments import span
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Option, Parameter, Question
+from truerail.views.lines import STATES, cause_lines, seen_end, why_words
+from truerail.views.view import View, view_of
 
-    from truerail.outputs.options import Options
-
-
-@dataclass(frozen=True, slots=True)
-class LinkLine:
-    """A link that changed, or (against the plan) differs."""
-
-    at: datetime | None
-    port: str
-    rail: int | None
-    was: str | None
-    now: str | None
-    was_state: str
-    now_state: str
-    summary: str
-    cause: str | None = None
-    """Key of the cause to which the change belongs."""
-
-
-@dataclass(frozen=True, slots=True)
-class FindingChange:
-    """A finding that came or went. `kind` is an `EventKind` word."""
-
-    at: datetime | None
-    kind: str
-    finding: str
-    rule: str
-    severity: str
-    subject: str
-    summary: str
-    cause: str | None = None
-    """Key of the cause to which the change belongs."""
+MOST_ROWS = 1000
+"""Maximum number of links, and of findings, that an answer lists."""
+MOST_READ = 50_000
+"""Maximum number of changes of links, and of events of findings, that are read and counted."""
+_CAME = (EventKind.APPEARED, EventKind.REGRESSED, EventKind.FLAPPING)
+_STATES = {EventKind.RESOLVED: "resolved", EventKind.UNSEEN: "unseen", EventKind.FLAPPING: "flapping"}
+"""The state of a cause by its last event; any other leaves it ongoing."""
+_LATER = timedelta(hours=1)
+"""A cause that ended in the time in question is reported as resolved up to this much later."""
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+Row = TypeVar("Row", LinkChange, FindingEvent, CauseEvent)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Links by their lower end (`links`: those that are no longer in the plan) and findings that changed. A link that
-    changed back, and a finding that came and went, count.
+def diff(publication: Published, history: History, start: datetime, end: datetime) -> Diff:
+    """The differences between `start` and `end`, newest first.
+
+    A link that changed and changed back, and a finding that came and went, are counted and not listed. Raises
+    JournalUnavailableError if the journal cannot be read.
     """
+    changes, links_whole = _read(partial(history.link_changes, start, end))
+    events, events_whole = _read(partial(history.finding_events, start, end))
+    of_causes, _ = _read(partial(history.cause_events, start, end + _LATER))
+    causes = CausesOfChanges(of_causes, events, changes)
+    by_port, by_finding = _by(changes, [c.port for c in changes]), _by(events, [e.finding for e in events])
+    tally = _Tally(publication.plan)
+    links, findings = [], []
+    for rows in by_port:
+        key = tally.link(causes.of_link(rows[0]), rows[0].port)
+        links.append(_net_link(publication, rows, key))
+    for found in by_finding:
+        key = tally.finding(causes.of_finding(found[0]))
+        findings.append(_net_finding(found, key))
+    kept_links = tuple(link for link in links if link is not None)
+    kept = tuple(finding for finding in findings if finding is not None)
+    back = len(links) - len(kept_links), len(findings) - len(kept)
+    kept_since = history.kept_since()
+    late = kept_since if kept_since is not None and kept_since > start else None
+    whole = links_whole and events_whole
+    changed = _cause_changes([one for one in of_causes if one.happened_at <= end], history, tally, start)
+    lines = tuple(sorted(changed, key=lambda one: one.began or one.ended or start, reverse=True))
+    return Diff(
+        start, end, "time", lines, tally.counts(None), tally.total, kept_links[:MOST_ROWS], kept[:MOST_ROWS],
+        whole and late is None, _says(lines, kept_links, kept, back, whole) + _late(late),
+    )  # fmt: skip
 
-    nics: int = 0
-    uplinks: int = 0
-    links: int = 0
-    findings: int = 0
+
+class _Tally:
+    """Changes by the key of their cause."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._of: dict[str | None, Counter[str]] = {}
+
+    @property
+    def keys(self) -> list[str]:
+        """The causes with changes."""
+        return [key for key in self._of if key is not None]
+
+    def link(self, key: str | None, port: str) -> str | None:
+        """Counts a link; returns its cause."""
+        planned = self._plan.cable_at(port_of(port))
+        word = (
+            "links" if planned is None else "nics" if self._plan.role_of(planned.a.device) is Role.HOST else "uplinks"
+        )
+        self._of.setdefault(key, Counter())[word] += 1
+        return key
+
+    def finding(self, key: str | None) -> str | None:
+        """Counts a finding; returns its cause."""
+        self._of.setdefault(key, Counter())["findings"] += 1
+        return key
+
+    def counts(self, key: str | None) -> Counts:
+        """The changes of one cause; None for those without."""
+        return Counts(**self._of.get(key, Counter[str]()))
+
+    @property
+    def total(self) -> Counts:
+        """All changes."""
+        return Counts(**sum(self._of.values(), Counter[str]()))
 
 
-@dataclass(frozen=True, slots=True)
-class CauseChange:
-    """A cause that began or ended, or to which changes belong. `began` and `ended` are None if that was not in the
-    time in question; `times` is how often it began then. `state` is a `LifeState` word.
+def _read(ask: Callable[..., Sequence[Row]]) -> tuple[list[Row], bool]:
+    """Rows up to the limit, newest first, and whether these are all."""
+    rows = ask(page=RowRange(MOST_READ + 1))
+    return list(rows[:MOST_READ]), len(rows) <= MOST_READ
+
+
+def _cause_changes(
+    events: Sequence[CauseEvent], history: History, tally: _Tally, start: datetime
+) -> Iterator[CauseChange]:
+    """A line for each cause with events or changes. One that came and went while a fault was read in part, and to which
+    nothing belongs in the end, has none.
     """
+    groups = {rows[0].cause: rows for rows in _by(events, [one.cause for one in events])}
+    for key, rows in groups.items():
+        begun = [one for one in rows if one.kind in BEGINS]
+        last, counts = rows[0], tally.counts(key)
+        ended = last.happened_at if last.kind is EventKind.RESOLVED else None
+        if begun and ended is not None and counts == Counts():
+            continue
+        state = _STATES.get(last.kind, "ongoing")
+        began = begun[-1].happened_at if begun else None
+        yield CauseChange(
+            key, last.cause_kind, last.subjects, last.summary, began, ended, max(len(begun), 1), state, counts
+        )
+    for key in [one for one in tally.keys if one not in groups][:MOST_ROWS]:
+        found = history.kept_cause(key)
+        if found is not None:
+            record = found.record
+            yield CauseChange(
+                key, record.kind, record.subjects, record.summary, None, None, 1, record.life.state.value,
+                tally.counts(key),
+            )  # fmt: skip
 
-    cause: str
-    kind: str
-    subjects: tuple[str, ...]
-    summary: str
-    began: datetime | None
-    ended: datetime | None
-    times: int
-    state: str
-    counts: Counts
+
+def diff_plan(publication: Published) -> Diff:
+    """The current differences from the plan: every cable that is not known to be right, and the findings."""
+    view = view_of(publication)
+    bad = np.flatnonzero(view.wiring.state != State.RIGHT)
+    ordered: Codes = bad[np.lexsort((view.layout.place[bad], view.wiring.state[bad] == State.UNKNOWN))]
+    tally, cause_of, found = _Tally(view.plan), view.sight.cause_of, view.findings.all
+    keys = [tally.link(_cause_on(view, cable), str(view.plan.cables[cable].a)) for cable in ordered.tolist()]
+    for one in view.findings.ids:
+        tally.finding(cause_of.get(one))
+    links = tuple(
+        _against_plan(view, cable, key) for cable, key in zip(ordered[:MOST_ROWS].tolist(), keys, strict=False)
+    )
+    findings = tuple(
+        FindingChange(life.since if (life := publication.lives.get(one)) else None, "appeared", one, f.rule,
+                      f.severity.value, f.subject, f.summary, cause_of.get(one))
+        for one, f in zip(view.findings.ids[:MOST_ROWS], found[:MOST_ROWS], strict=True)
+    )  # fmt: skip
+    causes = tuple(
+        CauseChange(line.key, line.kind, line.subjects, line.summary, line.since, None, 1, line.state,
+                    tally.counts(line.key))
+        for line in cause_lines(view)
+    )  # fmt: skip
+    summary = _plan_says(np.bincount(view.wiring.state, minlength=len(State)), len(found))
+    return Diff(None, publication.at, "plan", causes, tally.counts(None), tally.total, links, findings, True, summary)
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
-    """`diff`. The counts of `causes` and `no_cause` add up to `total`; `links` and `findings` list at most 1,000 rows
-    each, without those that changed back. `complete` is False if even the counts are not of all changes: there are too
-    many, or the journal begins later than `start`.
-    """
+def _cause_on(view: View, cable: int) -> str | None:
+    """The key of the cause of a cable's state: that of a finding on either end, else one that names an end."""
+    ends = [str(end) for end in view.plan.cables[cable][:2]]
+    keys = (view.sight.cause_of.get(finding.id) for finding in view.findings_on(ends))
+    named = (key for end in ends for key in view.sight.causes_at.get(end, ()))
+    devices = (key for end in ends for key in view.sight.causes_at.get(end.partition("/")[0], ()))
+    return next((key for key in (*keys, *named, *devices) if key is not None), None)
 
-    start: datetime | None
-    end: datetime | None
-    against: str
-    """`time` or `plan`."""
-    causes: tuple[CauseChange, ...]
-    """By the time when they began, else ended; newest first."""
-    no_cause: Counts
-    total: Counts
-    links: tuple[LinkLine, ...]
-    findings: tuple[FindingChange, ...]
-    complete: bool
-    summary: str
+
+def _by(rows: Sequence[T], keys: Sequence[K]) -> list[list[T]]:
+    """Rows by key: each group in the order given, groups in the order of their first rows."""
+    groups: dict[K, list[T]] = {}
+    for row, key in zip(rows, keys, strict=False):
+        groups.setdefault(key, []).append(row)
+    return list(groups.values())
+
+
+def _net_link(publication: Published, rows: Sequence[LinkChange], cause: str | None) -> LinkLine | None:
+    """The changes of one link, newest first, merged into one; None if they cancel out."""
+    last, first = rows[0], rows[-1]
+    if (first.was, first.was_state) == (last.now, last.now_state):
+        return None
+    rail = publication.plan.rail_of(port_of(last.port))
+    times = f", after {len(rows)} changes" if len(rows) > 1 else ""
+    summary = f"{_place(first.was, first.was_state)} → {_place(last.now, last.now_state)}{times}"
+    return LinkLine(last.at, last.port, rail, first.was, last.now, first.was_state, last.now_state, summary, cause)
+
+
+def port_of(subject: str) -> Port:
+    """`device/port` as a port."""
+    device, _, name = subject.partition("/")
+    return Port(device, name)
+
+
+def _place(port: str | None, state: str) -> str:
+    return f"{port} ({state})" if port else f"no link ({state})"
+
+
+def _net_finding(rows: Sequence[FindingEvent], cause: str | None) -> FindingChange | None:
+    """The events of one finding, newest first, merged into one; None if it came and went."""
+    last, first = rows[0], rows[-1]
+    if first.kind in (EventKind.APPEARED, EventKind.REGRESSED) and last.kind is EventKind.RESOLVED:
+        return None
+    kind = (
+        first.kind if last.kind in _CAME and first.kind in _CAME and last.kind is not EventKind.FLAPPING else last.kind
+    )
+    return FindingChange(last.at, kind.value, last.finding, last.rule, last.severity, last.subject, last.summary, cause)
+
+
+def _says(
+    causes: Sequence[CauseChange],
+    links: Sequence[LinkLine],
+    findings: Sequence[FindingChange],
+    back: tuple[int, int],
+    whole: bool,
+) -> str:
+    came = sum(f.kind in {kind.value for kind in _CAME} for f in findings)
+    gone = sum(f.kind == EventKind.RESOLVED.value for f in findings)
+    unseen = sum(f.kind == EventKind.UNSEEN.value for f in findings)
+    began, ended = (
+        sum(at is not None for at in times) for times in ([c.began for c in causes], [c.ended for c in causes])
+    )
+    of_causes = [
+        count(number, f"cause {word}", f"causes {word}")
+        for number, word in ((began, "began"), (ended, "ended"))
+        if number
+    ]
+    parts = [
+        f"{count(number, one, many)}"
+        for number, one, many in (
+            (len(links), "link changed", "links changed"),
+            (came, "finding appeared", "findings appeared"),
+            (gone, "was resolved", "were resolved"),
+            (unseen, "became unknown", "became unknown"),
+            (back[0], "link changed and changed back", "links changed and changed back"),
+            (back[1], "finding came and went", "findings came and went"),
+        )
+        if number
+    ]
+    cut = "" if whole else f" Only the newest {MOST_READ:,} changes are counted: choose a shorter time."
+    first = f"{', '.join(of_causes)}: " if of_causes and parts else ", ".join(of_causes)
+    return f"{first}{', '.join(parts)}{'' if of_causes or parts else 'Nothing changed'}.{cut}"
+
+
+def _late(begins: datetime | None) -> str:
+    """That the journal begins in the time in question; empty if it does not."""
+    if begins is None:
+        return ""
+    return f" What changed before {begins:%Y-%m-%d %H:%M:%S UTC} is unknown: the journal begins there."
+
+
+def _against_plan(view: View, cable: int, cause: str | None) -> LinkLine:
+    planned, seen = view.plan.cables[cable], seen_end(view, cable)
+    return LinkLine(
+        at=None,
+        port=str(planned.a),
+        rail=planned.rail,
+        was=str(planned.b),
+        now=seen.name if seen else None,
+        was_state=STATES[State.RIGHT],
+        now_state=STATES[State(int(view.wiring.state[cable]))],
+        summary=why_words(view, cable, seen),
+        cause=cause,
+    )
+
+
+def _plan_says(states: Codes, findings: int) -> str:
+    right, *others = states.tolist()
+    parts = [
+        f"{number:,} {word}" for number, word in zip(others, ("wrong", "missing", "unknown"), strict=True) if number
+    ]
+    cables = f"{', '.join(parts)}; " if parts else ""
+    return f"{cables}{right:,} of {count(sum(states.tolist()), 'cable')} as planned, {count(findings, 'finding')}."
 
 
 def _find(asked: Asked, given: Given) -> Diff:
-    from truerail.errors import QueryError
-    from truerail.questions.answers.diff import diff, diff_plan
-    from truerail.questions.answers.moments import span
-
     since, start, end = given["since"], given["from"], given["to"]
     if not given["plan"]:
         return diff(asked.publication, asked.history, *span(since, start, end, asked.now))
@@ -121,63 +303,47 @@ def _good(answer: Diff) -> bool | None:
     return True if answer.complete else None
 
 
-def _text(answer: Diff, options: "Options") -> Iterator["RenderableType"]:
-    from truerail.questions.text.diff import diff_text
-
-    return diff_text(answer, options)
-
-
 QUESTION = Question(
     "diff",
-    5,
     Diff,
     (
-        Parameter(
+        Option(
             "since",
             help="From this time until now: 2h, 14:00, yesterday.",
             kind=Kind.TIME,
-            needed=False,
-            option=True,
             metavar="TIME",
         ),
-        Parameter(
+        Option(
             "from",
             help="Start: ISO 8601, or as above.",
             kind=Kind.TIME,
-            needed=False,
-            option=True,
             metavar="TIME",
         ),
         Parameter("to", help="End. [default: now]", kind=Kind.TIME, needed=False, option=True, metavar="TIME"),
-        Parameter(
+        Option(
             "plan",
             help="Current differences from the plan.",
             description="against the plan instead",
             kind=Kind.FLAG,
-            needed=False,
-            option=True,
             default=False,
         ),
-        Parameter(
+        Option(
             "before",
             help="With --capture: compare with this capture's newest round.",
             kind=Kind.CAPTURE,
-            needed=False,
-            option=True,
             metavar="CAPTURE",
         ),
     ),
     _find,
     "What changed `since` a time, between two times, or against the plan: the causes that began and ended, with the "
     "number of links and findings of each; what belongs to no cause; and the links and findings one by one.",
-    short="On call: what changed, by cause.",
     help=(
         "Show what changed since a time, between two times or captures, or against the plan: one line for each cause "
         "that began or ended, then what belongs to no cause. --details lists every link and finding."
         "\n\nIn a capture with several rounds, times count back from the newest one."
     ),
     good=_good,
-    text=_text,
+    text=diff_text,
     form=Form("What changed?", page="/changes"),
     journal=lambda given: Journal.UNUSED if given["plan"] else Journal.NEEDED,
     misuse=_misuse,

@@ -1,147 +1,130 @@
-"""`drain DEVICE|RAIL|POD|PORT`: whether it can be taken out of service, what that ends, and how to do it."""
+"""`drain NAME`: what ends while something is out of service, what is left, and how it is done.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+As in `blast`, the actual position goes before the plan. A connection is a host's rail: it ends if no cable of that rail
+is left, is kept if the cables left are members of the same bond (RoCE LAG: one RDMA device for both ports, whose queue
+pairs the firmware moves to the port with link; Linux drivers/net/ethernet/mellanox/mlx5/core/lag), and is unknown if
+another plane is left: NCCL does not mix planes (rule CAB008), other libraries may.
+"""
 
-from truerail.questions.question import RUNNING_JOBS, Asked, Form, Given, Journal, Parameter, Question
-from truerail.views.pieces import AsOf
+from datetime import UTC, datetime
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+import numpy as np
 
-    from truerail.outputs.options import Options
+from truerail.errors import QueryError
+from truerail.model.columns import Codes
+from truerail.questions.blast import Target, blast, hosts_below, target_of, weights_of
+from truerail.questions.drain_answer import Drain, drain_text
+from truerail.questions.drain_lost import cells_of, drain_hosts, faults_of, jobs_of, other_work, switches_of
+from truerail.questions.drain_words import Outcome, announcement, can_drain, command, rdma, steps, summary
+from truerail.questions.moments import end_of
+from truerail.questions.question import RUNNING_JOBS, Asked, Form, Journal, Option, Parameter, Question
+from truerail.questions.rail_status import RailStatus, rail_status_of
+from truerail.questions.resolve import ResolvedTarget, recognise
+from truerail.questions.working_time import folded, jobs_there, windows_announced
+from truerail.views.view import view_of
 
 
-@dataclass(frozen=True, slots=True)
-class DrainHost:
-    """A host that a drain takes bandwidth from. `lost` are rails without a cable afterwards, `reduced` those that keep
-    a plane, `unknown` those whose remaining cables are in unknown state, `already_lost` those lost before, `left` those
-    that stay as they are. `share_left` is the share of its planned bandwidth that is known to remain, 0..1.
+def drain(
+    asked: Asked,
+    of: str,
+    job: str | None = None,
+    start: str | None = None,
+    until: str | None = None,
+    because: str | None = None,
+) -> Drain:
+    """What a drain does. Raises NotFoundError for an unknown name or a job without a planned host, QueryError for an
+    invalid node set or time.
     """
+    publication = asked.publication
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
+    start, until = (start or "now").strip(), (until or "2h").strip()
+    starts, ends = _times(start, until, asked.now)
+    there = jobs_there(publication, job)
+    target, meant = target_of(view, standing, of), recognise(view, of)
+    impact = blast(publication, of)
+    cells = cells_of(view, standing, target)
+    hosts = drain_hosts(view, standing, target, cells)
+    switches = switches_of(view, standing, target, _drained(meant))
+    below = np.unique(cells.host[cells.hit]) if len(target.host_cables) else hosts_below(standing, target)
+    windows = windows_announced(view, asked.history, asked.now)
+    outcome = Outcome(
+        impact=impact,
+        target=meant,
+        hosts=hosts,
+        below=folded(view, below),
+        switches=switches,
+        cells=cells,
+        jobs_known=there.known,
+        jobs_source=there.source,
+        jobs=jobs_of(view, there.jobs, cells, below, switches, impact.matched_type),
+        faults=faults_of(view, target, below, switches),
+        other_work=other_work(view, windows or (), target, below, switches, (starts, ends)),
+        starts=starts,
+        ends=ends,
+    )
+    survives, why = rdma(outcome)
+    done = steps(outcome, survives)
+    return Drain(
+        query=of,
+        matched_type=impact.matched_type,
+        name=meant.name,
+        down_now=impact.down_now,
+        can_drain_now=can_drain(outcome, survives),
+        hosts=hosts,
+        hosts_affected=len(below),
+        gpus_affected=impact.gpus_affected,
+        rails=impact.rails,
+        share_left=_share_left(standing, target, below),
+        switches=switches,
+        uplink_share_left=min((one.left / one.planned for one in switches if one.planned), default=None),
+        pairs_cut=impact.pairs_cut,
+        rdma_survives=survives,
+        rdma=why,
+        connections_lost=cells.ends,
+        connections_kept=cells.kept,
+        connections_unknown=cells.unknown,
+        jobs_known=there.known,
+        jobs=outcome.jobs,
+        not_in_plan=there.unplanned,
+        faults=outcome.faults,
+        other_work=outcome.other_work,
+        other_work_known=windows is not None,
+        steps=done,
+        starts=starts,
+        ends=ends,
+        announcement=announcement(outcome, survives, because or ""),
+        command="" if impact.down_now else command(view, (of, start, until, because or ""), meant, starts, ends),
+        summary=summary(outcome, survives, why),
+        action=done[0] if done else "",
+    )
 
-    host: str
-    gpus: tuple[int, ...]
-    """On the rails that are lost."""
-    lost: tuple[int, ...]
-    reduced: tuple[int, ...]
-    unknown: tuple[int, ...]
-    already_lost: tuple[int, ...]
-    left: tuple[int, ...]
-    share_left: float
+
+def _times(start: str, until: str, now: datetime) -> tuple[datetime, datetime]:
+    starts = now.astimezone(UTC) if start.lower() == "now" else end_of(start, now)
+    ends = end_of(until, starts)
+    if ends <= starts:
+        raise QueryError(f"until {until!r}: it ends ({ends:%Y-%m-%d %H:%M}) before it begins ({starts:%H:%M})")
+    return starts, ends
 
 
-@dataclass(frozen=True, slots=True)
-class DrainSwitch:
-    """A switch below that loses uplinks: how many are planned, work now, remain afterwards, and are in unknown state
-    among the remaining ones.
+def _drained(meant: ResolvedTarget) -> frozenset[int]:
+    """The devices that are out of service themselves."""
+    return frozenset((*meant.devices, meant.device))
+
+
+def _share_left(standing: RailStatus, target: Target, below: Codes) -> float | None:
+    """The share of the affected hosts' planned bandwidth that is known to work afterwards; None without hosts that
+    lose NICs.
     """
-
-    switch: str
-    planned: int
-    now: int
-    left: int
-    unknown: int
-
-
-@dataclass(frozen=True, slots=True)
-class DrainJob:
-    """A job on affected hosts, given or running. `effect` is `ends`, `slower` or `unknown`; `hosts` is a node set."""
-
-    name: str
-    hosts: str
-    hosts_affected: int
-    hosts_total: int
-    effect: str
-    summary: str
-
-
-@dataclass(frozen=True, slots=True)
-class DrainFault:
-    """An open cause on what would remain. `hosts` and `switches`, as node sets, have both: its fault and the drain."""
-
-    key: str
-    id: str
-    kind: str
-    summary: str
-    hosts: str
-    switches: str
-
-
-@dataclass(frozen=True, slots=True)
-class OtherWork:
-    """Announced maintenance in the same time that covers other cables of the affected hosts or switches."""
-
-    what: str
-    starts: datetime
-    ends: datetime
-    reason: str
-    hosts: str
-    switches: str
-
-
-@dataclass(frozen=True, slots=True)
-class Drain:
-    """`drain DEVICE|RAIL|POD|PORT`. `can_drain_now`: whether no running job loses a connection; None: unknown.
-
-    `rdma_survives`: whether RDMA retries bridge it, so that no connection ends; `rdma` says why, and what is assumed.
-    `connections` are pairs of host and rail: `connections_lost` end, `connections_kept` move to another port of their
-    bond, `connections_unknown` depend on what is not known. `share_left` is that of the affected hosts' planned
-    bandwidth, `uplink_share_left` that of the planned uplinks of the switch that keeps the least.
-    """
-
-    query: str
-    matched_type: str
-    name: str
-    down_now: bool | None
-    can_drain_now: bool | None
-    hosts: tuple[DrainHost, ...]
-    hosts_affected: int
-    gpus_affected: int
-    rails: tuple[int, ...]
-    share_left: float | None
-    switches: tuple[DrainSwitch, ...]
-    uplink_share_left: float | None
-    pairs_cut: int
-    rdma_survives: bool | None
-    rdma: str
-    connections_lost: int
-    connections_kept: int
-    connections_unknown: int
-    jobs_known: bool
-    jobs: tuple[DrainJob, ...]
-    not_in_plan: tuple[str, ...]
-    """Nodes of jobs that the plan does not have."""
-    faults: tuple[DrainFault, ...]
-    other_work: tuple[OtherWork, ...]
-    other_work_known: bool
-    steps: tuple[str, ...]
-    starts: datetime
-    ends: datetime
-    announcement: str
-    command: str
-    """Announces the maintenance when pasted into a shell; empty if it is down or cannot be announced."""
-    summary: str
-    action: str
-    as_of: AsOf | None = None
-
-
-def _find(asked: Asked, given: Given) -> Drain:
-    from truerail.questions.answers.drain import Wanted, drain
-
-    return drain(asked, Wanted(given["of"], given["job"], given["start"], given["until"], given["because"]))
-
-
-def _text(answer: Drain, options: "Options") -> Iterator["RenderableType"]:
-    from truerail.questions.text.drain import drain_text
-
-    return drain_text(answer, options)
+    if not len(target.host_cables) or not len(below):
+        return None
+    planned = standing.below.of_all(below.tolist())
+    left = np.setdiff1d(planned[standing.stand[planned] == 0], target.host_cables)
+    return float(weights_of(standing, left).sum() / weights_of(standing, planned).sum())
 
 
 QUESTION = Question(
     "drain",
-    13,
     Drain,
     (
         Parameter(
@@ -152,45 +135,38 @@ QUESTION = Question(
             example="leaf-3",
         ),
         RUNNING_JOBS,
-        Parameter(
+        Option(
             "start",
             help="When the maintenance begins: tomorrow 08:00, ISO 8601. [default: now]",
             description="when it begins: 22:00, tomorrow 08:00, 2026-11-20T14:00Z; now without it",
-            needed=False,
-            option=True,
             metavar="TIME",
             label="Begins",
             example="now",
         ),
-        Parameter(
+        Option(
             "until",
             help="When it ends: a time, or a duration from its beginning.",
             description="when it ends: a time, or a duration from its beginning",
-            needed=False,
-            option=True,
             metavar="TIME",
             default="2h",
             label="Ends",
             example="2h",
         ),
-        Parameter(
+        Option(
             "because",
             help="The reason, for the announcement.",
             description="the reason, for the announcement",
-            needed=False,
-            option=True,
             metavar="TEXT",
             label="Reason",
             example="new optics",
         ),
     ),
-    _find,
+    lambda asked, given: drain(asked, **given),
     "Whether it can be taken out of service: what ends, what is left, which jobs are hit, and the steps.",
-    short="On call: can I take this out of service?",
     help="Whether a switch, a host, a rail, a pod or a port can be taken out of service now: what ends at once, what "
     "is left, whether RDMA retries bridge it, which jobs are hit, the steps, and the maintenance announcement.",
     good=lambda answer: answer.can_drain_now,
-    text=_text,
+    text=drain_text,
     form=Form(
         "Can I take this out of service?",
         "What ends at once, what is left, which jobs are hit, the steps, and the announcement.",

@@ -1,16 +1,37 @@
-"""`gate NODES`: whether a job may start on these hosts, from the last evaluation."""
+"""`gate`: whether hosts are fit for a job. What is known of each host is computed once for an evaluation, so that an
+answer is a look-up.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+A host is not fit if a rail of it is lost or on the wrong leaf, or if a cause stalls, slows or interrupts its traffic.
+It is not known if a rail of it is in unknown state. Hosts without cables in the plan are not known either.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
+import numpy as np
+from rich.console import RenderableType
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from truerail.analysis.published import Published
+from truerail.errors import NotFoundError
+from truerail.files.nodesets import fold
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
+from truerail.model.names import printable
+from truerail.outputs.options import Options
+from truerail.outputs.report_words import count, name, sentence
+from truerail.outputs.text.blocks import hanging
+from truerail.outputs.text.style import PORT
+from truerail.questions.fabric_tree import SchedulerNodes, scheduler_nodes
+from truerail.questions.job import DEGRADED, LOST, UNKNOWN, cells_of
+from truerail.questions.job_harm import hosts_hurt
+from truerail.questions.question import Form, Kind, Option, Parameter, Question
+from truerail.questions.rail_status import rail_status_of
+from truerail.questions.subjects import rail_words
+from truerail.questions.text import MOST_LINES, section
+from truerail.views.view import View, view_of
 
-    from truerail.outputs.options import Options
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +60,134 @@ class Gate:
     summary: str
 
 
-def _find(asked: Asked, given: Given) -> Gate:
-    from truerail.questions.answers.gate import gate
+@dataclass(frozen=True)
+class Fitness:
+    """What is wrong with hosts, by their codes: rails that are lost or degraded, rails that are unknown, and causes
+    that hurt their traffic. `rails` has the number of rails of every host.
+    """
 
-    return gate(asked.publication, given["nodes"], given["rails"], strict=given["strict"])
+    rails: Mapping[int, int]
+    lost: Mapping[int, tuple[int, ...]]
+    degraded: Mapping[int, tuple[int, ...]]
+    unknown: Mapping[int, tuple[int, ...]]
+    causes: Mapping[int, tuple[str, ...]]
 
 
-def _text(answer: Gate, options: "Options") -> Iterator["RenderableType"]:
-    from truerail.questions.text.gate import gate_text
+def fitness_of(publication: Published) -> Fitness:
+    """The fitness of all hosts, computed once for each publication."""
+    return publication.once(_fitness)
 
-    return gate_text(answer, options)
+
+def _fitness(publication: Published) -> Fitness:
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
+    index = view.index
+    cells = cells_of(standing, np.flatnonzero(index.from_host))
+    hosts, rails = np.unique(cells.host, return_counts=True)
+    found: dict[int, dict[int, tuple[int, ...]]] = {}
+    for state in (LOST, DEGRADED, UNKNOWN):
+        here = cells.state == state
+        grouped: dict[int, tuple[int, ...]] = {}
+        for host, rail in zip(cells.host[here].tolist(), cells.rail[here].tolist(), strict=True):
+            grouped[host] = (*grouped.get(host, ()), rail)
+        found[state] = grouped
+    number = dict(zip(hosts.tolist(), rails.tolist(), strict=True))
+    return Fitness(number, found[LOST], found[DEGRADED], found[UNKNOWN], _hurt(view))
+
+
+def _hurt(view: View) -> dict[int, tuple[str, ...]]:
+    """Causes by the hosts whose traffic they stall, slow or interrupt, though their cables are right."""
+    found: dict[int, tuple[str, ...]] = {}
+    for key, hosts in hosts_hurt(view).items():
+        cause = view.sight.causes[key]
+        if CAUSE_KINDS[cause.kind].harm is Harm.STARVES or cause.kind is CauseKind.GPU_NIC_ORDER:
+            for host in hosts.tolist():
+                found[host] = (*found.get(host, ()), f"{cause.id} {cause.kind.value}")
+    return found
+
+
+def gate(publication: Published, nodes: str, rails: int | None, *, strict: bool) -> Gate:
+    """Whether these hosts are fit. Raises QueryError for an invalid node set."""
+    view, known = view_of(publication), fitness_of(publication)
+    nodes_of = scheduler_nodes(publication)
+    asked = (_host(view, known, name, rails) for name in dict.fromkeys(view.expand(nodes)))
+    found = [_with_scheduler(view, one, nodes_of) for one in asked]
+    bad = [one for one in found if one.fit is False]
+    unsure = [one for one in found if one.fit is None]
+    fit = False if bad or (strict and unsure) else None if unsure else True
+    return Gate(nodes, fit, (*bad, *unsure), publication.at, _summary(found, bad, unsure))
+
+
+def _with_scheduler(view: View, one: GateHost, nodes: SchedulerNodes) -> GateHost:
+    """The host with what its scheduler knows of it already, or what would tell it."""
+    node = nodes.of.get(view.index.devices.find(one.host))
+    drained = nodes.drained(node) if node else ""
+    if one.fit is not False or drained:
+        return replace(one, drained=drained)
+    return replace(one, drain=nodes.drain_command(one.host, node, one.summary))
+
+
+def _host(view: View, known: Fitness, name: str, rails: int | None) -> GateHost:
+    try:
+        host = view.named(name)
+    except NotFoundError as error:
+        return GateHost(name, None, str(error.args[0]))
+    if not view.is_planned(host) or not view.index.devices.is_host(host):
+        return GateHost(name, None, f"the plan has no host {printable(name, 80)!r}")
+    return host_fitness(view, known, host, rails)
+
+
+def host_fitness(view: View, known: Fitness, host: int, rails: int | None) -> GateHost:
+    """Whether one host of the plan is fit: with all of its rails, or with so many."""
+    spelled = view.index.devices.names[host]
+    if host not in known.rails:
+        return GateHost(spelled, None, "the plan has no cable of it")
+    lost, degraded, unknown = (of.get(host, ()) for of in (known.lost, known.degraded, known.unknown))
+    works = known.rails[host] - len(lost) - len(unknown)
+    if known.causes.get(host):
+        return GateHost(spelled, False, f"hurt by {', '.join(known.causes[host][:_MOST_NAMED])}")
+    if rails is None and (lost or degraded):
+        words = [f"{_rails(lost)} lost"] * bool(lost) + [f"one plane left on {_rails(degraded)}"] * bool(degraded)
+        return GateHost(spelled, False, ", ".join(words))
+    needed = known.rails[host] if rails is None else rails
+    if works >= needed:
+        return GateHost(spelled, True, "")
+    if works + len(unknown) >= needed:
+        return GateHost(spelled, None, f"{_rails(unknown)} not known")
+    return GateHost(spelled, False, f"{works:,} of {count(needed, 'rail')} that are needed")
+
+
+def _rails(rails: tuple[int, ...]) -> str:
+    return rail_words(rail for rail in rails if rail >= 0) or "a cable without a rail"
+
+
+def _summary(found: list[GateHost], bad: list[GateHost], unsure: list[GateHost]) -> str:
+    if not bad and not unsure:
+        return f"fit: {count(len(found), 'host')}"
+    worst = bad or unsure
+    word = "not fit" if bad else "not known"
+    named = "; ".join(f"{one.host} ({one.summary})" for one in worst[:_MOST_NAMED])
+    more = f"; and {len(worst) - _MOST_NAMED:,} more" if len(worst) > _MOST_NAMED else ""
+    beside = f". Not known: {fold([one.host for one in unsure])}" if bad and unsure else ""
+    return f"{word}: {named}{more}{beside}"
+
+
+def gate_text(answer: Gate, options: Options) -> Iterator[RenderableType]:
+    """A line for each host that is not known to be fit."""
+    yield from section(answer.hosts, _host_lines, "hosts", most=None if options.details else MOST_LINES)
+
+
+def _host_lines(host: GateHost) -> Iterator[RenderableType]:
+    mark = "?" if host.fit is None else "!"
+    yield hanging(mark, Text().append(name(host.host), style=PORT).append(f"  {sentence(host.summary)}"))
+    if host.drained:
+        yield hanging("", Text(f"no new job starts there already: {name(host.drained)}"), indent=2)
+    elif host.drain:
+        yield hanging("", Text("to keep new jobs away:"), indent=2)
+        yield hanging("", Text(name(host.drain)), indent=4)
 
 
 QUESTION = Question(
     "gate",
-    17,
     Gate,
     (
         Parameter(
@@ -65,35 +199,30 @@ QUESTION = Question(
             label="Hosts",
             example="gpu-[001-016]",
         ),
-        Parameter(
+        Option(
             "rails",
             help="Rails that a host must have; all that the plan gives it without this.",
             description="rails that a host must have; all that the plan gives it without this",
             kind=Kind.NUMBER,
-            needed=False,
-            option=True,
             metavar="N",
             least=1,
             most=1024,
             label="Rails needed",
         ),
-        Parameter(
+        Option(
             "strict",
             help="What is not known is not fit.",
             description="what is not known is not fit",
             kind=Kind.FLAG,
-            needed=False,
-            option=True,
             default=False,
             label="Strict",
         ),
     ),
-    _find,
+    lambda asked, given: gate(asked.publication, given["nodes"], given["rails"], strict=given["strict"]),
     "Whether a job may start on these hosts: status 200 if they are fit, 409 if one is not, 503 if it is not known.",
-    short="Before a job: are these hosts fit?",
     help="Whether a job may start on these hosts, by the last evaluation. Exit code 0: fit, 1: not fit, 2: unknown.",
     good=lambda answer: answer.fit,
-    text=_text,
+    text=gate_text,
     gate=True,
     form=Form("Are these hosts fit for a job?", "Which hosts have lost a rail, or may have.", "Check hosts"),
 )

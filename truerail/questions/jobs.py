@@ -1,125 +1,224 @@
-"""`jobs`: the running jobs, those that a fault hurts first."""
+"""`jobs`: the running jobs by what hurts them; with `--since` also those that have ended."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from truerail.questions.question import Asked, Form, Given, Journal, Parameter, Question
+import numpy as np
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from truerail.analysis.jobs import Jobs as KnownJobs
+from truerail.analysis.jobs import RunningJob
+from truerail.analysis.published import Published
+from truerail.errors import QueryError
+from truerail.files.nodesets import Budget, expand
+from truerail.model.columns import Codes
+from truerail.model.history import History, RowRange
+from truerail.model.job_record import JobRecord
+from truerail.model.names import printable
+from truerail.outputs.report_words import count
+from truerail.questions.blast import hosts_below, target_of
+from truerail.questions.job_harm import hosts_hurt, runs_of
+from truerail.questions.jobs_answer import JobRun, Jobs, Scheduler, jobs_text
+from truerail.questions.moments import moment
+from truerail.questions.question import Asked, Form, Given, Journal, Option, Question
+from truerail.questions.rail_status import RailStatus, rail_status_of
+from truerail.views.view import View, view_of
 
-    from truerail.outputs.options import Options
+MOST_JOBS = 1000
+"""Most jobs in an answer, the worst first."""
+ENDED = "ended"
+_STATES: Mapping[str, Callable[[JobRun], bool]] = {
+    "hurt": lambda run: run.hurt,
+    "running": lambda run: run.ended is None,
+    ENDED: lambda run: run.ended is not None,
+}
+MOST_RUNS = 10_000
+"""Most runs that are read from the journal."""
+FAULT = "fault"
 
 
-@dataclass(frozen=True, slots=True)
-class JobHarm:
-    """A cause that hurts a job: on which of its hosts, and since when both last. `gpus` are the job's GPUs whose rail
-    the cause lies on, `waiting` its others, which wait for them in a synchronous job. Hours are up to the answer; None
-    where the job's GPUs or the beginning is unknown.
+def jobs(publication: Published, on: str | None, state: str | None = None) -> Jobs:
+    """The running jobs, the worst first; those on something, or that a cause hurts, or in a state. Raises NotFoundError
+    and QueryError for an unknown name.
     """
-
-    key: str
-    id: str
-    """`C1`: its name within one evaluation only."""
-    kind: str
-    summary: str
-    hosts: str
-    """A node set."""
-    hosts_hurt: int
-    since: datetime | None
-    gpus: int | None
-    waiting: int | None
-    gpu_hours: float | None
-    waiting_hours: float | None
+    if state == ENDED:
+        raise QueryError(f"jobs that have {ENDED} need a time: since")
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
+    known = publication.round.jobs
+    wanted = known.running if on is None else _on(view, standing, known.running, on)
+    runs = in_state(runs_of(view, standing, wanted, known.sources), state)
+    hurt = [run for run in runs if run.hurt]
+    return answer_of(known, runs, on, _summary(known, runs, hurt, on))
 
 
-@dataclass(frozen=True, slots=True)
-class JobRun:
-    """One running job of a scheduler. `hosts` is a node set of the plan's names, `not_in_plan` its other nodes.
+def in_state(runs: list[JobRun], state: str | None) -> list[JobRun]:
+    """The jobs in a state; all of them without one. Raises QueryError for another word."""
+    if state is None:
+        return runs
+    if state not in _STATES:
+        raise QueryError(f"no state {printable(state, 40)!r}: {', '.join(_STATES)}")
+    return [run for run in runs if _STATES[state](run)]
 
-    `gpu_hours` sums those of its causes, `waiting_hours` those of its other GPUs: two numbers that are not added.
-    `as_of` is when its scheduler last answered.
+
+def answer_of(known: KnownJobs, runs: list[JobRun], on: str | None, summary: str) -> Jobs:
+    """The answer with these jobs, the worst first."""
+    runs.sort(key=lambda run: (-(run.gpu_hours or 0.0), -len(run.harm), -len(run.findings), -(run.gpus or 0), run.key))
+    return Jobs(
+        query=on,
+        known=known.known,
+        schedulers=tuple(Scheduler(one.name, one.scheduler, one.at, one.error) for one in known.sources),
+        jobs=tuple(runs[:MOST_JOBS]),
+        running=sum(run.ended is None for run in runs),
+        hurt=sum(run.hurt for run in runs),
+        summary=summary,
+        action=_action(known),
+    )
+
+
+def _on(view: View, standing: RailStatus, running: tuple[RunningJob, ...], on: str) -> tuple[RunningJob, ...]:
+    """The jobs with a host that this concerns."""
+    names = hosts_on(view, standing, on)
+    return tuple(job for job in running if not names.isdisjoint(job.hosts))
+
+
+def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:
+    """The hosts that something concerns: a cause, or a device, port, rail or pod. Raises NotFoundError, QueryError."""
+    keys = [key for key, cause in view.sight.causes.items() if on in (key, cause.id)]
+    hosts: Codes
+    if keys:
+        hosts = hosts_hurt(view).get(keys[0], np.empty(0, dtype=np.int64))
+    else:
+        target = target_of(view, standing, on)
+        of_cables = np.unique(view.index.a_device[target.host_cables])
+        hosts = of_cables if len(of_cables) else hosts_below(standing, target)
+    return {view.index.devices.names[code] for code in hosts.tolist()}
+
+
+def _summary(known: KnownJobs, runs: list[JobRun], hurt: list[JobRun], on: str | None) -> str:
+    if not known.sources:
+        return "No scheduler is asked for jobs, so none is known"
+    place = "" if on is None else f" on {printable(on, 80)}"
+    away = "".join(f"; {since(one.name, one.at, one.error)}" for one in known.away)
+    if not runs:
+        return f"No job runs{place}{away}" if not away else f"No running job{place} is known{away}"
+    many = f"{count(len(runs), 'job')} run{'s' if len(runs) == 1 else ''}{place}"
+    unseen = sum(bool(run.unseen) and not run.hurt for run in runs)
+    beside = f"; of {unseen:,} it is not known" if unseen else ""
+    if not hurt:
+        return f"{many}, none is known to be hurt by a fault of the network{beside}{away}"
+    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {hours_of(hurt)}{beside}{away}"
+
+
+def hours_of(hurt: Sequence[JobRun]) -> str:
+    """What hurt jobs cost so far."""
+    hours = [run.gpu_hours for run in hurt]
+    known_hours = [one for one in hours if one is not None]
+    lost = f"{sum(known_hours):,.1f} GPU-hours so far" if known_hours else "GPU-hours unknown"
+    return f"{lost}{' or more' if known_hours and None in hours else ''}"
+
+
+def since(name: str, at: object, error: str) -> str:
+    """How old what a scheduler said is, and why."""
+    why = printable(error, 120)
+    return f"{name} does not answer ({why}), " + (
+        "its jobs are unknown" if at is None else f"its jobs are as of {time_words(at)}"
+    )
+
+
+def time_words(at: object) -> str:
+    """A time in a sentence."""
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _action(known: KnownJobs) -> str:
+    if not known.sources:
+        return "Name a scheduler in the settings: jobs: {slurm: {via: local}}."
+    return f"Check the access to {known.away[0].name}." if known.away else ""
+
+
+def jobs_since(
+    publication: Published, on: str | None, begin: str, history: History, now: datetime, state: str | None = None
+) -> Jobs:
+    """The jobs since a time, the worst first; those on something, or in a state. GPU-hours are those of causes that are
+    open now.
+
+    Raises NotFoundError and QueryError, and JournalUnavailableError.
     """
-
-    key: str
-    scheduler: str
-    name: str
-    user: str
-    hosts: str
-    nodes: int
-    not_in_plan: tuple[str, ...]
-    gpus: int | None
-    start: datetime | None
-    end: datetime | None
-    """When its time limit ends it; None without one."""
-    cables: int
-    cables_unknown: int
-    """Of its cables, those that were not seen."""
-    harm: tuple[JobHarm, ...]
-    gpu_hours: float | None
-    waiting_hours: float | None
-    as_of: datetime | None
-    stale: bool
-    """Whether its scheduler does not answer now: it may have ended since."""
-    ended: datetime | None = None
-    """When it was gone; None while it runs."""
-    findings: tuple[str, ...] = ()
-    """What was found on it beside causes, as sentences: its hosts have no way to each other."""
-
-    @property
-    def hurt(self) -> bool:
-        """Whether a fault is known that hurts it."""
-        return bool(self.harm or self.findings)
-
-    @property
-    def unseen(self) -> str:
-        """What is not known of its network while it runs; empty if all of it is."""
-        from truerail.outputs.report_words import count
-
-        if self.ended is not None:
-            return ""
-        parts = [f"{self.cables_unknown:,} of its {count(self.cables, 'cable')} not seen"] * bool(self.cables_unknown)
-        if self.not_in_plan:
-            parts.append(f"{len(self.not_in_plan):,} of its {count(self.nodes, 'host')} not in the plan")
-        return ", ".join(parts)
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
+    known = publication.round.jobs
+    hosts = None if on is None else hosts_on(view, standing, on)
+    start = _begin(view, on, hosts, begin, now)
+    running = [job for job in known.running if hosts is None or not hosts.isdisjoint(job.hosts)]
+    present = {(job.source, job.key, job.start_at) for job in running}
+    records = history.job_runs(start, now, hosts=hosts, page=RowRange(MOST_RUNS + 1))
+    former = [one for one in records[:MOST_RUNS] if (one.source, one.key, _seconds(one.started_at)) not in present]
+    jobs = [*running, *(job_of(view, one) for one in former)]
+    asked_at = {source.name: source.at for source in known.sources if not source.error}
+    ends = ((place, one.ended_at or asked_at.get(one.source)) for place, one in enumerate(former, len(running)))
+    ended = {place: at for place, at in ends if at is not None}
+    runs = in_state(runs_of(view, standing, jobs, known.sources, ended), state)
+    away = "".join(f"; {since(one.name, one.at, one.error)}" for one in known.away)
+    more = f"; the journal has more than these {MOST_RUNS:,} runs" if len(records) > MOST_RUNS else ""
+    kept = history.kept_since()
+    early = f"; the journal begins {time_words(kept)}" if kept is not None and kept > start else ""
+    summary = f"{_summary_since(runs, on, start)}{early}{more}{away}"
+    if not known.sources and not runs:
+        summary = f"No scheduler is asked for jobs, and the journal has none since {time_words(start)}"
+    return replace(answer_of(known, runs, on, summary), since=start, ended=sum(run.ended is not None for run in runs))
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduler:
-    """A scheduler that is asked for jobs. `at` is None if it never answered; `error` is why it does not now."""
+def _begin(view: View, on: str | None, hosts: set[str] | None, begin: str, now: datetime) -> datetime:
+    if begin.strip().lower() != FAULT:
+        return moment(begin, now)
+    codes = {view.device(name) for name in hosts or ()}
+    begun = [
+        view.cause_lives[key].since
+        for key, found in hosts_hurt(view).items()
+        if key in view.cause_lives and (hosts is None or not codes.isdisjoint(found.tolist()))
+    ]
+    if not begun:
+        place = "the fabric" if on is None else printable(on, 80)
+        raise QueryError(f"no fault hurts {place} now, so there is no time since it began: give one, such as 2h")
+    return min(begun)
 
-    name: str
-    scheduler: str
-    at: datetime | None
-    error: str
+
+def _seconds(at: datetime | None) -> int | None:
+    return None if at is None else int(at.timestamp())
 
 
-@dataclass(frozen=True, slots=True)
-class Jobs:
-    """`jobs`. `known`: whether every scheduler has answered at least once; without any nothing is known. With `since`
-    also the jobs that have ended since then, as far as the journal has them.
-    """
+def job_of(view: View, run: JobRecord) -> RunningJob:
+    """A run of the journal as a job on the plan's hosts."""
+    names = expand(run.nodes, Budget()) if run.nodes else []
+    codes = {name: view.device(name) for name in names}
+    hosts = {view.index.devices.names[code] for code in codes.values() if view.is_planned(code)}
+    return RunningJob(
+        run.key,
+        run.scheduler,
+        run.source,
+        run.name,
+        run.user,
+        tuple(hosts),
+        tuple(name for name, code in codes.items() if not view.is_planned(code)),
+        run.gpus,
+        int(run.begun_at.astimezone(UTC).timestamp()),
+    )
 
-    query: str | None
-    known: bool
-    schedulers: tuple[Scheduler, ...]
-    jobs: tuple[JobRun, ...]
-    """The worst first, at most 1,000."""
-    running: int
-    hurt: int
-    summary: str
-    action: str
-    since: datetime | None = None
-    ended: int = 0
-    """Those among them that have ended."""
+
+def _summary_since(runs: list[JobRun], on: str | None, start: datetime) -> str:
+    place = "" if on is None else f" on {printable(on, 80)}"
+    when = f"{place} since {time_words(start)}"
+    if not runs:
+        return f"No job ran{when}"
+    ended = sum(run.ended is not None for run in runs)
+    gone = f", {ended:,} of them {'has' if ended == 1 else 'have'} ended" if ended else ""
+    hurt = [run for run in runs if run.hurt]
+    many = f"{count(len(runs), 'job')} ran{when}{gone}"
+    if not hurt:
+        return f"{many}; none is known to be hurt by a fault that is open"
+    return f"{many}; {len(hurt):,} {'is or was' if len(hurt) == 1 else 'are or were'} hurt: {hours_of(hurt)}"
 
 
 def _find(asked: Asked, given: Given) -> Jobs:
-    from truerail.questions.answers.jobs import jobs
-    from truerail.questions.answers.jobs_since import jobs_since
-
     if given["since"] is None:
         return jobs(asked.publication, given["on"], given["state"])
     return jobs_since(asked.publication, given["on"], given["since"], asked.history, asked.now, given["state"])
@@ -131,43 +230,30 @@ def _good(answer: Jobs) -> bool | None:
     return True if answer.known and not any(one.error for one in answer.schedulers) else None
 
 
-def _text(answer: Jobs, options: "Options") -> Iterator["RenderableType"]:
-    from truerail.questions.text.jobs import jobs_text
-
-    return jobs_text(answer, options)
-
-
 QUESTION = Question(
     "jobs",
-    16,
     Jobs,
     (
-        Parameter(
+        Option(
             "on",
             help="Only jobs on this: gpu-012, gpu-012/mlx5_3, leaf-3, 'rail 3', or a cause: C4.",
             description="only jobs on a device, a port, a rail, a pod, or those that a cause hurts",
-            needed=False,
-            option=True,
             metavar="NAME",
             label="On",
             example="leaf-3",
         ),
-        Parameter(
+        Option(
             "since",
             help="Also jobs that have ended since then: 14:00, 2h, or fault: since the first fault there began.",
             description="also jobs that have ended since a time, or since `fault`: when the first fault there began",
-            needed=False,
-            option=True,
             metavar="TIME",
             label="Since",
             example="14:00, or fault",
         ),
-        Parameter(
+        Option(
             "state",
             help="Only jobs in this state: hurt, running, or ended (with --since).",
             description="only jobs in this state: `hurt`, `running`, or `ended`, which needs `since`",
-            needed=False,
-            option=True,
             metavar="STATE",
             label="State",
             example="hurt",
@@ -175,10 +261,9 @@ QUESTION = Question(
     ),
     _find,
     "The running jobs, what hurts each of them, and the GPU-hours that this costs; worst first.",
-    short="On call: which jobs are hurt, and by what?",
     help="The running jobs, what hurts each of them, since when, and the GPU-hours that this costs; worst first.",
     good=_good,
-    text=_text,
+    text=jobs_text,
     journal=lambda given: Journal.UNUSED if given["since"] is None else Journal.NEEDED,
     form=Form(
         "Which jobs are hurt?",

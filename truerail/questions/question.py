@@ -1,13 +1,16 @@
 """What an on-call question declares. Command line, API and page loop over `questions()`; none of them names a question.
 
-The file of a question is imported to show `truerail --help`: what is heavy (numpy, rich) it imports when it is asked.
+Its file is imported when it is asked, not to show `truerail --help`: that reads the index.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from truerail.questions.index import SHORT
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 Given = Mapping[str, Any]
 """The values of a question's parameters by name; what was not given has its default."""
-
 LONGEST_LIST = 16_384
 """Characters of a list or a text in the API: a URL may be twice as long."""
 
@@ -84,13 +86,13 @@ class Parameter:
         return text[:1].upper() + text[1:]
 
 
-RUNNING_JOBS: Final = Parameter(
+Option: Final = partial(Parameter, needed=False, option=True)
+"""A parameter that is `--name` on the command line and need not be given."""
+RUNNING_JOBS: Final = Option(
     "job",
     help="A running job: name=gpu-[001-016]. May be repeated. Without any, those of the schedulers.",
     description="running jobs: name=gpu-[001-016]; other=gpu-[017-032]; those that schedulers report without it",
     kind=Kind.LIST,
-    needed=False,
-    option=True,
     metavar="NAME=NODES",
     label="Running jobs",
     example="llama=gpu-[001-016]; gpt=gpu-[017-032]",
@@ -125,17 +127,15 @@ class Form:
 class Question(Generic[A]):
     """A question: its name, parameters, answer (the dataclass is the JSON), exit status and text.
 
-    `place` orders the questions. `help` is the command's, its first words `short`; `description` is that of the API.
+    `help` is the command's, `description` that of the API.
     """
 
     name: str
-    place: int
     answer: type[A]
     parameters: tuple[Parameter, ...]
     find: Callable[[Asked, Given], A]
     """The answer. Raises NotFoundError and QueryError."""
     description: str
-    short: str = ""
     help: str = ""
     good: Callable[[A], bool | None] = lambda answer: None
     """Whether everything in question is known to be as planned: then the command ends with 0, else with 1. None:
@@ -164,10 +164,14 @@ class Question(Generic[A]):
     """On the page Ask. What is empty follows from `short` and `description`."""
 
     @property
+    def short(self) -> str:
+        """What its command answers, in the list of commands."""
+        return SHORT[self.name]
+
+    @property
     def heading(self) -> str:
         """Its heading on the page."""
-        text = self.form.heading or self.short.removeprefix("On call: ").rstrip(".")
-        return text[:1].upper() + text[1:]
+        return self.form.heading or self.short.rstrip(".")
 
     @property
     def takes_at(self) -> bool:

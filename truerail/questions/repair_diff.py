@@ -1,15 +1,30 @@
-"""`repair-diff`: names to change where no cable has to move, as text to review."""
+"""`repair-diff`: the repairs by text alone: which device, and which NIC of a host, gets which name."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
-from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
+from rich.console import RenderableType
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from truerail.analysis.published import Published
+from truerail.errors import NotFoundError
+from truerail.model.facts import NetLink
+from truerail.model.finding import Cause, Finding, Rename
+from truerail.model.names import printable
+from truerail.model.plan import Plan
+from truerail.outputs.inventory_rows import bulk_updates, read_ids
+from truerail.outputs.link_files import link_files, unfit_name
+from truerail.outputs.options import Options
+from truerail.outputs.renaming import inventory_changes, is_name, plan_diff, rename_commands, why_unsafe
+from truerail.outputs.report_words import as_sentence, count, name, sentence
+from truerail.outputs.slurm_topology import topology_diff
+from truerail.outputs.text.blocks import Verbatim, hanging, heading
+from truerail.outputs.text.style import QUIET
+from truerail.questions.question import Form, Kind, Option, Parameter, Question
+from truerail.views.view import View, view_of
 
-    from truerail.outputs.options import Options
+LONGEST_LINE = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +92,223 @@ class RepairDiff:
     summary: str
 
 
-def _find(asked: Asked, given: Given) -> RepairDiff:
-    from truerail.questions.answers.repair_diff import repair_diff
+def renames_of(finding: Finding, plan: Plan) -> tuple[Rename, ...]:
+    """The new name of the only planned device that announces a name without a device of the plan."""
+    if finding.rule != "CAB007" or finding.subject in plan.devices:
+        return ()
+    owners = [one for one in dict(finding.detail).get("announced_by", ()) if one in plan.devices]
+    return (Rename(finding.subject, owners[0]),) if len(owners) == 1 else ()
 
-    return repair_diff(asked.publication, given["cause"] or "", given["topology"] or "", given["ids"] or "")
+
+def refused_names(renames: Sequence[Rename], plan: Plan) -> str:
+    """Why there are no new names; empty if there are."""
+    for one in renames:
+        if one.planned.partition("/")[0] not in plan.devices:
+            return f"no diff: {printable(one.planned, 80)!r} is not in the plan"
+        strange = [] if "/" in one.planned else [name for name in (one.actual, one.planned) if not is_name(name)]
+        if strange:
+            return f"no diff: {why_unsafe(strange[0])}"
+    return ""
 
 
-def _text(answer: RepairDiff, options: "Options") -> Iterator["RenderableType"]:
-    from truerail.questions.text.repair_diff import repair_diff_text
+def device_renames(plan: Plan, renames: Sequence[Rename]) -> tuple[DeviceRename, ...]:
+    """The devices that get their planned names."""
+    return tuple(_rename(plan, one) for one in renames if "/" not in one.planned)
 
-    return repair_diff_text(answer, options)
+
+def _rename(plan: Plan, one: Rename) -> DeviceRename:
+    there = plan.devices[one.planned]
+    own = plan.devices.get(one.actual) or replace(there, name=one.actual)
+    parts = (f"rack {there.rack}" if there.rack else "", "" if there.unit is None else f"unit {there.unit}")
+    return DeviceRename(one.actual, one.planned, " ".join(filter(None, parts)), rename_commands(own, one.planned))
+
+
+def host_links(view: View, renames: Sequence[Rename]) -> tuple[HostLinks, ...]:
+    """The hosts whose NICs get their planned names."""
+    hosts: dict[str, dict[str, str]] = {}
+    for one in renames:
+        host, _, planned = one.planned.partition("/")
+        if planned:
+            hosts.setdefault(host, {})[one.actual.partition("/")[2]] = planned
+    return tuple(_links(view, host, names) for host, names in hosts.items())
+
+
+def _links(view: View, host: str, names: dict[str, str]) -> HostLinks:
+    macs = _macs(view, host)
+    unknown = next((name for name in names if name not in macs), "")
+    unfit = next(filter(None, map(unfit_name, names.values())), "")
+    why = f"{host} reports no network interface {printable(unknown, 80)!r} with a MAC address" if unknown else unfit
+    return HostLinks(host, names, "" if why else link_files({new: macs[old] for old, new in names.items()}), why)
+
+
+def _macs(view: View, host: str) -> dict[str, str]:
+    """The MAC addresses of a host's interfaces, by name."""
+    readings = view.sight.readings.get(view.index.devices.find(host), ())
+    links = (fact for reading in readings for fact in reading.facts if isinstance(fact, NetLink))
+    return {link.netdev: link.mac for link in links if link.mac}
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What was given: the text of a `topology.conf`, and ids by name."""
+
+    topology: str
+    ids: Mapping[str, str]
+
+
+def repair_diff(publication: Published, wanted: str, topology: str = "", export: str = "") -> RepairDiff:
+    """The repairs of one cause, by its key or id, or of one finding by its id; else of all that text repairs.
+    `topology` is the text of a `topology.conf`, `export` NetBox's or Nautobot's. Raises NotFoundError and QueryError.
+    """
+    view = view_of(publication)
+    files = _Files(topology, read_ids(export) if export else {})
+    causes, alone = _chosen(view, wanted.strip())
+    repairs = [_of_cause(view, key, cause, files) for key, cause in causes.items()]
+    repairs += [_of_finding(view, finding, files) for finding in alone]
+    return RepairDiff(wanted, tuple(repairs), _summary(repairs))
+
+
+def _chosen(view: View, wanted: str) -> tuple[Mapping[str, Cause], Sequence[Finding]]:
+    """Causes by key, and findings without one."""
+    causes, explained = view.sight.causes, view.sight.cause_of
+    findings = (one for one in view.evaluated.evaluation.findings if one.id not in explained)
+    alone = [one for one in findings if renames_of(one, view.plan)]
+    if not wanted:
+        return {key: cause for key, cause in causes.items() if _by_names(cause)}, alone
+    found = {key: cause for key, cause in causes.items() if wanted.lower() in (key, cause.id.lower())}
+    single = [one for one in alone if one.id == wanted.lower()]
+    if not found and not single:
+        known = ", ".join(cause.id for cause in causes.values() if _by_names(cause)) or "none"
+        shown = printable(wanted, 80)
+        raise NotFoundError(f"no open cause or finding has the key or id {shown!r}; causes repaired by text: {known}")
+    return found, single
+
+
+def _by_names(cause: Cause) -> bool:
+    """Whether names alone may repair a cause."""
+    return bool(cause.renames) and not cause.moves
+
+
+def _of_cause(view: View, key: str, cause: Cause, files: _Files) -> TextRepair:
+    renames = cause.renames if _by_names(cause) else ()
+    made = _made(view, renames, files, "" if renames else f"no diff: {cause.action}")
+    return made(cause=key, id=cause.id, kind=cause.kind.value, summary=cause.summary, confirm_first=cause.to_confirm)
+
+
+def _of_finding(view: View, finding: Finding, files: _Files) -> TextRepair:
+    made = _made(view, renames_of(finding, view.plan), files)
+    return made(cause=finding.id, id=finding.rule, kind=finding.name, summary=finding.summary, confirm_first="")
+
+
+def _made(view: View, renames: Sequence[Rename], files: _Files, refused: str = "") -> Callable[..., TextRepair]:
+    """A repair by these names, without what it repairs."""
+    refused = refused or refused_names(renames, view.plan)
+    renames = () if refused else renames
+    changed = {one.planned: one.actual for one in renames}
+    return partial(
+        TextRepair,
+        devices=device_renames(view.plan, renames),
+        links=host_links(view, renames),
+        inventory=tuple(InventoryChange(*pair) for pair in inventory_changes(changed)),
+        bulk_updates=bulk_updates(changed, files.ids),
+        plan_diff=plan_diff(view.plan, changed) if changed else "",
+        topology_diff=topology_diff(files.topology, changed) if changed and files.topology else "",
+        refused=refused,
+    )
+
+
+def _summary(repairs: Sequence[TextRepair]) -> str:
+    made = [one for one in repairs if not one.refused]
+    if not repairs:
+        return "no open cause or finding is repaired by text alone"
+    if not made:
+        return repairs[0].refused
+    parts = (
+        _number(made, "devices", "device to rename", "devices to rename"),
+        _number(made, "links", "host with NICs to rename", "hosts with NICs to rename"),
+    )
+    return f"{count(len(made), 'repair')} by text alone: {', '.join(filter(None, parts))}; review, nothing is applied"
+
+
+def _number(made: Sequence[TextRepair], field: str, one: str, more: str) -> str:
+    found = (part for repair in made for part in getattr(repair, field))
+    number = sum(1 for _ in found)
+    return f"{number} {one if number == 1 else more}" if number else ""
+
+
+def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[RenderableType]:
+    """Each repair: the devices, then what changes in inventory, plan and topology instead."""
+    for repair in answer.repairs:
+        yield heading(f"{repair.id}  {repair.kind}", repair.cause)
+        yield hanging(" ", Text(as_sentence(repair.summary)))
+        if repair.refused:
+            yield hanging("-", Text(as_sentence(repair.refused)))
+        if repair.confirm_first:
+            yield hanging("!", Text(f"Not confirmed. First: {sentence(repair.confirm_first)}"))
+        if repair.devices:
+            yield _title("The names of the devices: review, then paste into each; no port goes down.")
+            for device in repair.devices:
+                yield from _device(device)
+        if repair.links:
+            yield _title(
+                "The names of the NICs: review, save as a file, `patch -p0 -d /`; they count from the next boot."
+            )
+            for host in repair.links:
+                yield from _link_lines(host)
+        if repair.inventory:
+            yield from _instead(repair, options)
+
+
+def _title(words: str) -> Text:
+    return Text(f"\n  {words}", style="bold")
+
+
+def _device(one: DeviceRename) -> Iterator[RenderableType]:
+    for platform, commands in one.commands.items():
+        place = f", in {name(one.place)}" if one.place else ""
+        yield Text()
+        yield _line(f"# {platform}: the device that announces {one.device} is {one.new_name}{place}")
+        yield from map(_line, commands)
+
+
+def _link_lines(one: HostLinks) -> Iterator[RenderableType]:
+    yield Text()
+    if one.no_diff:
+        yield hanging("-", Text(f"No diff for {name(one.host)}: {sentence(one.no_diff)}"))
+        return
+    names = ", ".join(f"{old} is {new}" for old, new in one.names.items())
+    yield _line(f"# linux: {one.host}: {names}")
+    yield from map(_line, one.diff.splitlines())
+
+
+def _instead(repair: TextRepair, options: Options) -> Iterator[RenderableType]:
+    """Where the devices are right, and inventory and plan have other names."""
+    yield _title("Or, if the devices have their names and the plan has not: change them there.")
+    yield Text("\n  NetBox, Nautobot or truerail's inventory, in this order", style=QUIET)
+    yield _line("name,new_name")
+    yield from (_line(f"{one.name},{one.new_name}") for one in repair.inventory)
+    what = "interfaces" if repair.links else "devices"
+    for number, body in enumerate(repair.bulk_updates, 1):
+        yield Text(f"\n  {number}. PATCH /api/dcim/{what}/", style=QUIET)
+        yield from map(_line, body.splitlines())
+    if repair.topology_diff:
+        yield Text("\n  Slurm's topology.conf", style=QUIET)
+        yield from map(_line, repair.topology_diff.splitlines())
+    lines = repair.plan_diff.splitlines()
+    if not options.details:
+        yield Text(f"\n  the plan: {len(lines)} lines of a diff: add --details", style=QUIET)
+        return
+    yield Text("\n  The plan in its CSV form (truerail plan convert)", style=QUIET)
+    yield from map(_line, lines)
+
+
+def _line(text: str) -> Verbatim:
+    """A line to copy, without control characters."""
+    return Verbatim(printable(text, LONGEST_LINE))
 
 
 QUESTION = Question(
     "repair-diff",
-    15,
     RepairDiff,
     (
         Parameter(
@@ -102,35 +319,32 @@ QUESTION = Question(
             label="Cause or finding",
             example="C1",
         ),
-        Parameter(
+        Option(
             "topology",
             help="Slurm's topology.conf: its names change as those of the plan do.",
             description="the text of Slurm's topology.conf",
             kind=Kind.TEXT,
-            needed=False,
-            option=True,
             metavar="FILE",
             label="Slurm's topology.conf",
         ),
-        Parameter(
+        Option(
             "ids",
             help="Devices, or interfaces, as NetBox or Nautobot export them (CSV or JSON): for bulk updates with ids.",
             description="an export of devices or interfaces by NetBox or Nautobot: CSV or JSON with id, name, device",
             kind=Kind.TEXT,
-            needed=False,
-            option=True,
             metavar="FILE",
             label="Export of NetBox or Nautobot",
         ),
     ),
-    _find,
+    lambda asked, given: repair_diff(
+        asked.publication, given["cause"] or "", given["topology"] or "", given["ids"] or ""
+    ),
     "The names to change where no cable has to move: commands for each device, changes of NetBox or Nautobot, of the "
     "plan and of Slurm's topology, as text to review.",
-    short="On call: names to change, as text to review.",
     help="Names to change where no cable has to move: commands for each device by its platform; or, if the names in "
     "the plan are wrong, changes of NetBox or Nautobot, the plan, Slurm's topology. Nothing is applied.",
     good=lambda answer: not answer.repairs,
-    text=_text,
+    text=repair_diff_text,
     operation="the_repair_diff",
     form=Form(
         "Which names are wrong?",

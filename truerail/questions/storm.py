@@ -1,17 +1,41 @@
-"""`storm [PORT|DEVICE]`: PFC storms, each with its root and its victims."""
+"""`storm [PORT|DEVICE]`: the pause trees, each with its root, its victims and their distance."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from functools import partial
+from math import isnan
 
-from truerail.questions.question import Asked, Form, Given, Parameter, Question
+import numpy as np
+from rich.console import RenderableType
+from rich.text import Text
+
+from truerail.analysis.pfc.culprits import Culprit, Wait
+from truerail.analysis.pfc.edges import STORM
+from truerail.analysis.pfc.trees import Pauses
+from truerail.analysis.published import Published
+from truerail.analysis.rule import InsufficientDataError
+from truerail.files.nodesets import fold
+from truerail.model.columns import NONE
+from truerail.model.finding import Finding
+from truerail.model.names import natural_key
+from truerail.model.plan import Transport
+from truerail.outputs.options import Options
+from truerail.outputs.report_words import count, name, sure
+from truerail.outputs.text.blocks import heading
+from truerail.outputs.text.style import PORT, QUIET
+from truerail.questions.question import Form, Parameter, Question
+from truerail.questions.resolve import ResolvedTarget, recognise
+from truerail.questions.text import finding, rows, section, to_do, when
+from truerail.views.lines import finding_lines_of
 from truerail.views.pieces import FindingLine
+from truerail.views.view import View, view_of
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from truerail.outputs.options import Options
+STORM_RULE, DEADLOCK_RULE = "PFC001", "PFC003"
+MOST_STORMS = 6
+FOLDED = 4
+"""More hosts than this that are paused at one switch and pause no other device share one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +107,215 @@ class Storm:
     action: str
 
 
-def _find(asked: Asked, given: Given) -> Storm:
-    from truerail.questions.answers.storm import storm
+def storm(publication: Published, of: str | None = None) -> Storm:
+    """All storms, or those that involve a device or a port as root, victim or in between. Raises NotFoundError."""
+    view = view_of(publication)
+    meant = recognise(view, of) if of else None
+    locks = finding_lines_of(view, (f for f in view.findings.all if f.rule == DEADLOCK_RULE and _in_lock(f, meant)))
+    if publication.plan.transport is not Transport.ROCE:
+        return Storm(of, (), (), True, f"PFC does not stop senders on {publication.plan.transport.value}", "")
+    try:
+        pauses = publication.round.pauses
+    except InsufficientDataError as why:
+        return Storm(of, (), locks, False, f"whether there is a storm is unknown: it takes {why}", "")
+    culprits = sorted(publication.round.storm_culprits, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
+    trees = tuple(_tree(view, pauses, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
+    return Storm(of, trees, locks, True, _says(trees, locks, meant), trees[0].action if trees else _unlock(locks))
 
-    return storm(asked.publication, given["of"])
+
+def _says(trees: tuple[StormTree, ...], locks: tuple[FindingLine, ...], meant: ResolvedTarget | None) -> str:
+    if trees and len(trees) + len(locks) == 1:
+        return trees[0].summary or f"a PFC storm begins at {trees[0].culprit}"
+    if locks and not trees:
+        return locks[0].summary if len(locks) == 1 else f"{len(locks)} PFC deadlocks"
+    about = f" that {meant.name} takes part in" if meant else ""
+    if not trees:
+        return f"there is no PFC storm{about}"
+    also = f", and {len(locks)} PFC deadlock{'s' * (len(locks) > 1)}" if locks else ""
+    return (
+        f"{len(trees)} PFC storms{about}{also}, the worst begins at {trees[0].culprit}"
+        if len(trees) > 1
+        else (f"a PFC storm begins at {trees[0].culprit}{also}")
+    )
+
+
+def _unlock(locks: tuple[FindingLine, ...]) -> str:
+    return locks[0].action if locks else ""
+
+
+def _in_lock(finding: Finding, meant: ResolvedTarget | None) -> bool:
+    """Whether the target takes part in a deadlock."""
+    if meant is None:
+        return True
+    detail = dict(finding.detail)
+    ports = [*detail.get("ports", ()), *(victim["port"] for victim in detail.get("victims", ()))]
+    names = {*detail.get("cycle", ()), *ports, *(port.partition("/")[0] for port in ports)}
+    return meant.name in names
+
+
+def _in_tree(view: View, culprit: Culprit, meant: ResolvedTarget | None) -> bool:
+    """Whether the target takes part in a storm: a port itself, else any port of its device or cables."""
+    if meant is None:
+        return True
+    ports = np.array([culprit.port, *(end for wait in culprit.waits for end in (wait.waiting, wait.on))])
+    if meant.port != NONE:
+        return bool((ports == meant.port).any())
+    if meant.matched_type in ("host", "switch"):
+        return bool((view.index.ports.device_of(ports) == meant.device).any())
+    return bool(np.isin(ports, view.index.a[meant.cables]).any())
+
+
+def _tree(view: View, pauses: Pauses, culprit: Culprit) -> StormTree:
+    port = _name(view, culprit.port) if culprit.switch < 0 else view.index.devices.names[culprit.switch]
+    finding = next((f for f in view.findings.all if f.rule == STORM_RULE and f.subject == port), None)
+    nodes = tuple(_nodes(view, culprit))
+    hosts = [node.device for node in nodes if node.role == "host" and node.kind == "victim"]
+    return StormTree(
+        finding=finding.id if finding else "",
+        culprit=port,
+        behind=culprit.unseen and culprit.switch < 0,
+        sub_cause=culprit.reason.value,
+        level="storm" if culprit.level == STORM else "suspect",
+        priority=culprit.priority,
+        rail=view.plan.rail_of(view.index.spell(culprit.port)) if culprit.switch < 0 else None,
+        paused_share=round(culprit.share, 3),
+        mean_pause_us=None if isnan(culprit.pause_us) else round(culprit.pause_us, 1),
+        nodes=nodes,
+        edges=tuple(_edge(view, wait) for wait in culprit.waits),
+        hosts=tuple(sorted(set(hosts), key=natural_key)),
+        since=None if isnan(culprit.since) else datetime.fromtimestamp(culprit.since, tz=UTC),
+        confidence=culprit.confidence,
+        summary=finding.summary if finding else "",
+        action=finding.action if finding else "",
+    )
+
+
+def _edge(view: View, wait: Wait) -> StormEdge:
+    return StormEdge(
+        waiting=_name(view, wait.waiting),
+        on=_name(view, wait.on),
+        hops=wait.hops,
+        share=round(wait.share, 3),
+        exact=wait.exact,
+        source="both ends" if wait.both else "one end",
+        link="actual" if wait.seen else "planned",
+    )
+
+
+def _name(view: View, port: int) -> str:
+    return "" if port < 0 else str(view.index.spell(port))
+
+
+def _nodes(view: View, culprit: Culprit) -> Iterator[StormNode]:
+    """Every device of a tree once, nearest first."""
+    pausing = {_device(view, wait.on) for wait in culprit.waits}
+    hops: dict[int, int] = {_device(view, culprit.first.on): 0}
+    for wait in culprit.waits:
+        hops.setdefault(_device(view, wait.waiting), wait.hops)
+    for device, far in hops.items():
+        if device != NONE:
+            role = view.layout.devices[device].role.value if view.is_planned(device) else None
+            kind = "culprit" if not far else "between" if device in pausing else "victim"
+            yield StormNode(view.index.devices.names[device], role, kind, far)
+
+
+def _device(view: View, port: int) -> int:
+    return int(view.index.ports.device_of(np.array([port]))[0])
+
+
+Under = Mapping[tuple[str, int], Sequence[StormEdge]]
+
+
+def storm_text(answer: Storm, options: Options) -> Iterator[RenderableType]:
+    """What to do, then every storm with its tree, then deadlocks."""
+    yield from to_do(answer.action)
+    most = None if options.details else MOST_STORMS
+    yield from section(answer.storms, partial(_storm, options=options), "storms", most=most)
+    yield from section(answer.deadlocks, finding, "", "Deadlocks", most=None)
+
+
+def _storm(tree: StormTree, options: Options) -> Iterator[RenderableType]:
+    yield heading(name(tree.culprit), _aside(tree))
+    yield rows(_facts(tree))
+    yield from _drawn(tree, options)
+
+
+def _aside(tree: StormTree) -> str:
+    rail = "" if tree.rail is None else f"rail {tree.rail}, "
+    priority = "priority not reported" if tree.priority is None else f"priority {tree.priority}"
+    return f"{name(tree.level)}, {rail}{priority}, {sure(tree.confidence)} sure"
+
+
+def _facts(tree: StormTree) -> Iterator[tuple[str, RenderableType | str]]:
+    yield "cause", name(tree.sub_cause)
+    yield "since", when(tree.since)
+    if tree.hosts:
+        yield "suffer", f"{count(len(tree.hosts), 'host')}: {name(fold(tree.hosts))}"
+
+
+def _drawn(tree: StormTree, options: Options) -> Iterator[Text]:
+    """The tree, one paused port on a line, below the device that pauses it."""
+    under: dict[tuple[str, int], list[StormEdge]] = defaultdict(list)
+    for edge in tree.edges:
+        under[_device_line(edge.on), edge.hops].append(edge)
+    roots = {_device_line(edge.on) for edge in tree.edges if edge.hops == 1}
+    yield Text("  ").append(name(tree.culprit), style="bold red").append("  the culprit", style=QUIET)
+    for root in sorted(roots):
+        yield from _branch(under, root, 1, "  ", options, set())
+
+
+def _branch(under: Under, device: str, hops: int, indent: str, options: Options, drawn: set[str]) -> Iterator[Text]:
+    edges = under.get((device, hops), ())
+    ends = [edge for edge in edges if (_device_line(edge.waiting), hops + 1) not in under]
+    folds = len(ends) > FOLDED and not options.details
+    lines = [edge for edge in edges if not (folds and edge in ends)]
+    for number, edge in enumerate(lines, 1):
+        last = number == len(lines) and not folds
+        yield Text(indent + _corner(last, options), style=QUIET).append_text(_line(edge))
+        below = _device_line(edge.waiting)
+        if below not in drawn:
+            drawn.add(below)
+            yield from _branch(under, below, hops + 1, indent + _stem(last, options), options, drawn)
+    if folds:
+        yield Text(indent + _corner(True, options), style=QUIET).append_text(_folded(ends))
+
+
+def _line(edge: StormEdge) -> Text:
+    line = Text().append(name(edge.waiting) or "an unknown port", style=PORT)
+    planned = ", cable as planned" if edge.link == "planned" else ""
+    on = f" waits for {name(edge.on) or 'an unknown port'}"
+    return line.append(on, style="not dim").append(f"  {_share(edge)}, {name(edge.source)}{planned}", style=QUIET)
+
+
+def _folded(ends: Sequence[StormEdge]) -> Text:
+    devices = fold(list(dict.fromkeys(_device_line(edge.waiting) for edge in ends if edge.waiting)))
+    least, most = min(ends, key=lambda e: e.share), max(ends, key=lambda e: e.share)
+    between = _share(most) if least.share == most.share else f"{_share(least)} to {_share(most)}"
+    return Text().append(name(devices), style=PORT).append(f"  {len(ends)} ports wait, {between}", style=QUIET)
+
+
+def _share(edge: StormEdge) -> str:
+    return f"{'' if edge.exact else 'at most '}{edge.share:.0%}"
+
+
+def _device_line(port: str) -> str:
+    return port.partition("/")[0]
+
+
+def _corner(last: bool, options: Options) -> str:
+    return ("`- " if last else "|- ") if options.ascii else ("└─ " if last else "├─ ")
+
+
+def _stem(last: bool, options: Options) -> str:
+    return "   " if last else "|  " if options.ascii else "│  "
 
 
 def _good(answer: Storm) -> bool | None:
     return False if answer.storms or answer.deadlocks else answer.reported or None
 
 
-def _text(answer: Storm, options: "Options") -> Iterator["RenderableType"]:
-    from truerail.questions.text.storm import storm_text
-
-    return storm_text(answer, options)
-
-
 QUESTION = Question(
     "storm",
-    7,
     Storm,
     (
         Parameter(
@@ -111,11 +325,10 @@ QUESTION = Question(
             needed=False,
         ),
     ),
-    _find,
+    lambda asked, given: storm(asked.publication, given["of"]),
     "PFC storms: the root of each, the reason, and its victims; all, or those that involve a device or port.",
-    short="On call: PFC storms, their culprit and victims.",
     help="PFC storms: the NIC or egress at the root, the reason, and the paused ports as a tree.",
     good=_good,
-    text=_text,
+    text=storm_text,
     form=Form("Is there a PFC storm?", page="/storm"),
 )

@@ -22,7 +22,7 @@ from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundReco
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.probe_facts import PROBE_COLLECTORS
 from truerail.outputs.worklist import Worklist
-from truerail.questions.answers.rail_status import rail_status_of
+from truerail.questions.rail_status import rail_status_of
 from truerail.rounds import evaluate
 from truerail.service.job_settings import JobSettings
 from truerail.service.logs import logger

@@ -13,9 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from truerail.analysis.published import Published
-from truerail.questions.answers.gate import fitness_of, host_fitness
-from truerail.questions.answers.scheduler_nodes import scheduler_nodes
-from truerail.questions.gate import GateHost
+from truerail.questions.fabric_tree import scheduler_nodes
+from truerail.questions.gate import GateHost, fitness_of, host_fitness
 from truerail.service.logs import logger
 from truerail.service.settings import GateFolder
 from truerail.views.view import view_of

@@ -1,13 +1,20 @@
-"""One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
+"""One device: a host with its rails from GPU to uplinks, or a switch with its front panel; and the list of ports."""
 
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
-from truerail.model.finding import Finding
+from truerail.model.columns import NONE, Codes
+from truerail.model.finding import Finding, Severity
 from truerail.model.history import History, MaintenanceWindow, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
 from truerail.views.commands import command_of
 from truerail.views.lines import (
+    STATES,
     cable_paths,
     cause_lines,
     end_of_device,
@@ -15,9 +22,19 @@ from truerail.views.lines import (
     state_count,
     uplinks_of,
 )
-from truerail.views.models import DeviceView, ReadingLine
-from truerail.views.panel import panel_of
+from truerail.views.list_rows import (
+    RowList,
+    findings_on_ports,
+    on_nodes,
+    on_words,
+    severity_on_ports,
+    states,
+)
+from truerail.views.models import DeviceView, PanelPort, ReadingLine
 from truerail.views.view import View, view_of
+
+_STATES = [*STATES.values(), ""]
+FACING = ("down", "up", "free")
 
 
 def device_view(publication: Published, name: str, history: History | None = None) -> DeviceView:
@@ -81,3 +98,99 @@ def _is_on(view: View, window: MaintenanceWindow, code: int) -> bool:
         return code in {view.device(name) for name in view.expand(window.what)}
     except QueryError:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class PortLine(PanelPort):
+    """A switch's port as a row of a list."""
+
+    device: str
+
+
+def _of_cable(view: View, values: Codes) -> Codes:
+    """A value of the cable planned at each port of `switch_ports`; -1 for a free port. Shape (ports,)."""
+    found: Codes = np.append(values, NONE)[view.index.cables_at(view.sight.switch_ports[0])]
+    return found
+
+
+def _port_line(view: View, row: int) -> PortLine:
+    port = int(view.sight.switch_ports[0][row])
+    one = _panel_port(view, port)
+    reported = {field.name: getattr(one, field.name) for field in fields(one)}
+    return PortLine(**reported, device=view.index.spell(port).device)
+
+
+def panel_of(view: View, switch: int) -> tuple[PanelPort, ...]:
+    """The ports of a switch in natural order: those with a planned cable, and free ones found in the snapshot."""
+    ports, device = view.sight.switch_ports
+    return tuple(_panel_port(view, port) for port in ports[device == switch].tolist())
+
+
+def _panel_port(view: View, port: int) -> PanelPort:
+    index, cable = view.index, int(view.index.cables_at(np.array([port]))[0])
+    name = index.spell(port)
+    subject = str(view.plan.cables[cable].a) if cable >= 0 else str(name)
+    findings = view.findings_on((subject, str(name)))
+    planned = view.plan.cables[cable] if cable >= 0 else None
+    peer = None if planned is None else planned.b if int(index.a[cable]) == port else planned.a
+    return PanelPort(
+        port=name.name,
+        facing=FACING[int(facing_of(view, np.array([port]))[0])],
+        rail=planned.rail if planned else None,
+        plane=planned.plane if planned else None,
+        peer_planned=str(peer) if peer else None,
+        peer_actual=_peer_seen(view, port),
+        state=STATES[State(int(view.wiring.state[cable]))] if cable >= 0 else None,
+        link=view.nics.link_state(port),
+        severity=loudest(findings),
+        findings=tuple(finding.id for finding in findings),
+        subject=subject if cable >= 0 else None,
+    )
+
+
+def facing_of(view: View, ports: Codes) -> Codes:
+    """The direction of ports, as indices of `FACING`. Shape of `ports`."""
+    cable = view.index.cables_at(ports)
+    up = view.index.a_device[cable] == view.index.ports.device_of(ports)
+    return np.where(cable < 0, 2, np.where(up, 1, 0))
+
+
+def _peer_seen(view: View, port: int) -> str | None:
+    """`device/port` at the other end; the device alone if its port is unknown; None if nothing is heard."""
+    partner, heard = int(view.wiring.partner[port]), int(view.wiring.heard[port])
+    if partner >= 0:
+        return str(view.index.spell(partner))
+    return view.index.devices.names[heard] if heard >= 0 else None
+
+
+def loudest(findings: list[Finding]) -> str | None:
+    """The highest severity of findings; None without any."""
+    rank = max((finding.severity.rank for finding in findings), default=None)
+    return None if rank is None else list(Severity)[rank].value
+
+
+port_lines = RowList(
+    order=lambda view: np.arange(len(view.sight.switch_ports[0])),
+    filters={
+        "nodes": lambda view, text: on_nodes(view, text, view.sight.switch_ports[1]),
+        "facing": lambda view, text: on_words(
+            "facing", text, FACING, FACING, facing_of(view, view.sight.switch_ports[0])
+        ),
+        "state": lambda view, text: on_words("state", text, _STATES, _STATES, _of_cable(view, view.wiring.state)),
+    },
+    line=_port_line,
+    keys={
+        "device": lambda view: view.layout.rank[view.sight.switch_ports[1]],
+        "port": lambda view: np.arange(len(view.sight.switch_ports[0])),
+        "facing": lambda view: facing_of(view, view.sight.switch_ports[0]),
+        "rail": lambda view: _of_cable(view, view.layout.rail),
+        "plane": lambda view: _of_cable(view, view.layout.plane),
+        "state": lambda view: _of_cable(view, states(view)),
+        "severity": severity_on_ports,
+        "findings": findings_on_ports,
+    },
+    words=lambda view: view.sight.port_words,
+)
+"""Ports of switches, tier by tier, each switch in natural order. `facing` is `down` (hosts), `up` or `free`, `state`
+that of the planned cable.
+"""

@@ -6,17 +6,17 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.affected import affected_cables, hidden_by_names
-from truerail.analysis.cabling import State
+from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.named_by import verified
 from truerail.analysis.published import EvaluatedRound
-from truerail.model.columns import Codes
+from truerail.model.cause_kinds import CauseKind
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Cause, Finding
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.model.reading import Reading
 from truerail.outputs.report_words import Headline, headline
 from truerail.views.findings import Findings
-from truerail.views.impact import harm_of
 from truerail.views.layout import Layout
 from truerail.views.nics import Nics
 from truerail.views.pieces import Uplinks
@@ -163,3 +163,20 @@ class EvaluationIndex:
         strange = (cable >= 0) & (self.index.a[cable] == partner) & (self.index.b[cable] != port)
         found: Codes = cable[strange]
         return found
+
+
+def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> int:
+    """The number of GPUs with a cable affected by a cause. Each GPU counts once.
+
+    A cause where only names are wrong affects no GPU. For hosts whose NICs are in another order than planned, the GPUs
+    that are nearest to another rail's NIC count.
+    """
+    if cause.names_only:
+        return 0
+    harmed = layout.gpus_on(affected)
+    return max(harmed, _misordered(wiring, layout, cause)) if cause.kind is CauseKind.GPU_NIC_ORDER else harmed
+
+
+def _misordered(wiring: Wiring, layout: Layout, cause: Cause) -> int:
+    misordered = wiring.gpu_rails.misordered
+    return sum(len(misordered.get(layout.code.get(subject, NONE), ())) for subject in dict.fromkeys(cause.subjects))

@@ -38,6 +38,12 @@ class Layout:
         return order
 
     @cached_property
+    def ordered_cables(self) -> Codes:
+        """Cables in the order of lists: host cables first, then by device and port."""
+        order: Codes = np.argsort(self.place)
+        return order
+
+    @cached_property
     def tier(self) -> Codes:
         """`Role.tier` of each device, shape (devices,)."""
         return np.array([device.role.tier for device in self.devices], dtype=np.int64)

@@ -14,16 +14,15 @@ from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.link_bits import rate_ports
 from truerail.analysis.optics_lanes import Lanes, lanes_of
-from truerail.analysis.published import Published
 from truerail.analysis.trends.declines import declines_of
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import BitErrorRate
 from truerail.model.finding import Severity
 from truerail.model.names import printable
-from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
 from truerail.views.lines import finding_lines_of
+from truerail.views.list_rows import RowList, on_nodes, on_rail, on_words
 from truerail.views.pieces import FindingLine
-from truerail.views.view import View, view_of
+from truerail.views.view import View
 
 Numbers = npt.NDArray[np.float64]
 ABOUT_LINKS = "LNK"
@@ -107,33 +106,8 @@ class _Ends:
     """All cables, worst first."""
 
 
-def link_health(
-    publication: Published,
-    *,
-    nodes: str | None = None,
-    rail: int | None = None,
-    severity: str | None = None,
-    reported: bool | None = None,
-    offset: int = 0,
-    limit: int = 100,
-) -> Part[LinkHealth]:
-    """Planned cables, worst first: by severity of their findings of links, then falls, lost frames, and least light.
-    Filters that are None are not set. Raises `QueryError` for an unknown value of a filter.
-    """
-    view = view_of(publication)
-    layout, ends = view.layout, view.once(_ends)
-    masks = (
-        on_nodes(view, nodes, layout.a_device, layout.b_device),
-        on_rail(view, rail, layout.rail),
-        on_words("severity", severity, _SEVERITIES, [*_SEVERITIES, ""], ends.rank),
-        None if reported is None else ends.reported == reported,
-    )
-    keep = np.zeros(len(layout.rail), dtype=bool)
-    keep[rows_of(len(layout.rail), masks)] = True
-    return part(ends.order[keep[ends.order]], offset, limit, lambda cable: _line(view, ends, cable))
-
-
-def _line(view: View, ends: _Ends, cable: int) -> LinkHealth:
+def _line(view: View, cable: int) -> LinkHealth:
+    ends = view.once(_ends)
     planned, index = view.plan.cables[cable], view.index
     names = (str(planned.a), str(planned.b))
     rank = int(ends.rank[cable])
@@ -262,3 +236,18 @@ def _rates(view: View) -> Iterator[tuple[int, BitErrorRate]]:
     rates = view.wiring.seen.table(BitErrorRate).rows
     for port, row in zip(*(column.tolist() for column in rate_ports(view.wiring)), strict=True):
         yield port, rates[row]
+
+
+link_health = RowList(
+    order=lambda view: view.once(_ends).order,
+    filters={
+        "nodes": lambda view, text: on_nodes(view, text, view.layout.a_device, view.layout.b_device),
+        "rail": lambda view, rail: on_rail(view, rail, view.layout.rail),
+        "severity": lambda view, text: on_words(
+            "severity", text, _SEVERITIES, [*_SEVERITIES, ""], view.once(_ends).rank
+        ),
+        "reported": lambda view, reported: view.once(_ends).reported == reported,
+    },
+    line=_line,
+)
+"""Planned cables, worst first: by severity of their findings of links, then falls, lost frames, and least light."""

@@ -1,10 +1,16 @@
-"""Answers as plain JSON values, and the error if there is no answer."""
+"""Answers as plain JSON values, and back."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
+
+from truerail.errors import AnswerError
+
+A = TypeVar("A")
 
 
 def as_json(value: Any) -> Any:
@@ -20,3 +26,14 @@ def as_json(value: Any) -> Any:
     if isinstance(value, tuple | list | set | frozenset):
         return [as_json(one) for one in value]
     return value
+
+
+def answer_from_json(kind: type[A], value: Any) -> A:
+    """The answer of this kind. Unknown fields are ignored, so that a newer service may send more.
+
+    Raises AnswerError if a field is missing or is of another type.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise AnswerError(f"{kind.__name__}: {error}") from error

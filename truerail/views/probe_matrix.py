@@ -22,8 +22,13 @@ from truerail.analysis.published import Published
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key, printable
 from truerail.views.fabric_map import Grid, PodSpan, grid_of
-from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
-from truerail.views.sorting import Keys, arranged, of_device, with_text
+from truerail.views.list_rows import (
+    RowList,
+    of_device,
+    on_nodes,
+    on_rail,
+    on_words,
+)
 from truerail.views.view import View, view_of
 
 MOST_LEFT_OUT = 200
@@ -184,48 +189,6 @@ def _flows(view: View, of: str) -> Codes:
     }[of]
 
 
-NIC_KEYS: Keys = {
-    "nic": lambda view: view.layout.place,
-    "host": lambda view: of_device(view.layout.rank, view.layout.a_device),
-    "rail": lambda view: view.layout.rail,
-    "plane": lambda view: view.layout.plane,
-    "leaf": lambda view: of_device(view.layout.rank, view.layout.b_device),
-    "state": lambda view: len(NIC_STATES) - _BADNESS[states_of(view)],
-    "sent": lambda view: _flows(view, "sent"),
-    "sent_lost": lambda view: _flows(view, "sent_lost"),
-    "received": lambda view: _flows(view, "received"),
-    "received_lost": lambda view: _flows(view, "received_lost"),
-    "faulty": lambda view: _flows(view, "faulty"),
-}
-"""The columns that the list is sorted by; by state the worst is first."""
-
-
-def probed_nics(
-    publication: Published,
-    *,
-    nodes: str | None = None,
-    rail: int | None = None,
-    state: str | None = None,
-    text: str | None = None,
-    sort: str | None = None,
-    offset: int = 0,
-    limit: int = 100,
-) -> Part[ProbedNic]:
-    """Planned NICs on rails, worst first. Raises `QueryError` for an unknown value of a filter."""
-    view = view_of(publication)
-    layout, states = view.layout, states_of(view)
-    masks = (
-        states != NO_NIC,
-        on_nodes(view, nodes, layout.a_device),
-        on_rail(view, rail, layout.rail),
-        on_words("state", state, NIC_STATES[1:], NIC_STATES, states),
-        with_text(text, lambda: layout.cable_words),
-    )
-    rows = rows_of(len(layout.rail), masks)
-    rows = rows[np.lexsort((layout.place[rows], -_BADNESS[states[rows]]))]
-    return part(arranged(view, rows, NIC_KEYS, sort), offset, limit, lambda cable: _line(view, cable))
-
-
 def _line(view: View, cable: int) -> ProbedNic:
     planned = view.plan.cables[cable]
     state = NIC_STATES[int(states_of(view)[cable])]
@@ -257,3 +220,37 @@ def _why(view: View, host: str, sent: int, received: int) -> str:
     if sent or received:
         return f"tried in one direction alone: nothing that it {'received' if sent else 'sent'} has a witness"
     return "no address, no pair, or a peer without a witness"
+
+
+def _worst_first(view: View) -> Codes:
+    """The NICs, those with the worst state first."""
+    states = states_of(view)
+    rows = np.flatnonzero(states != NO_NIC)
+    ordered: Codes = rows[np.lexsort((view.layout.place[rows], -_BADNESS[states[rows]]))]
+    return ordered
+
+
+probed_nics = RowList(
+    order=_worst_first,
+    filters={
+        "nodes": lambda view, text: on_nodes(view, text, view.layout.a_device),
+        "rail": lambda view, rail: on_rail(view, rail, view.layout.rail),
+        "state": lambda view, text: on_words("state", text, NIC_STATES[1:], NIC_STATES, states_of(view)),
+    },
+    line=_line,
+    keys={
+        "nic": lambda view: view.layout.place,
+        "host": lambda view: of_device(view.layout.rank, view.layout.a_device),
+        "rail": lambda view: view.layout.rail,
+        "plane": lambda view: view.layout.plane,
+        "leaf": lambda view: of_device(view.layout.rank, view.layout.b_device),
+        "state": lambda view: len(NIC_STATES) - _BADNESS[states_of(view)],
+        "sent": lambda view: _flows(view, "sent"),
+        "sent_lost": lambda view: _flows(view, "sent_lost"),
+        "received": lambda view: _flows(view, "received"),
+        "received_lost": lambda view: _flows(view, "received_lost"),
+        "faulty": lambda view: _flows(view, "faulty"),
+    },
+    words=lambda view: view.layout.cable_words,
+)
+"""Planned NICs on rails, worst first; sorted by state the worst is first."""

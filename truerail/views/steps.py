@@ -7,7 +7,7 @@ from hashlib import blake2s
 from truerail.analysis.published import Published
 from truerail.model.finding import Cause
 from truerail.outputs.worklist import Entry, Key, Mark, Worklist
-from truerail.views.filters import one_of
+from truerail.views.list_rows import one_of
 from truerail.views.models import StepLine
 from truerail.views.view import View, view_of
 

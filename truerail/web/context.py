@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from truerail.analysis.published import Published
 from truerail.errors import NotReadyError
 from truerail.outputs.metrics import Exposition
-from truerail.questions.answers.moments import moment as moment_of
+from truerail.questions.moments import moment as moment_of
 from truerail.questions.question import Asked
 from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings

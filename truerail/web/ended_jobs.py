@@ -11,7 +11,7 @@ from truerail.analysis.jobs import without_step
 from truerail.errors import JournalUnavailableError, NoJobError, NoJobQueryError
 from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
-from truerail.questions.answers.job_ended import ended_job
+from truerail.questions.job import ended_job
 from truerail.questions.question import Asked
 from truerail.web.answering import pondered
 from truerail.web.cached_evaluation import CachedEvaluation

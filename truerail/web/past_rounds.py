@@ -11,7 +11,7 @@ from truerail.analysis.published import Published
 from truerail.model.history import Acknowledgement, History
 from truerail.model.life import Mute
 from truerail.model.plan import Plan
-from truerail.questions.answers.past import Past, past_of
+from truerail.questions.past import Past, past_of
 from truerail.questions.question import Asked, Given, Question
 from truerail.service.muted_findings import mutes
 from truerail.views.view import warm

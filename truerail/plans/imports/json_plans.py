@@ -77,8 +77,10 @@ def batfish(data: Any) -> Rows | None:
     edges = get(data, "edges")
     if not isinstance(edges, list) or not any("node1" in edge for edge in dicts(edges)):
         return None
-    keys = [[(node, "hostname"), (node, "interfaceName")] for node in ("node1", "node2")]
-    return Rows.of_links([End(*(text(get(edge, *path)) for path in end)) for end in keys] for edge in dicts(edges))
+    pairs = ([get(edge, node) for node in ("node1", "node2")] for edge in dicts(edges))
+    return Rows.of_links(
+        [End(text(get(node, "hostname")), text(get(node, "interfaceName"))) for node in pair] for pair in pairs
+    )
 
 
 def canu(data: Any) -> Rows | None:

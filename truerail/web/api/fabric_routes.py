@@ -10,8 +10,7 @@ from truerail.model import Reading, Verdict
 from truerail.model.names import printable
 from truerail.outputs.unevaluated import rule_name
 from truerail.views.fabric import fabric_view
-from truerail.views.fabric_map import FabricMap
-from truerail.views.map_causes import MapCauses, map_causes
+from truerail.views.fabric_map import FabricMap, MapCauses, map_causes
 from truerail.views.models import FabricView
 from truerail.views.topology import Topology, topology
 from truerail.web.answering import listed, pondered, published, reported

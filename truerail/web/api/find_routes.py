@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from truerail.questions.answers.find import LONGEST_QUERY, Found, find
+from truerail.questions.find import LONGEST_QUERY, Found, find
 from truerail.web.answering import pondered
 from truerail.web.context import Newest, WithContext
 from truerail.web.pagination import Page

@@ -6,12 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from truerail.questions.answers.why import cause_then, not_then, past_cause, why, why_then
-from truerail.questions.why import Why
-from truerail.views.cause_list import cause_rows
+from truerail.questions.why import cause_then, not_then, past_cause, why, why_then
+from truerail.questions.why_answer import Why
 from truerail.views.fault_alert import Elsewhere, FaultAlert, fault_alerts
 from truerail.views.lines import cause_line
-from truerail.views.lists import finding_lines
+from truerail.views.lists import cause_rows, finding_lines
 from truerail.views.pieces import CauseLine, FindingLine
 from truerail.web.answering import pondered, published
 from truerail.web.context import Newest, NewestOrPast, RequestContext, WithContext

@@ -13,7 +13,7 @@ from truerail.history.query.run_query import QueryReport
 from truerail.history.ready import ready_question, ready_questions
 from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion
 from truerail.history.tables import Field
-from truerail.questions.answers.moments import moment
+from truerail.questions.moments import moment
 from truerail.web.answering import reported
 from truerail.web.context import RequestContext, WithContext
 from truerail.web.history_queries import LIMITS, MOST_CSV_ROWS

@@ -9,8 +9,8 @@ from pydantic import AwareDatetime, BeforeValidator, Discriminator, Field, Stric
 from starlette.responses import Response
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES
-from truerail.questions.answers.jobs import job_asked
-from truerail.questions.job import Job
+from truerail.questions.job import job_asked
+from truerail.questions.job_answer import Job
 from truerail.service.reported_jobs import JobsTaken
 from truerail.web.context import Newest, WithContext
 from truerail.web.ended_jobs import running_or_ended

@@ -6,11 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from truerail.views.device import device_view
+from truerail.views.device import PortLine, device_view, port_lines
 from truerail.views.link_health import LinkHealth, link_health
 from truerail.views.lists import cable_lines, device_lines
 from truerail.views.models import CableLine, DeviceLine, DeviceView, StepLine
-from truerail.views.panel import PortLine, port_lines
 from truerail.views.racks import RackLine, rack_lines
 from truerail.views.steps import filter_steps
 from truerail.web.answering import listed, pondered

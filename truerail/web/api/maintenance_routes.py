@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import History, MaintenanceWindow
-from truerail.questions.answers.scope import scope_of
+from truerail.questions.subjects import scope_of
 from truerail.web.context import Newest, WithContext
 from truerail.web.pagination import Page
 from truerail.web.remembering import remembered

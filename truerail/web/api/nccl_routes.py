@@ -11,8 +11,8 @@ from truerail.errors import BusMessageError, QueryError
 from truerail.link.fact_columns import Room, unpacked
 from truerail.model import Fact
 from truerail.model.nccl_facts import NCCL_FACTS
-from truerail.questions.answers.nccl import NcclAnswer
-from truerail.questions.answers.nccl_asked import nccl_asked
+from truerail.questions.nccl import nccl_asked
+from truerail.questions.nccl_answer import NcclAnswer
 from truerail.web.context import Newest, WithContext
 from truerail.web.params import LONGEST_NAME
 from truerail.web.writing import LINE, Written, done

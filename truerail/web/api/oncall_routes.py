@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from truerail.model.history import History, NoHistory
 from truerail.questions import questions
-from truerail.questions.answers.moments import moment as moment_of
 from truerail.questions.job import QUESTION as JOB
+from truerail.questions.moments import moment as moment_of
 from truerail.questions.question import LONGEST_LIST, Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed

@@ -18,7 +18,7 @@ from truerail.model.history import (
     RoundRecord,
     RowRange,
 )
-from truerail.questions.answers.moments import span
+from truerail.questions.moments import span
 from truerail.web.context import Newest, WithContext
 from truerail.web.pagination import Page, PageRequest, pack, unpack
 from truerail.web.params import Nodes, Time

@@ -1,1 +1,0 @@
-"""What answers the questions: the computing behind each, over one evaluated round."""

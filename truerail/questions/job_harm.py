@@ -1,0 +1,141 @@
+"""Which causes hurt which running jobs, and what that costs in GPU-hours."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+
+import numpy as np
+
+from truerail.analysis.cabling import State
+from truerail.analysis.jobs import JobSource, RunningJob
+from truerail.files.nodesets import fold
+from truerail.model.columns import Codes
+from truerail.questions.jobs_answer import JobHarm, JobRun
+from truerail.questions.rail_status import RailStatus
+from truerail.questions.subjects import in_order
+from truerail.views.cause_jobs import gpus_hurt, hosts_by_cause, hours_of, moment
+from truerail.views.lines import cause_lines
+from truerail.views.view import View
+
+_ON_JOBS = ("JOB009",)
+"""Rules with findings on running jobs, whose subject is `source/key@...`."""
+
+
+def hosts_hurt(view: View) -> Mapping[str, Codes]:
+    """The hosts that each cause hurts, by its key, ascending; without causes that hurt none."""
+    return hosts_by_cause(view.sight)
+
+
+def runs_of(
+    view: View,
+    standing: RailStatus,
+    jobs: Sequence[RunningJob],
+    sources: Iterable[JobSource],
+    ended: Mapping[int, datetime] = MappingProxyType({}),
+) -> list[JobRun]:
+    """The jobs with what hurts them, in the order given. `ended` are the ends of those that do not run any more, by
+    their place: a cause that began later did not hurt them.
+    """
+    codes = [np.array(sorted(map(view.named, job.hosts)), dtype=np.int64) for job in jobs]
+    on_host: dict[int, list[int]] = {}
+    for number, hosts in enumerate(codes):
+        for host in hosts.tolist():
+            on_host.setdefault(host, []).append(number)
+    hit: list[dict[str, list[int]]] = [{} for _ in jobs]
+    for key, hosts in hosts_hurt(view).items():
+        for host in hosts.tolist():
+            for number in on_host.get(host, ()):
+                hit[number].setdefault(key, []).append(host)
+    at = {source.name: source for source in sources}
+    beside = _beside(view)
+    runs = [
+        _run(view, standing, job, hosts, causes, at.get(job.source), ended.get(number))
+        for number, (job, hosts, causes) in enumerate(zip(jobs, codes, hit, strict=True))
+    ]
+    return [_with(run, beside.get(f"{job.source}/{job.key}", ())) for run, job in zip(runs, jobs, strict=True)]
+
+
+def _beside(view: View) -> Mapping[str, Sequence[str]]:
+    """What was found on jobs without a cause, by source and key."""
+    found: dict[str, list[str]] = {}
+    for finding in view.sight.evaluation.findings:
+        if finding.rule in _ON_JOBS and finding.id not in view.sight.cause_of:
+            found.setdefault(finding.subject.rpartition("@")[0], []).append(finding.summary)
+    return found
+
+
+def _with(run: JobRun, findings: Sequence[str]) -> JobRun:
+    """The run with what was found on it: what that costs is not known."""
+    if not findings or run.ended is not None:
+        return run
+    return replace(run, findings=tuple(findings), gpu_hours=run.gpu_hours if run.harm else None)
+
+
+def _run(
+    view: View,
+    standing: RailStatus,
+    job: RunningJob,
+    hosts: Codes,
+    hit: Mapping[str, list[int]],
+    source: JobSource | None,
+    ended: datetime | None,
+) -> JobRun:
+    cables = standing.below.of_all(hosts.tolist())
+    found = (_harm(view, job, key, on, ended) for key, on in hit.items())
+    harm = tuple(sorted((one for one in found if ended is None or _before(one.since, ended)), key=_by_harm))
+    hours = [one.gpu_hours for one in harm]
+    waiting = [one.waiting_hours for one in harm]
+    return JobRun(
+        key=job.key,
+        scheduler=job.scheduler,
+        name=job.name,
+        user=job.user,
+        hosts=fold(in_order(view, hosts.tolist())),
+        nodes=job.nodes,
+        not_in_plan=job.unplanned,
+        gpus=job.gpus,
+        start=moment(job.start_at),
+        end=moment(job.end_at),
+        cables=len(cables),
+        cables_unknown=int(np.count_nonzero(view.wiring.state[cables] == State.UNKNOWN)),
+        harm=harm,
+        gpu_hours=None if None in hours else round(sum(one for one in hours if one is not None), 2),
+        waiting_hours=None
+        if None in waiting
+        else round(max((one for one in waiting if one is not None), default=0.0), 2),
+        as_of=source.at if source else None,
+        stale=ended is None and (source is None or bool(source.error)),
+        ended=ended,
+    )
+
+
+def _before(since: datetime | None, ended: datetime) -> bool:
+    return since is not None and since < ended
+
+
+def _by_harm(one: JobHarm) -> tuple[float, int, str]:
+    return (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key)
+
+
+def _harm(view: View, job: RunningJob, key: str, hosts: list[int], ended: datetime | None) -> JobHarm:
+    cause = view.sight.causes[key]
+    (line,) = cause_lines(view, [cause])
+    begun = moment(job.start_at)
+    since = None if line.since is None else max(line.since, begun) if begun else line.since
+    gpus = gpus_hurt(view.layout, view.index.a_device, job, view.sight.affected[key], hosts)
+    waiting = None if gpus is None or job.gpus is None else job.gpus - gpus
+    lasts = None if since is None else max(((ended or view.at) - since).total_seconds(), 0.0) / 3600
+    return JobHarm(
+        key=key,
+        id=cause.id,
+        kind=cause.kind.value,
+        summary=line.summary,
+        hosts=fold(in_order(view, hosts)),
+        hosts_hurt=len(hosts),
+        since=since,
+        gpus=gpus,
+        waiting=waiting,
+        gpu_hours=hours_of(gpus, lasts),
+        waiting_hours=hours_of(waiting, lasts),
+    )

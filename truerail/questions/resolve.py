@@ -1,0 +1,296 @@
+"""Resolves a name: a device (also by its short name), a port in any spelling, a GPU, a MAC address, a cable's label, a
+rail, a pod, a rack, a unit of a rack, a row, or a node set.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from truerail.errors import NotFoundError
+from truerail.model.columns import NONE, Codes
+from truerail.model.names import canonical_mac, port_key, printable
+from truerail.views.layout import loose
+from truerail.views.nearest import Nearest
+from truerail.views.view import View, listed
+
+LONGEST_NAME = 255
+_SEPARATOR = re.compile(r"[/:\s]+")
+_RAIL = re.compile(r"rail[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
+_GPU = re.compile(r"gpu[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
+_RACK = re.compile(r"(?:rack\s+)?(?P<rack>\S+?)(?:[\s/]+(?:unit\s*|u\s*)(?P<unit>\d{1,4}))?", re.IGNORECASE | re.ASCII)
+_ROW = re.compile(r"row\s+(\S+)", re.IGNORECASE | re.ASCII)
+_PARTS = re.compile(r"\d+|[^\W\d_]+")
+_NODE_SET = re.compile(r"(?=.*[\[,])[\w.,\[\]/-]+", re.ASCII)
+
+
+class ResolvedTarget(NamedTuple):
+    """The type in the words of `Where.matched_type`, the canonical name, and the planned cables on it, in order.
+
+    `device` is its code (-1 for a label), `port` its port's code (-1 if it is no single port), `note` a remark for the
+    reader.
+    """
+
+    matched_type: str
+    name: str
+    cables: Codes
+    device: int = NONE
+    port: int = NONE
+    note: str = ""
+    devices: tuple[int, ...] = ()
+    """The codes of a group's devices: of a rack, a row, a node set."""
+
+
+def recognise(view: View, text: str) -> ResolvedTarget:
+    """The target of `text`. Raises `NotFoundError` that names it, and the nearest known name if there is one."""
+    asked = text.strip()
+    if not asked or len(asked) > LONGEST_NAME:
+        raise NotFoundError(
+            f"{printable(asked, 80)!r} is not the name of a device, a port, a GPU, a MAC address or a cable"
+        )
+    for reading in (_device, _unit, _part_of_device, _mac, _label, _rail, _pod, _rack, _row, _nodes):
+        found = reading(view, asked)
+        if found is not None:
+            return found
+    raise NotFoundError(f"plan and snapshot have no {printable(asked, 80)!r}{view.nearest.hint(_head(asked))}")
+
+
+def group_of(view: View, text: str) -> ResolvedTarget | None:
+    """The group of devices that a text names: a pod, a rack or a row; None for anything else, such as a device."""
+    asked = text.strip()
+    if not asked or len(asked) > LONGEST_NAME or view.device(asked) != NONE:
+        return None
+    return _pod(view, asked) or _rack(view, asked) or _row(view, asked)
+
+
+def _rail(view: View, text: str) -> ResolvedTarget | None:
+    """`rail 3`, `rail3`: the host cables of a rail, over all pods."""
+    found = _RAIL.fullmatch(text)
+    if found is None:
+        return None
+    cables = np.flatnonzero(view.index.from_host & (view.index.rail == int(found[1])))
+    return ResolvedTarget("rail", f"rail {int(found[1])}", cables) if len(cables) else None
+
+
+def _pod(view: View, text: str) -> ResolvedTarget | None:
+    """`p1`, `pod p1`: the host cables of a pod."""
+    name = text.partition(" ")[2].strip() if text.lower().startswith("pod ") else text
+    hosts = [
+        code
+        for code, one in enumerate(view.layout.devices)
+        if one.pod.lower() == name.lower() and view.index.devices.is_host(code)
+    ]
+    if not name or not hosts:
+        return None
+    return ResolvedTarget(
+        "pod",
+        f"pod {view.layout.devices[hosts[0]].pod}",
+        np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts)),
+        devices=tuple(hosts),
+    )
+
+
+def _rack(view: View, text: str) -> ResolvedTarget | None:
+    """`r05`, `rack r05`, `r5`, `rack 5`: the devices of a rack, by its name or by what only one rack fits."""
+    found = _RACK.fullmatch(text)
+    if found is None or found["unit"]:
+        return None
+    rack = _rack_named(view, found["rack"], by_number=text != found["rack"])
+    return None if rack is None else _group("rack", f"rack {_spelled(view, rack)}", view, view.layout.racks[rack])
+
+
+def _rack_named(view: View, text: str, *, by_number: bool) -> str | None:
+    """The rack of this name, or of this number, in lower case. Raises NotFoundError with the racks if several fit."""
+    racks = view.layout.racks
+    if text.lower() in racks:
+        return text.lower()
+    fits = [rack for rack in racks if loose(rack) == loose(text)]
+    if not fits and by_number and text.isdigit():
+        fits = [rack for rack in racks if list(map(int, re.findall(r"\d+", rack)))[-1:] == [int(text)]]
+    if len(fits) > 1:
+        raise NotFoundError(f"{printable(text, 80)!r} fits {listed([f'rack {_spelled(view, one)}' for one in fits])}")
+    return fits[0] if fits else None
+
+
+def _spelled(view: View, rack: str) -> str:
+    return view.layout.devices[view.layout.racks[rack][0]].rack
+
+
+def _unit(view: View, text: str) -> ResolvedTarget | None:
+    """`r05 u12`, `rack r05 unit 12`: the device in a unit of a rack. Raises NotFoundError with the rack's units."""
+    found = _RACK.fullmatch(text)
+    rack = _rack_named(view, found["rack"], by_number=True) if found and found["unit"] else None
+    if found is None or rack is None:
+        return None
+    devices, unit = view.layout.devices, int(found["unit"])
+    fits = [code for code in view.layout.racks[rack] if devices[code].unit == unit]
+    if len(fits) == 1:
+        return _device(view, devices[fits[0]].name)
+    if fits:
+        return _group("nodes", f"rack {_spelled(view, rack)} unit {unit}", view, fits)
+    units = sorted(one for code in view.layout.racks[rack] if (one := devices[code].unit) is not None)
+    known = f"; its units are {', '.join(map(str, units))}" if units else "; the plan has no units for it"
+    raise NotFoundError(f"rack {_spelled(view, rack)} has no device in unit {unit}{known}")
+
+
+def _row(view: View, text: str) -> ResolvedTarget | None:
+    """`row 3`, `row A`: the racks whose names begin with it, as `3-05`, `r3-05` and `A05` do."""
+    found = _ROW.fullmatch(text)
+    if found is None:
+        return None
+    wanted = loose(found[1])
+    codes = [
+        code for rack, codes in view.layout.racks.items() if wanted == _row_of(view, rack, codes) for code in codes
+    ]
+    if not codes:
+        rows = sorted({row for rack, codes in view.layout.racks.items() if (row := _row_of(view, rack, codes))})
+        known = f"known are {', '.join(rows[:12])}" if rows else "its racks are not named by rows"
+        raise NotFoundError(f"the plan has no row {printable(found[1], 80)!r}: {known}")
+    return _group("row", f"row {found[1]}", view, codes)
+
+
+def _row_of(view: View, rack: str, codes: Sequence[int]) -> str:
+    """The row in a rack's name: its first number if it has two, else the letters before its one number if they are no
+    word for a rack. Empty if it has none. The pod's name in front is no row.
+    """
+    pod = view.layout.devices[codes[0]].pod.lower()
+    parts = _PARTS.findall(rack.removeprefix(pod) if pod else rack)
+    numbers = [part for part in parts if part.isdigit()]
+    if len(numbers) > 1:
+        return loose(numbers[0])
+    return parts[0] if len(numbers) == 1 and parts[0] not in ("r", "rack", *numbers) else ""
+
+
+def _nodes(view: View, text: str) -> ResolvedTarget | None:
+    """`gpu-[001-004],leaf-3`: the devices of a node set. Raises QueryError for an invalid one or an unknown name."""
+    if not _NODE_SET.fullmatch(text):
+        return None
+    ordered = view.layout.ordered_devices
+    codes = ordered[np.isin(ordered, view.nodes(text))].tolist()
+    return _group("nodes", printable(text, 80), view, codes)
+
+
+def _group(matched_type: str, name: str, view: View, codes: Sequence[int]) -> ResolvedTarget:
+    """Several devices with all their cables, those of hosts first."""
+    cables = [view.layout.cables_of(code) for code in codes]
+    found = np.unique(np.concatenate(cables)) if cables else np.empty(0, dtype=np.int64)
+    return ResolvedTarget(
+        matched_type, name, found[np.argsort(view.layout.place[found])], note="", devices=tuple(codes)
+    )
+
+
+def _head(text: str) -> str:
+    return _SEPARATOR.split(text, maxsplit=1)[0]
+
+
+def _device(view: View, text: str) -> ResolvedTarget | None:
+    if "." in text and _SEPARATOR.search(text) and text not in view.plan.devices:
+        return None  # `gpu-012.example.net/eth0` is a port, though `gpu-012` is the short form of its name
+    code = view.named(text)
+    if code == NONE:
+        return None
+    name = view.index.devices.names[code]
+    if not view.is_planned(code):
+        seen = np.flatnonzero(view.index.ports.device_of(view.wiring.place) == code)
+        return ResolvedTarget("switch", name, seen, code, note="not in the plan; these are the cables on it")
+    if view.index.devices.is_host(code):
+        return ResolvedTarget("host", name, view.layout.host_cables_of(code), code)
+    return ResolvedTarget("switch", name, view.layout.cables_of(code), code)
+
+
+def _part_of_device(view: View, text: str) -> ResolvedTarget | None:
+    """`gpu-012/enp26s0f0np0`, `gpu-012:mlx5_3`, `gpu-012 GPU 3`: a known device, and a part of it."""
+    device = NONE
+    for gap in _SEPARATOR.finditer(text):
+        code, rest = view.named(text[: gap.start()]), text[gap.end() :]
+        if code == NONE or not rest:
+            continue
+        device = code
+        for reading in (_port, _other_name, _gpu):
+            found = reading(view, code, rest)
+            if found is not None:
+                return found
+    if device == NONE:
+        return None
+    raise NotFoundError(_no_such_port(view, device, text))
+
+
+def _no_such_port(view: View, device: int, text: str) -> str:
+    name = view.index.devices.names[device]
+    near = Nearest(str(view.index.spell(port)) for port in view.sight.ports_of(device).tolist()).hint(text)
+    return f"{name} is known, but plan and snapshot have no {printable(text, 80)!r}{near}"
+
+
+def _port(view: View, device: int, name: str) -> ResolvedTarget | None:
+    """A port by any spelling of its name in the plan or the snapshot."""
+    key = port_key(name)
+    return _of_ports(view, device, lambda port: view.index.ports.key(port) == key, _port_word(view, device))
+
+
+def _other_name(view: View, device: int, name: str) -> ResolvedTarget | None:
+    """A port by its RDMA device, or by any other name that its own device reports."""
+    key = port_key(name)
+    rdma = _of_ports(view, device, lambda port: view.nics.is_rdma(port, name), "rdma device")
+    return rdma or _of_ports(
+        view, device, lambda port: key in map(port_key, view.nics.names(port)), _port_word(view, device)
+    )
+
+
+def _port_word(view: View, device: int) -> str:
+    return "host port" if view.is_planned(device) and view.index.devices.is_host(device) else "switch port"
+
+
+def _of_ports(view: View, device: int, fits: Callable[[int], bool], matched_type: str) -> ResolvedTarget | None:
+    ports = [port for port in view.sight.ports_of(device).tolist() if fits(port)]
+    return port_meant(view, ports[0], matched_type) if ports else None
+
+
+def port_meant(view: View, port: int, matched_type: str) -> ResolvedTarget:
+    """One port: the cable planned there, followed by the one actually there instead."""
+    own = view.index.cables_at(np.array([port]))
+    cables = np.concatenate([own[own >= 0], view.sight.cables_seen_on(port)])
+    note = "the second path is that of the cable actually on it" if len(cables) > 1 else ""
+    if not len(own[own >= 0]):
+        note = "the plan has no cable on it; this one is there" if len(cables) else "it has no cable, planned or actual"
+    device = int(view.index.ports.device_of(np.array([port]))[0])
+    return ResolvedTarget(matched_type, str(view.index.spell(port)), cables, device, port, note)
+
+
+def _gpu(view: View, device: int, text: str) -> ResolvedTarget | None:
+    shape = _GPU.fullmatch(text.strip())
+    if shape is None or not view.is_planned(device) or not view.index.devices.is_host(device):
+        return None
+    gpu, cables = int(shape.group(1)), view.layout.host_cables_of(device)
+    name = f"{view.index.devices.names[device]} GPU {gpu}"
+    near = view.nics.nearest(device, view.index.a[cables])
+    if gpu in near:
+        ports = [port for port, _ in near[gpu]]
+        return ResolvedTarget("gpu", name, cables[np.isin(view.index.a[cables], ports)], device)
+    planned = view.layout.gpu_cables(device, gpu)
+    if not len(planned):
+        raise NotFoundError(
+            f"{name}: {view.index.devices.names[device]} has no such GPU on a rail, by plan or topology"
+        )
+    return ResolvedTarget(
+        "gpu", name, planned, device, note="its host did not report its topology; this is by the plan"
+    )
+
+
+def _mac(view: View, text: str) -> ResolvedTarget | None:
+    mac = canonical_mac(text)
+    if mac is None:
+        return None
+    port = view.nics.port_of_mac(mac)
+    if port != NONE:
+        return port_meant(view, port, "mac address")
+    port = view.nics.port_hearing(mac)
+    if port == NONE:
+        raise NotFoundError(f"no device that answered has or sees the MAC address {mac}")
+    found = port_meant(view, port, "mac address")
+    return found._replace(note=f"no device that answered has it; {found.name} sees it")
+
+
+def _label(view: View, text: str) -> ResolvedTarget | None:
+    cables = view.layout.by_label.get(text.lower())
+    return ResolvedTarget("cable label", text, np.array(cables)) if cables else None
