@@ -78,7 +78,7 @@ def step(number: int, device: str, rack: str = "r01") -> StepLine:
 
 def settings(**changed: object) -> Settings:
     """Settings of a service on loopback that asks no one who they are."""
-    return Settings(inventory=Path("inventory.yaml"), **changed)  # type: ignore[arg-type] - tests give parts as dicts
+    return Settings(inventory=Path("inventory.yaml"), **changed)  # type: ignore[arg-type]  # tests give parts as dicts
 
 
 @dataclass

@@ -127,7 +127,7 @@ class ProbeFabric:
         """What the hosts have counted in all rounds."""
         polled = self.polled()
         round = self._round({}, polled)
-        asked = Settings(packets_per_second=1000, version=self.version, **settings)  # type: ignore[arg-type] - a test names its fields
+        asked = Settings(packets_per_second=1000, version=self.version, **settings)  # type: ignore[arg-type]  # a test names its fields
         nics = nics_of(round, self.version).nics
         sweep = sweep_of(self.plan, nics, (), asked.budget, across_rails="E" in lists) if asked.sweeps else None
         planned = plan_run(pairs_of(self.plan, nics, lists), asked, datetime.now(UTC), {}, sweep)

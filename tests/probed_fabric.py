@@ -61,4 +61,4 @@ def probes_of(
 
 def with_probes(plan: Plan, seen: Snapshot, **what: object) -> Snapshot:
     """A snapshot with such probes beside its own answers."""
-    return replace(seen, readings=[*seen.readings, *probes_of(plan, at=seen.at, **what)])  # type: ignore[arg-type] - fields of `probes_of`
+    return replace(seen, readings=[*seen.readings, *probes_of(plan, at=seen.at, **what)])  # type: ignore[arg-type]  # fields of `probes_of`

@@ -128,7 +128,7 @@ class Sshd:
             "port": self.port,
             "agent": False,
         }
-        ssh = SshAccess(**{**reported, **access})  # type: ignore[arg-type] - a test names fields of SshAccess
+        ssh = SshAccess(**{**reported, **access})  # type: ignore[arg-type]  # a test names fields of SshAccess
         return Target(name, "127.0.0.1", platform="linux", timeout_seconds=timeout_seconds, ssh=ssh)
 
 
@@ -157,7 +157,7 @@ def sshd(folder: Path, **options: str) -> Iterator[Sshd]:
     if not Path("/usr/sbin/sshd").exists():
         require("sshd")
     require("ssh-keygen")
-    server = Sshd(folder, **options)  # type: ignore[arg-type] - a test names the parameters
+    server = Sshd(folder, **options)  # type: ignore[arg-type]  # a test names the parameters
     server.start()
     try:
         yield server

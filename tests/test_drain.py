@@ -109,7 +109,7 @@ def test_who_has_a_fault_already_has_both() -> None:
     uplink = next(
         cable for cable, state in DOWN.evaluation.cable_states.items() if state != "right" and cable.device[0] == "l"
     )
-    spine = DOWN.plan.cable_at(uplink).b.device  # type: ignore[union-attr] - it is planned
+    spine = DOWN.plan.cable_at(uplink).b.device  # type: ignore[union-attr]  # it is planned
     least = asked(DOWN, "spine-2" if spine == "spine-1" else "spine-1").switches[0]
     assert (least.switch, least.now, least.left) == (uplink.device, 3, 1)
 

@@ -54,7 +54,7 @@ class _Relay(BaseHTTPRequestHandler):
 def service() -> Iterator[str]:
     with Api(FakeTower(published())) as api, ThreadingHTTPServer(("127.0.0.1", 0), _Relay) as server:
         api.tower.moment = datetime.now(UTC)
-        server.api = api  # type: ignore[attr-defined] - for the handlers
+        server.api = api  # type: ignore[attr-defined]  # for the handlers
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -242,7 +242,7 @@ def test_the_list_behind_the_map_names_what_the_map_shows(watched: Watched) -> N
     page.locator("#broken summary").click()
     expect(page.locator("#broken tbody th").first).to_be_visible()
     names = page.locator("#broken tbody th").all_inner_texts()
-    states = watched.site.tower.publication.evaluation.cable_states  # type: ignore[union-attr] - the site has one
+    states = watched.site.tower.publication.evaluation.cable_states  # type: ignore[union-attr]  # the site has one
     hosts = {cable.a.device for cable in BROKEN.plan.host_cables if states[cable.a].value != "right"}
     assert set(names) == hosts
 

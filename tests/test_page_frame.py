@@ -42,7 +42,7 @@ def test_times_are_in_the_browsers_zone_or_in_utc_and_name_it(browser: Browser, 
     expect(page.locator("#zone")).to_have_text("UTC")
     expect(page.locator("main time").first).to_be_visible()
     shown = page.locator("main time").all_inner_texts()
-    assert {ZONED.search(text)[1] for text in shown} == {"UTC"}  # type: ignore[index] - each names its zone
+    assert {ZONED.search(text)[1] for text in shown} == {"UTC"}  # type: ignore[index]  # each names its zone
     one.close()
     assert one.complaints == []
 
@@ -89,7 +89,7 @@ def test_keys_work_where_nothing_has_the_focus(browser: Browser, site: Site) -> 
     page.keyboard.press("?")
     expect(keys).to_have_count(0)
     page.keyboard.press("2")
-    page.wait_for_url("**" + page.locator(".top nav a").nth(1).get_attribute("href"))  # type: ignore[operator] - a link has an address
+    page.wait_for_url("**" + page.locator(".top nav a").nth(1).get_attribute("href"))  # type: ignore[operator]  # a link has an address
     one.close()
     assert one.complaints == []
 
@@ -160,7 +160,7 @@ DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimatio
 
 def resize(watched: Watched, size: dict[str, int]) -> None:
     """Another size of the window, once what follows it has followed."""
-    watched.page.set_viewport_size(size)  # type: ignore[arg-type] - a width and a height
+    watched.page.set_viewport_size(size)  # type: ignore[arg-type]  # a width and a height
     watched.page.evaluate(DRAWN)
 
 
@@ -178,7 +178,7 @@ def test_axe_finds_nothing(seen: Watched, path: str) -> None:
     page = seen.open(path.replace("FINDING", finding).replace("CAUSE", cause))
     page.evaluate(AXE_SCRIPT)
     for size, theme in zip(SHOWN, ("light", "dark"), strict=True):
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type] - one of two
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]  # one of two
         resize(seen, size)
         assert violations(seen) == []
 

@@ -23,7 +23,7 @@ MANY = 1000
 def job(number: int, *nodes: str, **more: object) -> SchedulerJob:
     values = {"name": f"train-{number}", "user": "ann", "state": "RUNNING", "gpus": 8 * len(nodes)}
     start = int(SEEN.at.timestamp()) - 3600
-    return SchedulerJob(**{"job": str(number), "job_id": number, "nodes": nodes, "start_at": start, **values, **more})  # type: ignore[arg-type] - fields by name
+    return SchedulerJob(**{"job": str(number), "job_id": number, "nodes": nodes, "start_at": start, **values, **more})  # type: ignore[arg-type]  # fields by name
 
 
 def shown(*readings: Reading) -> Published:

@@ -65,7 +65,7 @@ def test_a_list_is_sorted_and_filtered_and_its_address_shows_the_same(watched: W
     expect(head).to_have_attribute("aria-sort", "descending")
     expect(page.locator('td[data-head="Port"]').first).to_have_text(first[-1])
     assert column(page, "Port") == first[::-1]
-    pasted = Watched(watched.context.browser, watched.site, apart=True)  # type: ignore[arg-type] - a context of a browser
+    pasted = Watched(watched.context.browser, watched.site, apart=True)  # type: ignore[arg-type]  # a context of a browser
     other = pasted.open(page.url.removeprefix(watched.site.url))
     expect(other.locator("th", has_text="Port")).to_have_attribute("aria-sort", "descending")
     assert column(other, "Port") == first[::-1]

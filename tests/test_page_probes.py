@@ -64,7 +64,7 @@ def test_the_map_leads_to_the_nics_of_a_host_and_says_what_they_are(watched: Wat
     expect(page.locator(".total")).to_contain_text("1 NIC matches")
 
 
-def test_a_fabric_that_was_never_probed_says_so(browser, watched: Watched) -> None:  # type: ignore[no-untyped-def] - a fixture
+def test_a_fabric_that_was_never_probed_says_so(browser, watched: Watched) -> None:  # type: ignore[no-untyped-def]  # a fixture
     small, seen = fabric()
     with Site(publication(small.plan, seen)) as other:
         one = Watched(browser, other, apart=True)

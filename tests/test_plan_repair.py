@@ -165,7 +165,7 @@ def test_switches_of_one_pod_wait_for_each_other() -> None:
     answer = asked(many(), "far=gpu-001", people=4)
     for group in answer.not_together:
         placed = sorted((one.starts, one.ends) for one in answer.repairs if one.key in group.causes and one.starts)
-        assert all(one[1] <= two[0] for one, two in pairwise(placed)), group.why  # type: ignore[operator] - all begin
+        assert all(one[1] <= two[0] for one, two in pairwise(placed)), group.why  # type: ignore[operator]  # all begin
     assert any("of pod" in group.why for group in answer.not_together)
 
 

@@ -124,14 +124,14 @@ def test_shares_are_kept_side_by_side_until_the_lists_are_cut_in_another_way() -
     results.put(near, AT, EVERY, _recordings(near))
     results.put(far, AT + EVERY, EVERY, _recordings(far))
     (first, *_) = results.readings(AT + EVERY)
-    runs = {fact.run for fact in first.facts}  # type: ignore[union-attr] - facts of probes
+    runs = {fact.run for fact in first.facts}  # type: ignore[union-attr]  # facts of probes
     assert len(runs) == 2
     assert first.at == AT
     kinds = [type(fact) for fact in first.facts]
     assert kinds == sorted(kinds, key=[ProbeReach, ProbeTrouble].index), "a reading's facts are grouped by kind"
     results.put(Turn(NEAR, Share(0, 3)), AT + EVERY, EVERY, {})
     (first, *_) = results.readings(AT + EVERY)
-    assert len({fact.run for fact in first.facts}) == 1  # type: ignore[union-attr] - facts of probes
+    assert len({fact.run for fact in first.facts}) == 1  # type: ignore[union-attr]  # facts of probes
     results.put(ALL, AT + EVERY, EVERY, {})
     assert not any(reading.facts for reading in results.readings(AT + EVERY))
 
@@ -164,7 +164,7 @@ def _of(plan: Plan, *mtus: int, **settings: int) -> Settings:
         one.b.device: [NetLink(c.b.name, mtu=9400) for c in cables if c.b.device == one.b.device] for one in cables
     }
     links += [Reading(leaf, "net_link", AT, tuple(ports)) for leaf, ports in of_leaf.items()]
-    return of_round(Settings(**settings), Round(plan, Snapshot(AT, links)))  # type: ignore[arg-type] - a test names its fields
+    return of_round(Settings(**settings), Round(plan, Snapshot(AT, links)))  # type: ignore[arg-type]  # a test names its fields
 
 
 @pytest.mark.parametrize("wrong", [{"every": "59s"}, {"packets_per_second": 101}, {"user": "a b"}])
@@ -194,7 +194,7 @@ def _repeated(monkeypatch: pytest.MonkeyPatch, *runs: object) -> tuple[list[obje
     monkeypatch.setattr(probing, "probed", probed)
     monkeypatch.setattr(probing.time, "sleep", sleep)
     with pytest.raises(typer.Exit) as ended:
-        probing.repeated(None, 600.0, told.append)  # type: ignore[arg-type] - `probed` stands in its way
+        probing.repeated(None, 600.0, told.append)  # type: ignore[arg-type]  # `probed` stands in its way
     assert ended.value.exit_code == 130
     return told, pauses
 

@@ -151,7 +151,7 @@ def test_what_counts_is_a_recording_again_for_a_capture() -> None:
     twice = [json.loads(text), {**json.loads(text), "run": "another"}]
     both = _read(json.dumps(twice))
     assert Counter(_read(recording_of("gpu-001", both))) == Counter(both)
-    assert {fact.run for fact in both} == {"another", json.loads(text)["run"]}  # type: ignore[union-attr] - facts of probes
+    assert {fact.run for fact in both} == {"another", json.loads(text)["run"]}  # type: ignore[union-attr]  # facts of probes
 
 
 def _read(text: str) -> tuple[Fact, ...]:

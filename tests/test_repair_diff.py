@@ -77,7 +77,7 @@ def new_name(platform: str, commands: tuple[str, ...], now: str) -> str:
     """The name that a device has after these commands: those with a shell run in one."""
     text = "\n".join(commands)
     if platform in IN_A_CLI:
-        return re.search(IN_A_CLI[platform], text)[1]  # type: ignore[index] - a text without it fails the test
+        return re.search(IN_A_CLI[platform], text)[1]  # type: ignore[index]  # a text without it fails the test
     done = subprocess.run(["sh", "-c", SHELLS + text], env={"NOW": now}, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("named")), now)
@@ -176,7 +176,7 @@ def test_nics_in_another_order_get_link_files_or_the_plan_their_names(variant: s
 def named_by(file: Path) -> tuple[str, str]:
     """MAC and name of a `.link` file."""
     text = configparser.ConfigParser()
-    text.optionxform = str  # type: ignore[assignment,method-assign] - as the module's documentation does
+    text.optionxform = str  # type: ignore[assignment,method-assign]  # as the module's documentation does
     text.read(file)
     return text["Match"]["PermanentMACAddress"], text["Link"]["Name"]
 
@@ -263,7 +263,7 @@ def test_other_causes_say_why_there_is_none() -> None:
     (cause,) = before.evaluation.causes
 
     def refused(**change: object) -> TextRepair:
-        evaluation = replace(before.evaluation, causes=(replace(cause, **change),))  # type: ignore[arg-type] - any field
+        evaluation = replace(before.evaluation, causes=(replace(cause, **change),))  # type: ignore[arg-type]  # any field
         shown = replace(before, evaluated=replace(before.evaluated, evaluation=evaluation))
         (repair,) = repair_diff(shown, "c1").repairs
         return repair

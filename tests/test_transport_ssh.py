@@ -206,7 +206,7 @@ def test_nobody_listening_is_reported() -> None:
     ],
 )
 def test_a_server_that_hangs_or_resets_is_an_error_in_time(behave: object, has_seconds: float, summary: str) -> None:
-    with odd_server(behave) as port:  # type: ignore[arg-type] - one of the functions above
+    with odd_server(behave) as port:  # type: ignore[arg-type]  # one of the functions above
         target = Target("gpu-001", "127.0.0.1", timeout_seconds=has_seconds)
         target = replace(target, ssh=replace(target.ssh, port=port, agent=False))
         error, seconds = asyncio.run(waited(asking(target, [TOPO])))

@@ -277,7 +277,7 @@ async def ask_with_password(
     )
     known = tmp_path / "known"
     known.write_text(f"[127.0.0.1]:{server.get_port()} {key.export_public_key().decode()}")
-    reported = SshAccess(user="me", known_hosts=str(known), port=server.get_port(), agent=False, **access)  # type: ignore[arg-type] - fields of SshAccess
+    reported = SshAccess(user="me", known_hosts=str(known), port=server.get_port(), agent=False, **access)  # type: ignore[arg-type]  # fields of SshAccess
     asked: Transport = transport()
     try:
         return await asked.ask(Target("leaf-1", "127.0.0.1", platform=platform, ssh=reported), [RDMA])

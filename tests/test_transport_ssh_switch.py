@@ -42,7 +42,7 @@ def rounds(target: Target, *asked: list[str], limits: Limits = LIMITS) -> list[l
 
 
 def switch(server: Sshd, **options: float) -> Target:
-    return replace(server.target("leaf-1"), platform="cumulus", **options)  # type: ignore[arg-type] - fields of Target
+    return replace(server.target("leaf-1"), platform="cumulus", **options)  # type: ignore[arg-type]  # fields of Target
 
 
 def texts(answers: list[Answer]) -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ def test_a_held_connection_that_died_is_made_again(server: Sshd) -> None:
 
 @pytest.mark.parametrize("behave", [silent, stuck_after_banner, resetting, closing_after_banner])
 def test_a_switch_that_hangs_or_resets_is_an_error_in_time(behave: object) -> None:
-    with odd_server(behave) as port:  # type: ignore[arg-type] - one of the functions above
+    with odd_server(behave) as port:  # type: ignore[arg-type]  # one of the functions above
         access = SshAccess(port=port, agent=False)
         target = Target("leaf-1", "127.0.0.1", platform="eos", timeout_seconds=0.5, ssh=access)
         error, seconds = asyncio.run(waited(asking(target, [SHOW])))
@@ -181,7 +181,7 @@ class _EosServer(asyncssh.SSHServer):
 
     def session_requested(self) -> object:
         stream = asyncssh.SSHServerProcess(act_as_eos, None, 0, False)
-        stream.exec_requested = lambda command: False  # type: ignore[method-assign] - what is being played
+        stream.exec_requested = lambda command: False  # type: ignore[method-assign]  # what is being played
         return stream
 
 

@@ -52,7 +52,7 @@ SKEWS = (
 @pytest.mark.parametrize(("question", "given", "why"), SKEWS)
 def test_both_versions_are_named(older: Source, question: object, given: dict[str, str], why: str) -> None:
     with pytest.raises(CommandError) as raised:
-        ask(question, given, older)  # type: ignore[arg-type] - a question of another answer
+        ask(question, given, older)  # type: ignore[arg-type]  # a question of another answer
     words = str(raised.value)
     assert f"runs truerail {OLD}, this command is truerail {__version__}, and " in words
     assert why in words
