@@ -56,9 +56,11 @@ _CUMULUS = (
 _ASKED = asks("(?:ethtool|mlxlink|nv|show)", "(?:-m|--module-info|--dump-module-eeprom|-d|interface|transceiver)")
 _LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? (\d{1,3})\)")
 _NAMES = Names(
-    *("Module temperature", "Laser rx power low alarm threshold", "Laser rx power high alarm threshold"),
+    "Module temperature",
+    "Laser rx power low alarm threshold",
+    "Laser rx power high alarm threshold",
     *("Vendor name", "Vendor PN", "Vendor SN"),
-    ("Connector", "Transmitter technology", "Vendor PN"),
+    medium=("Connector", "Transmitter technology", "Vendor PN"),
     rx=("Rcvr signal avg optical power", "Receiver signal average optical power", "Receiver signal OMA"),
     tx=("Transmit avg optical power", "Laser output power"),
     bias=("Laser tx bias current", "Laser bias current"),

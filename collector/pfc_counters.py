@@ -79,6 +79,8 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
 )
 def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port. Raises `UnreadableError`."""
+    if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign
+        return ethtool.pfc_counters(answer)
     if sonic_database.is_dump(answer):
         return sonic_database.pfc_counters(answer)
     if is_json(answer) and cumulus_forms.nvue_understands(answer):
@@ -100,8 +102,6 @@ def _from_text(answer: str) -> list[PortCounters]:
         return eos_forms.text_counters(answer)
     if enterprise_forms.pfc_is_table(answer):
         return enterprise_forms.pfc_counters(lines(answer))
-    if ethtool.TITLE in answer:
-        return ethtool.pfc_counters(answer)
     found = tables(answer)
     if sonic_forms.is_frames(found):
         return sonic_forms.counters(found)

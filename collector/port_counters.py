@@ -91,6 +91,8 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
 )
 def port_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with counters. Raises `UnreadableError`."""
+    if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign
+        return ethtool.port_counters(answer)
     if sonic_database.is_dump(answer):
         return sonic_database.port_counters(answer)
     if is_json(answer) and cumulus_forms.nvue_understands(answer):
@@ -119,8 +121,6 @@ def _from_text(answer: str) -> list[PortCounters]:
         return nxos_forms.port_from_text(answer)
     if sonic_forms.is_details(answer):
         return sonic_forms.from_details(answer)
-    if ethtool.TITLE in answer:
-        return ethtool.port_counters(answer)
     raise UnreadableError("not an answer about what ports counted", line=1, text=answer.strip().split("\n")[0])
 
 

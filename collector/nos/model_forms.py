@@ -115,10 +115,12 @@ _PORT_COUNTERS = {
 }
 _READINGS = ("input-power", "output-power", "laser-bias-current")
 _SRLINUX = Names(
-    *("temperature", "low-alarm-threshold", "high-alarm-threshold", "vendor", "vendor-part-number"),
-    "vendor-serial-number",
-    ("ethernet-pmd", "connector-type", "vendor-part-number"),
-    *(_READINGS[:1], _READINGS[1:2], _READINGS[2:]),
+    *("temperature", "low-alarm-threshold", "high-alarm-threshold"),
+    *("vendor", "vendor-part-number", "vendor-serial-number"),
+    medium=("ethernet-pmd", "connector-type", "vendor-part-number"),
+    rx=_READINGS[:1],
+    tx=_READINGS[1:2],
+    bias=_READINGS[2:],
 )
 _CASTS = ("unicast", "multicast", "broadcast")
 PORT_REQUESTS = (
@@ -270,10 +272,12 @@ OPTICS_REQUESTS = (
     *requests("/components"),
 )
 _OPTICS_SIGN = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"\s*:')
-_OPENCONFIG = Names(
-    *("temperature", "input-power-lower", "input-power-upper", "vendor", "part", "serial"),
-    ("ethernet-pmd", "connector-type", "part"),
-    *(_READINGS[:1], _READINGS[1:2], _READINGS[2:]),
+_OPENCONFIG = _SRLINUX._replace(
+    low="input-power-lower",
+    high="input-power-upper",
+    part="part",
+    serial="serial",
+    medium=("ethernet-pmd", "connector-type", "part"),
 )
 OpticsLeaves = Mapping[str, Any]
 
