@@ -2,8 +2,9 @@
 
 import asyncio
 import socket
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +12,10 @@ from truerail.errors import JudgeUnavailableError
 from truerail.processes.messages import ALIVE_SECONDS, Message, received
 from truerail.service.events import Event, EventLog
 
+_KEEPING: Mapping[str, Any] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+"""The next judge listens at the same socket: from Python 3.13 on, a server that ends would remove its path.
+Source: https://docs.python.org/3/library/asyncio-eventloop.html#asyncio.loop.create_unix_server
+"""
 _LONGEST_QUEUE = 64 << 20
 """Bytes that wait for a front: one that reads nothing is dropped, and connects again."""
 
@@ -38,7 +43,7 @@ class LinkServer(ABC):
     async def run(self, listening: socket.socket, connected: Callable[[], None]) -> None:
         """Serves fronts until it is cancelled. `connected` is called for the first one."""
         self._connected = connected
-        server = await asyncio.start_unix_server(self._accept, sock=listening)
+        server = await asyncio.start_unix_server(self._accept, sock=listening, **_KEEPING)
         try:
             await self.follow()
         finally:
