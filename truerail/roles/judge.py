@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
-
 from truerail.errors import CommandError, HistoryStoreError, JournalUnusableError, MissingExtraError
 from truerail.journal import Journal, open_journal
 from truerail.model import Target
@@ -71,7 +69,7 @@ async def judge(
     )  # fmt: skip
     service = WatchService(watch)
     watch.outlets += _outlets(settings, watch, exposition, lambda: service.counters)
-    link = JudgeLink(service, lambda: _app(service, settings, exposition), writer, exposition)
+    link = JudgeLink(service, lambda: open_app(service, settings, exposition), writer, exposition)
     fronts = _bus_fronts(leadership, link, post)
     post.started()
     with signals(stop, (lambda: reload(watch)) if reload else None):
@@ -105,11 +103,6 @@ async def _end_without_lease(leadership: "Leadership") -> None:
     why = await leadership.lost()
     logger().error("this judge ends, and stands by", why=why, epoch=leadership.epoch)
     os._exit(LOST_LEASE)
-
-
-def _app(service: WatchService, settings: Settings, exposition: Exposition) -> FastAPI:
-    """What answers the questions that fronts pass on; made for the first one."""
-    return open_app(service, settings, exposition)
 
 
 def _journal(settings: Settings) -> Journal | None:

@@ -3,8 +3,10 @@
 import asyncio
 import socket
 import sqlite3
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from starlette.types import ASGIApp
 from starlette.types import Message as AsgiMessage
@@ -22,6 +24,10 @@ from truerail.service.logs import logger
 from truerail.viewfile.publishing import Publication, PublicationWriter
 from truerail.web.access.caller import Caller
 
+_KEEPING: Mapping[str, Any] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+"""The next judge listens at the same socket: from Python 3.13 on, a server that ends would remove its path.
+Source: https://docs.python.org/3/library/asyncio-eventloop.html#asyncio.loop.create_unix_server
+"""
 _LONGEST_QUEUE = 64 << 20
 """Bytes that wait for a front: one that reads nothing is dropped, and connects again."""
 
@@ -53,7 +59,7 @@ class JudgeLink(Spawns):
     async def run(self, listening: socket.socket, connected: Callable[[], None]) -> None:
         """Serves fronts until it is cancelled. `connected` is called for the first one."""
         self._connected = connected
-        server = await asyncio.start_unix_server(self._accept, sock=listening)
+        server = await asyncio.start_unix_server(self._accept, sock=listening, **_KEEPING)
         try:
             await self._follow()
         finally:
