@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
+from base64 import b64encode
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -193,11 +194,8 @@ class Poller:
 
     def send(self, **changes: Any) -> list[tuple[str, frozenset[str]]]:
         """Sends what the agent has; `changes` are made to the head of each message."""
-        found = []
-        for data in list(self.sent.messages(self.now, 1 << 20)):
-            line, _, rest = data.partition(b"\n")
-            found.append(self.take(json.dumps({**json.loads(line), **changes}).encode() + b"\n" + rest))
-        return found
+        sent = list(self.sent.messages(self.now, 1 << 20))
+        return [self.take(json.dumps({**json.loads(data), **changes}).encode()) for data in sent]
 
     def take(self, data: bytes) -> tuple[str, frozenset[str]]:
         return self.agents.take(name_token(self.name), data)
@@ -313,13 +311,13 @@ def test_an_answer_that_the_bus_does_not_take_says_so() -> None:
 
 
 def head(**changes: Any) -> bytes:
-    made = {"schema": 1, "start": "s", "number": 1, "sent": 1.0, "held": [], "answers": []}
-    return json.dumps(made | changes).encode() + b"\n"
+    made = {"schema": 2, "start": "s", "number": 1, "sent": 1.0, "held": [], "answers": []}
+    return json.dumps(made | changes).encode()
 
 
-def entry(**changes: Any) -> dict[str, Any]:
-    made = {"id": "0", "version": 1, "status": 0, "why": "", "complaint": "", "took": 0.1, "size": 0}
-    return made | changes
+def entry(text: bytes = b"", **changes: Any) -> dict[str, Any]:
+    made = {"id": "0", "version": 1, "status": 0, "why": "", "complaint": "", "took": 0.1}
+    return made | {"text": b64encode(text).decode()} | changes
 
 
 @pytest.mark.parametrize(
@@ -328,16 +326,16 @@ def entry(**changes: Any) -> dict[str, Any]:
         b"",
         b"\xff\xfe\n",
         b"{}\n",
-        b"[" * 100_000 + b"\n",
-        head(schema=2),
+        b"[" * 100_000,
+        head(schema=1),
         head(number="1"),
         head(sent=-1.0),
         head(sent=1e300),
         head(start="s" * 65),
         head(held=[["0", 1, -5.0]]),
         head(held=[["0", 1, 1.0]] * 2001),
-        head(answers=[entry(size=1)]),
-        head(answers=[entry(size=-1), entry(size=1)]),
+        head(answers=[entry() | {"text": "no base64"}]),
+        head(answers=[entry() | {"text": 7}]),
         head(answers=[entry(took=1e300)]),
         head(answers=[entry(complaint="x" * 1000)]),
         head(device="gpu-002")[:-1],
@@ -355,14 +353,14 @@ def test_what_is_no_message_is_dropped_and_counted(data: bytes) -> None:
 
 def test_another_schema_says_what_to_do() -> None:
     with pytest.raises(BusSchemaError, match="build the agent again"):
-        raw_message(head(schema=2))
+        raw_message(head(schema=1))
 
 
 def test_an_answer_to_a_command_that_no_collector_declares_is_dropped() -> None:
     poller = Poller()
     text = zlib.compress(b"[]")
-    odd = [entry(id=command_id("rm -r /"), size=len(text)), entry(id=command_id(LINK), size=len(text))]
-    poller.take(head(answers=odd, held=[[one["id"], 1, 0.0] for one in odd]) + text + text)
+    odd = [entry(text, id=command_id("rm -r /")), entry(text, id=command_id(LINK))]
+    poller.take(head(answers=odd, held=[[one["id"], 1, 0.0] for one in odd]))
     assert poller.dropped == 1
     assert "no collector declares" in poller.agents.problem
     assert poller.agents.whole("gpu-001")
@@ -372,7 +370,7 @@ def test_an_answer_to_a_command_that_no_collector_declares_is_dropped() -> None:
 def test_a_body_cannot_name_another_device_and_a_host_that_is_not_there_is_dropped() -> None:
     poller = Poller()
     text = zlib.compress(b"[]")
-    data = head(device="other", host="other", answers=[entry(id=command_id(LINK), size=len(text))]) + text
+    data = head(device="other", host="other", answers=[entry(text, id=command_id(LINK))])
     poller.take(data)
     assert not poller.agents.runs("other")
     assert poller.agents.take("gpu-009", data) == ("", frozenset())
@@ -385,14 +383,8 @@ def test_a_text_that_swells_or_is_damaged_is_an_error_of_its_answer_alone() -> N
     for packed, why in ((bomb, "more than 4,194,304 bytes"), (damaged, "its answer: damaged"), (cut, "cut short")):
         with pytest.raises(BusMessageError, match=why):
             inflated(packed, 4 << 20, "its answer")
-        poller.take(
-            head(
-                start=why,
-                answers=[entry(id=command_id(LINK), size=len(packed))],
-                held=[[command_id(LINK), 1, 0.0]],
-            )
-            + packed
-        )
+        answers = [entry(packed, id=command_id(LINK))]
+        poller.take(head(start=why, answers=answers, held=[[command_id(LINK), 1, 0.0]]))
         answer = poller.agents.answers("gpu-001", [LINK])[0]
         assert why in answer.error
         assert not answer.refused, "no other command is asked for"
@@ -403,7 +395,7 @@ def test_more_than_one_host_may_hold_is_dropped() -> None:
     ids = [command_id(text) for texts in applicable(Role.HOST, "linux").values() for text in texts][:9]
     for number, one in enumerate(ids, 1):
         listed = [[name, 1, 0.0] for name in ids[:number]]
-        poller.take(head(number=number, answers=[entry(id=one, size=1 << 20)], held=listed) + bytes(1 << 20))
+        poller.take(head(number=number, answers=[entry(bytes(1 << 20), id=one)], held=listed))
     assert "bytes of answers" in poller.agents.problem
     assert not poller.agents.whole("gpu-001")
 

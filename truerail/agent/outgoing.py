@@ -1,4 +1,4 @@
-"""Answers as messages: a line of JSON, and behind it the texts, each compressed by zlib.
+"""Answers as messages of JSON, each text by zlib and base64.
 
 `held` names all answers that the agent has, with their versions and ages: a receiver sees by it what it lacks, and asks
 for it. No message names a command or a device: a command has an id, and the device is that of the subject.
@@ -6,6 +6,7 @@ for it. No message names a command or a device: a command has an id, and the dev
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from hashlib import blake2b
 from .command_jobs import Result
 from .declared import command_id
 
-SCHEMA = 1
+SCHEMA = 2
 _PART_BYTES = 512 << 10
 """A message with more is sent in parts: the least that a bus takes by default is 1 MiB."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -108,7 +109,7 @@ class Answers:
         self, now: float, part: list[tuple[str, Answer]], *, more: bool, begins: bool, ends: bool = False
     ) -> bytes:
         self._number += 1
-        head = {
+        message = {
             "schema": SCHEMA,
             "start": self._start,
             "number": self._number,
@@ -127,9 +128,9 @@ class Answers:
                     "why": one.why,
                     "complaint": one.complaint.decode("utf-8", "replace"),
                     "took": round(one.took_seconds, 4),
-                    "size": len(one.packed),
+                    "text": base64.b64encode(one.packed).decode(),
                 }
                 for name, one in part
             ],
         }
-        return b"\n".join((json.dumps(head, separators=(",", ":")).encode(), b"".join(one.packed for _, one in part)))
+        return json.dumps(message, separators=(",", ":")).encode()

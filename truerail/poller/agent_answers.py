@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from truerail.errors import BusMessageError
 from truerail.link.clocks import Clock
 from truerail.link.codec import inflated
-from truerail.link.raw_answers import Answered, Head, command_id, raw_message
+from truerail.link.raw_answers import Answered, RawMessage, command_id, raw_message
 from truerail.link.subjects import name_token
 from truerail.model import Target
 from truerail.model.names import printable
@@ -38,9 +38,7 @@ _NEVER_ASKED = "the agent has not run this command"
 class _Held:
     """One answer: `read_at` in Unix seconds of this machine's clock."""
 
-    version: int
-    head: Answered
-    packed: bytes
+    answer: Answered
     read_at: float
 
 
@@ -182,67 +180,69 @@ class AgentAnswers:
             message = raw_message(data)
         except BusMessageError as error:
             return self._drop(str(error), name)
-        return self._take(name, message.head, message.texts)
+        return self._take(name, message)
 
-    def _take(self, name: str, head: Head, texts: tuple[bytes, ...]) -> tuple[str, frozenset[str]]:
+    def _take(self, name: str, message: RawMessage) -> tuple[str, frozenset[str]]:
         life, now = self._lives.get(name), self._clock()
-        if life is None or life.start != head.start:
+        if life is None or life.start != message.start:
             recent = life.recent if life else deque([now], MOST_MESSAGES)
-            life = self._lives[name] = _Life(head.start, Clock(), now, now, datetime.now(UTC), recent)
-        if head.number <= life.number:
+            life = self._lives[name] = _Life(message.start, Clock(), now, now, datetime.now(UTC), recent)
+        if message.number <= life.number:
             return self._drop("a message that came twice", name)
-        life.number, life.heard, life.heard_at, life.running = head.number, now, datetime.now(UTC), not head.ends
+        life.number, life.heard, life.heard_at, life.running = message.number, now, datetime.now(UTC), not message.ends
         if now - life.clock_since > _CLOCK_SECONDS:
             life.clock, life.clock_since = Clock(), now
         arrived = self._now()
-        life.clock.heard(head.sent, arrived)
+        life.clock.heard(message.sent, arrived)
         if name not in self._mine:
             return "", frozenset()
-        sent_at = min(head.sent + life.clock.offset_seconds, arrived)
-        changed = self._hold(name, life, head, texts, sent_at)
+        sent_at = min(message.sent + life.clock.offset_seconds, arrived)
+        changed = self._hold(name, life, message, sent_at)
         if life.whole and not life.taken:
             life.taken = True
             return name, frozenset(self._collector[one] for one in life.held) - {PROBE}
-        return (name, changed) if head.event and changed else ("", frozenset())
+        return (name, changed) if message.event and changed else ("", frozenset())
 
-    def _hold(self, name: str, life: _Life, head: Head, texts: tuple[bytes, ...], sent_at: float) -> frozenset[str]:
+    def _hold(self, name: str, life: _Life, message: RawMessage, sent_at: float) -> frozenset[str]:
         """Holds the answers of a message. Returns the collectors that they are for."""
         changed = set()
-        for answered, packed in zip(head.answers, texts, strict=True):
+        for answered in message.answers:
             collector = self._collector.get(answered.id)
             if collector is None:
                 self._drop("an answer to a command that no collector declares", name)
                 continue
-            life.held[answered.id] = _Held(answered.version, answered, packed, sent_at)
+            life.held[answered.id] = _Held(answered, sent_at)
             changed.add(collector)
-        listed = {one: (version, age) for one, version, age in head.held if one in self._collector}
-        if not head.more:
+        listed = {one: (version, age) for one, version, age in message.held if one in self._collector}
+        if not message.more:
             life.held = {one: held for one, held in life.held.items() if one in listed}
         for one, (version, age) in listed.items():
             held = life.held.get(one)
-            if held is not None and held.version == version:
+            if held is not None and held.answer.version == version:
                 held.read_at = sent_at - age
-        if sum(len(held.packed) for held in life.held.values()) > MOST_HELD_BYTES:
+        if sum(len(held.answer.text) for held in life.held.values()) > MOST_HELD_BYTES:
             life.held = {}
             self._drop(f"more than {MOST_HELD_BYTES:,} bytes of answers", name)
-        there = all(one in life.held and life.held[one].version == version for one, (version, _) in listed.items())
-        life.begins, life.whole = head.begins, there and not head.more and not head.begins
-        if not there and not head.more:
+        there = all(
+            one in life.held and life.held[one].answer.version == version for one, (version, _) in listed.items()
+        )
+        life.begins, life.whole = message.begins, there and not message.more and not message.begins
+        if not there and not message.more:
             self.request(name)
         return frozenset(changed - {PROBE})
 
     def _answer(self, command: str, held: _Held | None) -> Answer:
         if held is None:
             return Answer(command, error=_NEVER_ASKED, refused=True)
-        head, at = held.head, held.read_at
-        if head.why:
-            return Answer(command, error=printable(head.why, 160), took_seconds=head.took, read_at=at)
+        answer, at = held.answer, held.read_at
+        if answer.why:
+            return Answer(command, error=printable(answer.why, 160), took_seconds=answer.took, read_at=at)
         try:
-            text = inflated(held.packed, ANSWER_BYTES, "its answer").decode(errors="replace")
+            text = inflated(answer.text, ANSWER_BYTES, "its answer").decode(errors="replace")
         except BusMessageError as error:
             return Answer(command, error=str(error), read_at=at)
-        why = refusal(min(max(head.status, 0), 255), first_line(head.complaint.encode()))
-        return Answer(command, text, why, head.took, bool(why), at)
+        why = refusal(min(max(answer.status, 0), 255), first_line(answer.complaint.encode()))
+        return Answer(command, text, why, answer.took, bool(why), at)
 
     def _drop(self, why: str, of: str) -> tuple[str, frozenset[str]]:
         self.counts["dropped_total"] += 1
