@@ -130,7 +130,7 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     if not maybe and (len(lost) < planned or len(strange) < _FEWEST):
         return Fit()
     asked = _spelled(names, maybe)
-    whose = {plan for plan, _ in asked} or {*lost.values()}
+    whose = dict(asked) or {*lost.values()}
     match = Match(
         tuple(name for name in lost.values() if name in whose), asked, *_in_places(maybe, places), True, of_devices=True
     )

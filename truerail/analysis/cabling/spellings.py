@@ -64,16 +64,16 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def lines(
-    planned: Iterable[str], own: Collection[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
+    planned: Collection[str], own: Collection[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
 ) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
     """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
     show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
     of `kept` do elsewhere: whatever system counts from 0 or in lanes.
     """
     meant = dict[str, tuple[str, int]]()
-    own_forms = set(map(form, own))
+    both = set(map(form, planned)) & set(map(form, own))
     for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
-        if "#" in of_plan and (of_plan == of_own or of_plan not in own_forms):  # own names keep their meaning
+        if "#" in of_plan and (of_plan == of_own or not {of_plan, of_own} <= both):  # each keeps its meaning
             meant.setdefault(of_plan, (of_own, count))
     sides = [(_Line(planned, one), _Line(own, of), count, (one, of)) for one, (of, count) in meant.items()]
     for mine, theirs in product(("stepped", "plain"), repeat=2):

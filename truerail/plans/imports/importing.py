@@ -169,8 +169,7 @@ def _in_band(found: list[ImportRow], rows: Rows) -> list[ImportRow]:
     of_fabric = first_ports((Port(row.a.device, row.a.port), Port(row.b.device, row.b.port)) for row in found)
 
     def apart(end: End) -> bool:
-        port = Port(end.device, end.port)
-        return is_out_of_band(port, end.kind, alone=port in of_fabric)
+        return is_out_of_band(Port(end.device, end.port), end.kind, alone=(end.device, end.port) in of_fabric)
 
     aside = [apart(row.a) or apart(row.b) for row in found]
     if all(aside):

@@ -17,15 +17,9 @@ from truerail.plans.imports.tables import Table, read_tables
 from truerail.plans.numbers import speed_gbps
 
 Reader = Callable[[Any], Rows | None]
-
-
-def mentions_cloud(text: str) -> bool:
-    """Whether a text lists hosts by their place in a cloud's network, as OCI's topology of RDMA hosts."""
-    return _CLOUD.search(text) is not None
-
-
 _MOST_NESTED = 4
-_CLOUD = re.compile(r"(?:compute[-_]?)?(?:hpc[-_]?island|network[-_]?block|local[-_]?block)[-_]?id", re.IGNORECASE)
+CLOUD = re.compile(r"(?:compute[-_]?)?(?:hpc[-_]?island|network[-_]?block|local[-_]?block)[-_]?id", re.IGNORECASE)
+"""A list of hosts by their place in a cloud's network, as OCI's topology of RDMA hosts."""
 
 
 def air(data: Any) -> Rows | None:
@@ -77,9 +71,9 @@ def batfish(data: Any) -> Rows | None:
     edges = get(data, "edges")
     if not isinstance(edges, list) or not any("node1" in edge for edge in dicts(edges)):
         return None
-    pairs = ([get(edge, node) for node in ("node1", "node2")] for edge in dicts(edges))
+    ends = [[get(edge, node) for node in ("node1", "node2")] for edge in dicts(edges)]
     return Rows.of_links(
-        [End(text(get(node, "hostname")), text(get(node, "interfaceName"))) for node in pair] for pair in pairs
+        [End(text(get(one, "hostname")), text(get(one, "interfaceName"))) for one in two] for two in ends
     )
 
 

@@ -87,7 +87,7 @@ def _of_json(text: str, file: str) -> tuple[str, Rows] | None:
     found = _first(json_plans.READERS, data)
     if found is None and (rows := json_plans.records(data, file)) is not None:
         return "cable records", rows
-    if found is None and json_plans.mentions_cloud(text):
+    if found is None and json_plans.CLOUD.search(text):
         raise QueryError("a cloud's topology lists hosts by their place in its network, and no ports: expected cables")
     return found
 

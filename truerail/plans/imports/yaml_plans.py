@@ -208,14 +208,12 @@ def arista_lab(documents: Documents) -> Rows | None:
     peers = [(name, one, key) for name, (of, key) in nodes.items() for one in dicts(of.get("neighbors"))]
     if not any("neighborDevice" in one for _, one, _ in peers):
         return None
-    return Rows.of(
-        ImportRow(
-            End(name, text(one.get("port")), kind="host" if key == "hosts" else ""),
-            End(far := text(one.get("neighborDevice")), text(one.get("neighborPort"))),
-            where=f"neighbor {far} of {name}",
-        )
-        for name, one, key in peers
-    )
+    rows = Rows()
+    for name, one, key in peers:
+        a = End(name, text(one.get("port")), kind="host" if key == "hosts" else "")
+        b = End(text(one.get("neighborDevice")), text(one.get("neighborPort")))
+        rows.add(ImportRow(a, b, where=f"neighbor {b.device} of {name}"))
+    return rows
 
 
 def _each_node(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
