@@ -4,7 +4,6 @@
 Needs Python 3.6 or newer, no root, no library, and writes nothing to disk. Its argument, `/etc/truerail/probe.json`,
 belongs to root and limits what this host sends, in one run at a time. Standard input is one line of JSON, the tasks;
 its end stops the probes, and what was counted is printed. Standard error has this host's clock, then the progress.
-
 A flow has rows of packets: source port, TTL, size, count, seconds until the first one, seconds from each to the next.
 
 Traps that this file avoids:
@@ -175,18 +174,16 @@ class Probe:
 
     def drain(self, until: float) -> None:
         """Reads what arrives until a time; ends early where standard input ends."""
-        while not self.stopped:
+        left = 1.0
+        while left > 0 and not self.stopped:
             left = until - now()
             for number, _ in self.poll.poll(max(0.0, left)):
-                if number == 0:
-                    if not os.read(0, 65536):
-                        self.stopped = True
-                        self.poll.unregister(0)
-                    continue
-                made, key = self.sockets[number]
-                self.complain(made, key) if key else self.hear(made)
-            if left <= 0:
-                return
+                if number:
+                    made, key = self.sockets[number]
+                    self.complain(made, key) if key else self.hear(made)
+                elif not os.read(0, 65536):
+                    self.stopped = True
+                    self.poll.unregister(0)
 
     def socket_of(self, flow: Json, source_port: int) -> Optional[socket.socket]:
         """The socket of a flow and source port; for a new one the longest unused is closed. None where refused."""
@@ -283,8 +280,7 @@ class Probe:
         self.send_all()
         say(f"sent {sum(self.sent.values())} of {self.planned}")
         if self.stopped:  # others may have sent until now: what is under way shall not look lost
-            self.stopped = False
-            self.tasks["stop_at"] = min(self.tasks["stop_at"], now() + LINGER_SECONDS)
+            self.stopped, self.tasks["stop_at"] = False, min(self.tasks["stop_at"], now() + LINGER_SECONDS)
         self.drain(self.tasks["stop_at"])
         if sum(self.full.values()):
             self.trouble[("buffer full", "", None, None)] += sum(self.full.values())
