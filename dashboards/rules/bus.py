@@ -29,7 +29,7 @@ def _of_job(metric: str, good: float, bad: float) -> Story:
 
 
 BUS_ALERTS = Group(
-    "truerail.link",
+    "truerail.bus",
     alerts=(
         Alert(
             "TruerailNoLeader", C, "max by (job) (truerail_judge_leader) == 0", 1,
