@@ -9,7 +9,7 @@ from rich.text import Text
 
 from truerail.analysis.cabling import State
 from truerail.files.nodesets import fold
-from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.columns import NONE
 from truerail.model.finding import Evaluation, Severity, Status, Verdict, is_down
 from truerail.outputs.options import Options
@@ -37,8 +37,7 @@ _DOES = {
     CauseKind.MAINTENANCE: ("maintenance", "touches {}"),
     CauseKind.UNKNOWN: ("a fault of unknown cause", "affects {}"),
 }
-"""The name of a kind of cause in a sentence, and its effect on hosts. The others put cables on wrong rails."""
-_WRONG_RAIL = "puts {} on a wrong rail"
+"""The name of a kind of cause in a sentence, and its effect on hosts. Others of cables put them on wrong rails."""
 TRAFFIC_RULES = ("PFC", "RAL", "LNK", "LBL", "ECN", "INC", "NIC004", "NIC005")
 """Rules whose findings may slow a job."""
 
@@ -178,7 +177,9 @@ def _incomplete(verdicts: Iterable[Verdict]) -> str:
 
 
 def _what(cause: CauseLine, affected: Mapping[str, int], hosts: int) -> str:
-    does = _DOES.get(CauseKind(cause.kind), ("", _WRONG_RAIL))[1]
+    kind = CauseKind(cause.kind)
+    of_others = "puts {} on a wrong rail" if CAUSE_KINDS[kind].harm is Harm.CABLES else "affects {}"
+    does = _DOES.get(kind, ("", of_others))[1]
     if cause.undecided:
         verb, _, rest = does.partition(" ")
         does = f"may {verb.removesuffix('s')} {rest}"

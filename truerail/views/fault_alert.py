@@ -76,7 +76,7 @@ def _alert(publication: Published, fault: OpenFault, elsewhere: Elsewhere) -> Fa
     runbook = known.runbook if known else fault.rule
     return FaultAlert(
         name=name,
-        title=known.title if known and known.title else "A finding that no cause explains",
+        title=(known.title or "Announced work") if known else "A finding that no cause explains",
         severity=fault.severity.value,
         state=_state(name, muted, fires_at, publication.at),
         why_none="" if name else _why_none(fault),
