@@ -96,8 +96,11 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
 )
 def mac_table(answer: str, device: Device) -> list[MacEntry]:
     """One `MacEntry` for each MAC learned or configured on a port, in the answer's order. Raises `UnreadableError`."""
-    found = document(answer)
-    return list(_from_text(answer) if found is None else _from_json(found))
+    if (found := document(answer)) is not None:
+        return list(_from_json(found))
+    entries = list(_from_text(answer))
+    refuse_several(answer)
+    return entries
 
 
 def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iterator[MacEntry]:
@@ -193,7 +196,6 @@ def _from_text(answer: str) -> Iterator[MacEntry]:
         raise UnreadableError("not a MAC table but one of neighbors", line=1, text=answer.strip().split("\n")[0])
     if not found and not titled and not _of_linux(answer):
         raise UnreadableError("not a MAC table", line=1, text=answer.strip().split("\n")[0])
-    refuse_several(answer)
     yield from found
 
 

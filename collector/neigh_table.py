@@ -106,7 +106,9 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 def neigh_table(answer: str, device: Device) -> list[AddressEntry]:
     """One `AddressEntry` for each address with a MAC, in the answer's order. Raises `UnreadableError`."""
     found = document(answer)
-    entries = _from_text(answer) if found is None else _from_json(found)
+    entries = list(_from_text(answer) if found is None else _from_json(found))
+    if found is None:
+        refuse_several(answer)
     return [entry for entry in entries if entry.mac != _NO_MAC or entry.state]
 
 
@@ -213,7 +215,6 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
-    refuse_several(answer)
     named = has_title(
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface

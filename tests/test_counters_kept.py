@@ -232,24 +232,6 @@ def rows(journal: Journal) -> int:
         return int(connection.execute(text("SELECT count(*) FROM blobs")).scalar_one())
 
 
-def test_a_journal_of_the_first_version_gets_what_came_later_and_keeps_its_rows(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/old.db"
-    journal = open_journal(JournalSettings(url))
-    journal.note("kim", "login", "", AT)
-    with journal._database.writing() as connection:
-        for later in ("blobs", "cause_events", "fence", "job_hosts", "jobs"):
-            connection.execute(text(f"DROP TABLE {later}"))
-        for table, later in (("links", "first_at"), ("rounds", "epoch")):
-            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {later}"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
-    journal.close()
-    again = open_journal(JournalSettings(url))
-    again.keep_blob("counters", b"now", AT)
-    assert again.blob("counters") == b"now"
-    assert [record.who for record in again.audit()] == ["kim"]
-    again.close()
-
-
 # --- the service ------------------------------------------------------------------------------------------------------
 
 

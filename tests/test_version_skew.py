@@ -31,10 +31,10 @@ def older() -> Iterator[Source]:
     """A service of an older version."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("truerail.web.application.__version__", OLD)
-        application._api.cache_clear()
+        application.shared_api.cache_clear()
         with Site(published()) as site:
             yield Source(site.url, None, None, None, None)
-    application._api.cache_clear()
+    application.shared_api.cache_clear()
 
 
 LATER = Parameter("later", help="", kind=Kind.NAME, needed=False, option=True)

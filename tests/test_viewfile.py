@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from truerail.viewfile.divided import Publication
 
 from tests.fake_tower import NOW, fabric, published
 from tests.patience import ENOUGH
@@ -20,9 +19,10 @@ from truerail.model.history import NoHistory
 from truerail.outputs.metrics import Exposition
 from truerail.questions.where import where
 from truerail.questions.why import why
+from truerail.viewfile.publishing import Publication, PublicationWriter
 from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME
-from truerail.viewfile.writer import ViewWriter, Written
+from truerail.viewfile.writer import Written
 from truerail.views.device import device_view, port_lines
 from truerail.views.fabric import fabric_view
 from truerail.views.fabric_map import fabric_map, map_causes
@@ -53,7 +53,7 @@ class View:
     """A view with its writer and a reader."""
 
     def __init__(self, folder: Path) -> None:
-        self.writer, self.reader = ViewWriter(folder / NAME), ViewReader(folder / NAME)
+        self.writer, self.reader = PublicationWriter(folder / NAME), ViewReader(folder / NAME)
         self.exposition = Exposition()
 
     def write(self, publication: Published) -> Written:

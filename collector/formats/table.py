@@ -127,7 +127,7 @@ _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]|icmpv6", re.IGNORECASE)
 _VLAN = re.compile(r"([0-9]{1,5})(?:/-){0,2}")
 """VRP prints what else a row may have behind the VLAN: `10/-/-`."""
-_HEADING = re.compile(r"^(?=.*(?:mac|hw|hardware|lladd?r|address))(?=.*(?:port|interface|iface|type))\D*$")
+_HEADING = re.compile(r"^(?=.*(?:mac|hw|hardware|lladd?r|address))(?=.*(?:port|interface|iface|type))(?:\D|(?<=ipv)[46])*$")
 """Labels of columns, in small letters."""
 _PART_OF_TABLE = re.compile(r"(?!total).*\b(?:vrf|context|instance|domain|vlan|slot|location|\d+/\S*cpu\d+)\b")
 """What comes above each of several tables of one device, in small letters. A total below one may name it again."""
