@@ -127,7 +127,9 @@ _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]|icmpv6", re.IGNORECASE)
 _VLAN = re.compile(r"([0-9]{1,5})(?:/-){0,2}")
 """VRP prints what else a row may have behind the VLAN: `10/-/-`."""
-_HEADING = re.compile(r"^(?=.*(?:mac|hw|hardware|lladd?r|address))(?=.*(?:port|interface|iface|type))(?:\D|(?<=ipv)[46])*$")
+_HEADING = re.compile(
+    r"^(?=.*(?:mac|hw|hardware|lladd?r|address))(?=.*(?:port|interface|iface|type))(?:\D|(?<=ipv)[46])*$"
+)
 """Labels of columns, in small letters."""
 _PART_OF_TABLE = re.compile(r"(?!total).*\b(?:vrf|context|instance|domain|vlan|slot|location|\d+/\S*cpu\d+)\b")
 """What comes above each of several tables of one device, in small letters. A total below one may name it again."""
@@ -196,9 +198,9 @@ def refuse_several(answer: str) -> None:
     for number, line in enumerate(lines(answer), 1):
         text = " ".join(line.lower().split())
         if not _HEADING.search(text):
-            above.append(text)
+            above = [] if _MAC.search(text) else [*above, text]  # what is above a row is not above the next heading
             continue
-        named = {one for one in above if _PART_OF_TABLE.match(one) and not _MAC.search(one)} - parts
+        named = set(filter(_PART_OF_TABLE.match, above)) - parts
         if text in headings and not named:
             raise UnreadableError("a second heading: the answers of two devices", line=number, text=text)
         above, headings, parts = [], headings | {text}, parts | named

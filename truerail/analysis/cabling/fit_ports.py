@@ -324,7 +324,7 @@ class _Group:
             port
             for device, port in ports
             if port not in meant and port.name not in device.planned_as
-            if form(port.name) not in forms or port.name in voted
+            if form(port.name) not in forms or (port.name in voted and not (best and best.natural))
         ]
         found = self._match(meant, self.explained(best) if best else 0)
         if best is None or not best.clear:
