@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tests.nats_bus import TIMING, Addressed, NatsServer
 from tests.patience import ENOUGH, until
 from tests.poller_fabric import simulation, zoned_work
 from tests.watched_service import settings_for
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.window import STEP_SECONDS
 from truerail.analysis.round import Round
 from truerail.link.streams import Timing
 from truerail.link.subjects import Subjects
@@ -64,15 +67,16 @@ async def process(
 
 @asynccontextmanager
 async def judged(
-    server: Addressed, subjects: Subjects, folder: Path, timing: Timing = TIMING
+    server: Addressed, subjects: Subjects, folder: Path, timing: Timing = TIMING, step_seconds: float = STEP_SECONDS
 ) -> AsyncIterator[tuple[Watch, BusPolling]]:
-    """A judge without pollers of its own."""
+    """A judge without pollers of its own. `step_seconds` are those between two samples of counters."""
     settings = settings_for(folder, url="")
     schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=0.5)})
     settings = settings.model_copy(update={"schedule": schedule})
     plan = PlanInForce(lambda: MADE.plan, MADE.plan)
     made = bus_polling(server.address, subjects, timing)
-    watch = Watch(settings, zoned_work().targets, plan, FakeFleet(MADE), Evaluator.begin(settings), None, polling=made)
+    evaluator = replace(Evaluator.begin(settings), window=Window(step_seconds=step_seconds))
+    watch = Watch(settings, zoned_work().targets, plan, FakeFleet(MADE), evaluator, None, polling=made)
     stop = asyncio.Event()
     running = asyncio.create_task(watch.run(stop))
     assert isinstance(watch.asking, BusPolling)

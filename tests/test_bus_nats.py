@@ -202,6 +202,7 @@ def test_a_judge_that_begins_knows_when_devices_were_read_last_although_they_say
             await until(lambda: datetime.now(UTC) > begun + timedelta(seconds=1))  # answers have whole seconds
             await asking.everything()
             await until(lambda: min(read(first)) >= begun.replace(microsecond=0))
+            await until(lambda: datetime.now(UTC) > max(read(first)) + timedelta(seconds=1))
             await asking.everything({"gpu-001"})
             await until(lambda: len(read(first)) > 1)
             second, _ = await stack.enter_async_context(judged(server, subjects, tmp_path / "second"))
@@ -293,8 +294,9 @@ def test_a_poller_counts_also_after_one_whose_clock_was_far_ahead(
 
 
 def test_a_poller_whose_clock_is_off_and_is_set_is_named_and_its_times_and_rates_are_right(
-    server: NatsServer, subjects: Subjects, tmp_path: Path
+    server: NatsServer, subjects: Subjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("truerail.analysis.counters.minute.MINUTE_SECONDS", 6.0)  # a rate is that of a full minute
     clock = tmp_path / "clock"
     clock.write_text("+1h")
     faked = [f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
@@ -311,7 +313,7 @@ def test_a_poller_whose_clock_is_off_and_is_set_is_named_and_its_times_and_rates
     async def body() -> None:
         with capture_logs() as logs:
             async with (
-                judged(server, subjects, tmp_path) as (watch, asking),
+                judged(server, subjects, tmp_path, step_seconds=1.0) as (watch, asking),
                 polled(server, subjects, "core", "c"),
                 process(server, subjects, "ahead", "env", *ahead) as poller,
             ):
