@@ -14,11 +14,11 @@ from truerail.model import Collector, Device, Fact, MacEntry
 from truerail.model.names import answer_file, printable
 from truerail.model.session_log import Part, part_of, parts, session, without_pager
 
-"""What of an answer's text is read: one device's answer, to the command that a collector asks.
-
-A paste or a log has prompts that name devices, and commands with other answers. Where it has no prompts, ports that
-begin again are those of another device, or of the same at another time.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# What of an answer's text is read: one device's answer, to the command that a collector asks.
+#
+# A paste or a log has prompts that name devices, and commands with other answers. Where it has no prompts, ports that
+# begin again are those of another device, or of the same at another time.
 
 _OTHER_SHAPE = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 """What reading a document raises where it has something else than the format has: a number for an object, a key less, a
@@ -97,12 +97,12 @@ def _of_one(found: Collector, facts: Sequence[Fact]) -> Sequence[Fact]:
     return facts
 
 
-"""Identifies the command of an answer by text that only that command prints: an answer to another command is refused
-with that command's name, and never taken for an empty answer.
-
-The signs are headings, legends and keys of the recorded answers of each system; none is text that a neighbour could
-send.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Identifies the command of an answer by text that only that command prints: an answer to another command is refused
+# with that command's name, and never taken for an empty answer.
+#
+# The signs are headings, legends and keys of the recorded answers of each system; none is text that a neighbour could
+# send.
 
 _HEAD = 20_000
 """Characters searched: a heading is at the top, a legend below a matrix."""

@@ -96,14 +96,14 @@ def _peer(key: str, row: dict[str, Any]) -> Iterator[BgpPeer]:
         yield BgpPeer(port, row.get("hostname") or None, address or None, state, bfd)
 
 
-"""BGP sessions over unnumbered interfaces in text: FRR's, NVUE's and EOS' summaries, FRR's `show bgp neighbors`.
-
-FRR prints a peer's own name and its port in one cell, `spine01(swp51)`, or the port alone before the peer has said its
-name; a cell that is too long has its row on the next line. The last number is the count of prefixes of a session that
-is up; a word is its state. NVUE prints no name, and a line for each address family. EOS and NX-OS print
-`fe80::1%Et1`. Sources: recorded answers in Cumulus Linux' documentation, FRR `bgpd/bgp_vty.c` (bgp_show_summary),
-ntc-templates (arista_eos).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# BGP sessions over unnumbered interfaces in text: FRR's, NVUE's and EOS' summaries, FRR's `show bgp neighbors`.
+#
+# FRR prints a peer's own name and its port in one cell, `spine01(swp51)`, or the port alone before the peer has said
+# its name; a cell that is too long has its row on the next line. The last number is the count of prefixes of a session
+# that is up; a word is its state. NVUE prints no name, and a line for each address family. EOS and NX-OS print
+# `fe80::1%Et1`. Sources: recorded answers in Cumulus Linux' documentation, FRR `bgpd/bgp_vty.c` (bgp_show_summary),
+# ntc-templates (arista_eos).
 
 _SIGN = re.compile(
     r"BGP router identifier |BGP summary information for VRF |BGP neighbor (?:on|is) |Neighbor\s+(?:V|AS)\s"

@@ -151,7 +151,8 @@ def _width(text: str | None) -> int | None:
     return None if width in _UNKNOWN_WIDTHS else width
 
 
-"""The blocks of `lspci -vv`: each device's PCIe link, and whether a bridge isolates its devices (ACS)."""
+# ----------------------------------------------------------------------------------------------------------------------
+# The blocks of `lspci -vv`: each device's PCIe link, and whether a bridge isolates its devices (ACS).
 
 _HEAD = re.compile(r"\s*((?:[0-9a-f]{4,}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([^:]+): ")
 _LINK = re.compile(r"\s*Lnk(Cap|Sta):\s.*?Speed ([\d.]+)GT/s.*?Width x(\d+)")

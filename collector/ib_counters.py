@@ -150,11 +150,11 @@ _FORMS: tuple[tuple[Callable[[str], object], Callable[[Tally, str], None]], ...]
 """Test and parser of each form."""
 
 
-"""InfiniBand's port counters under the names that sysfs gives them, whichever tool prints them.
-
-Sources: rdma-core `libibmad/fields.c` and its older names, the kernel's `drivers/infiniband/core/sysfs.c`; recorded
-files of ibdiagnet.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# InfiniBand's port counters under the names that sysfs gives them, whichever tool prints them.
+#
+# Sources: rdma-core `libibmad/fields.c` and its older names, the kernel's `drivers/infiniband/core/sysfs.c`; recorded
+# files of ibdiagnet.
 
 _MOST_32 = 0xFFFFFFFF
 _SYSFS = {

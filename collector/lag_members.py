@@ -257,12 +257,12 @@ def _from_json(found: Any) -> Iterator[LagMember]:
         raise UnreadableError("not an answer about members of link aggregations")
 
 
-"""Text about the members of link aggregations: summaries with flags in brackets, and tables of LACP states.
-
-Sources: sonic-utilities `scripts/teamshow` and its tests; recorded answers in ntc-templates (arista_eos) and in
-genieparser (nxos); Arista's and Dell's command references. The states are the octet of IEEE 802.1AX, Actor_State, of
-which each system prints letters of its own.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Text about the members of link aggregations: summaries with flags in brackets, and tables of LACP states.
+#
+# Sources: sonic-utilities `scripts/teamshow` and its tests; recorded answers in ntc-templates (arista_eos) and in
+# genieparser (nxos); Arista's and Dell's command references. The states are the octet of IEEE 802.1AX, Actor_State, of
+# which each system prints letters of its own.
 
 _SUMMARY = re.compile(r"\bMember Ports\b|\bTeam Dev\b|^\s*Port-Channel +Protocol +Ports\b|^Group +Port-[Cc]hannel\b")
 _SUMMARY_LAG = re.compile(r"(?:\d+ +)?((?:Po|port-channel|PortChannel)\d+)(?: *\([^)\s]*\))?(?=\s|$)")

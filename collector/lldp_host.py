@@ -103,7 +103,8 @@ def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     raise UnreadableError("not a list of LLDP neighbours", line=1, text=text[0])
 
 
-"""The answer of systemd's `networkctl lldp`: a table for people, or JSON from systemd 257 on."""
+# ----------------------------------------------------------------------------------------------------------------------
+# The answer of systemd's `networkctl lldp`: a table for people, or JSON from systemd 257 on.
 
 _HEADER = re.compile(
     r"\s*LINK\s+CHASSIS[- ]ID\s+SYSTEM[- ]NAME\s+CAPS\s+PORT[- ]ID\s+(?P<last>PORT[- ]DESCRIPTION)\s*$"
@@ -213,7 +214,8 @@ def _list(holder: Any) -> list[Any]:
     return neighbors
 
 
-"""The answer of lldpad's `lldptool -t -n -i IF`: TLV after TLV, the name flush left, the value below it after a tab."""
+# ----------------------------------------------------------------------------------------------------------------------
+# The answer of lldpad's `lldptool -t -n -i IF`: TLV after TLV, the name flush left, the value below it after a tab.
 
 _TLV = re.compile(r"[A-Z].* TLV$")
 _FRAME = "=-#*:[]<> \t"

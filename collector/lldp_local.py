@@ -114,15 +114,15 @@ def _from_xml(answer: str) -> Iterator[tuple[str, str]]:
                 yield leaves[_NAME], leaves[_ID]
 
 
-"""Port ids that a device sends in LLDP: Junos' `show lldp local-information`, Arista EOS' `show lldp local-info`.
-
-Junos prints a table below its chassis: `Interface name`, `Parent Interface`, the id (`Interface ID`, on older releases
-`SNMP Index`), `Interface description`, `Status`, `Tunneling`. Descriptions contain blanks and overflow, the cells
-before them never do: rows are read from the left. EOS prints a block for each port, `Interface Ethernet1:`, with the
-lines that `show lldp neighbors detail` prints for a neighbour. Sources: Juniper's command reference, an answer of an
-EX4200 quoted in a public client, the expressions of NOC's Junos profile; Arista's command manual and the recorded
-answers of `show lldp neighbors detail`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Port ids that a device sends in LLDP: Junos' `show lldp local-information`, Arista EOS' `show lldp local-info`.
+#
+# Junos prints a table below its chassis: `Interface name`, `Parent Interface`, the id (`Interface ID`, on older
+# releases `SNMP Index`), `Interface description`, `Status`, `Tunneling`. Descriptions contain blanks and overflow, the
+# cells before them never do: rows are read from the left. EOS prints a block for each port, `Interface Ethernet1:`,
+# with the lines that `show lldp neighbors detail` prints for a neighbour. Sources: Juniper's command reference, an
+# answer of an EX4200 quoted in a public client, the expressions of NOC's Junos profile; Arista's command manual and the
+# recorded answers of `show lldp neighbors detail`.
 
 _LABELS = re.compile(
     r"[ \t]*(?:Local ?)?Interface(?: name)?[ \t]+(Parent Interface[ \t]+)?(?:Interface ID|SNMP Index)\b.*\bStatus\b.*",

@@ -72,12 +72,12 @@ def _from_json(found: Any) -> Iterator[MlagPeer]:
         raise UnreadableError("not an answer about an MLAG pair")
 
 
-"""Text about MLAG and vPC pairs: the pair's own state, and the link aggregations that both switches share.
-
-Sources: recorded answers in genieparser (nxos, `show vpc`), ntc-templates (arista_eos, `show mlag`; huawei_vrp,
-`display dfs-group 1 m-lag`), Arista's guide to MLAG for `show mlag interfaces`, Aruba's command reference for
-`show vsx status`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Text about MLAG and vPC pairs: the pair's own state, and the link aggregations that both switches share.
+#
+# Sources: recorded answers in genieparser (nxos, `show vpc`), ntc-templates (arista_eos, `show mlag`; huawei_vrp,
+# `display dfs-group 1 m-lag`), Arista's guide to MLAG for `show mlag interfaces`, Aruba's command reference for
+# `show vsx status`.
 
 _VPC = re.compile(r"(\d+)\s+((?:Po|port-channel)\d+)\s+(up|down)\*?(?:\s.*)?", re.IGNORECASE)
 _EOS = re.compile(

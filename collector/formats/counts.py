@@ -11,7 +11,8 @@ from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Counter, PortCounters
 from truerail.model.names import printable
 
-"""From names and values of counters to `PortCounters`: share names, read priorities, tell numbers from words."""
+# ----------------------------------------------------------------------------------------------------------------------
+# From names and values of counters to `PortCounters`: share names, read priorities, tell numbers from words.
 
 _PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority|pripause|ppp)_?([0-7])(?![0-9])")
 """`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pripause_3_1us_count` of ionic,
@@ -86,7 +87,8 @@ def port_counters(port: str, names: Iterable[str], values: Iterable[int]) -> Por
     return PortCounters(port, named(tuple(names)), tuple(values))
 
 
-"""From the cells of switches' tables to `PortCounters`: share names between ports, tell numbers from words."""
+# ----------------------------------------------------------------------------------------------------------------------
+# From the cells of switches' tables to `PortCounters`: share names between ports, tell numbers from words.
 
 Words = Mapping[str, Counter]
 """Label that a device prints above a column or before a value -> the counter."""
@@ -218,12 +220,12 @@ def priority(value: Any) -> int | None:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) == 1 and digits < "8" else None
 
 
-"""Answers with counters that come again and again with the same names: only their values are read.
-
-An answer without its values is its layout. A layout is read once by the collector's own parser, on an answer in whose
-place of a value stands the value's number: the facts show which value belongs where. Nothing is parsed twice, and a
-layout that the parser refuses is left to it, with the real values.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers with counters that come again and again with the same names: only their values are read.
+#
+# An answer without its values is its layout. A layout is read once by the collector's own parser, on an answer in whose
+# place of a value stands the value's number: the facts show which value belongs where. Nothing is parsed twice, and a
+# layout that the parser refuses is left to it, with the real values.
 
 Parse = Callable[[str], list[PortCounters]]
 Pick = Callable[[Sequence[int]], tuple[int, ...]]

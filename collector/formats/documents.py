@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 from collector.formats.text import decode, is_json
 
-"""gNMI's notifications, as the client gnmic prints them, as one tree; and the requests that collectors make.
-
-`gnmic get` prints a list of notifications, `gnmic subscribe` one after the other: `{"updates": [{"Path":
-"interfaces/interface[name=Ethernet1/1]/state", "values": {"interfaces/interface/state": {...}}}]}`. Some devices answer
-with a container, some with a leaf in each update: both become `{"interfaces": {"interface": [{"name": "Ethernet1/1",
-"state": {...}}]}}`, without the prefixes of modules. Sources: answers of gnmic in public repositories, gNMI's
-conventions for paths (openconfig/reference, rpc/gnmi/gnmi-path-strings.md).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# gNMI's notifications, as the client gnmic prints them, as one tree; and the requests that collectors make.
+#
+# `gnmic get` prints a list of notifications, `gnmic subscribe` one after the other: `{"updates": [{"Path":
+# "interfaces/interface[name=Ethernet1/1]/state", "values": {"interfaces/interface/state": {...}}}]}`. Some devices
+# answer with a container, some with a leaf in each update: both become `{"interfaces": {"interface": [{"name":
+# "Ethernet1/1", "state": {...}}]}}`, without the prefixes of modules. Sources: answers of gnmic in public repositories,
+# gNMI's conventions for paths (openconfig/reference, rpc/gnmi/gnmi-path-strings.md).
 
 _ELEMENT = re.compile(r"(?:^|/)(?:[\w-]+:)*([^/\[\]:]+)((?:\[[^=\[\]]+=(?:\\.|[^\]\\])*\])*)")
 _KEY = re.compile(r"\[([^=\[\]]+)=((?:\\.|[^\]\\])*)\]")
@@ -158,7 +158,8 @@ def _elements(path: str) -> list[tuple[str, dict[str, str]]]:
     ]
 
 
-"""XML answers: found between prompts, refused if they are cut or could be hostile."""
+# ----------------------------------------------------------------------------------------------------------------------
+# XML answers: found between prompts, refused if they are cut or could be hostile.
 
 _BEGIN = re.compile(r"<(?=[a-zA-Z?])")
 _END = re.compile(r"(?:</[^<>]{0,200}|/)>")
@@ -195,9 +196,9 @@ def xml_tree(element: Element) -> dict[str, Any]:
     return found
 
 
-"""Answers of switches in JSON and in the XML of Junos, which is the same tree: found below prompts, without the
-envelopes of management interfaces.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers of switches in JSON and in the XML of Junos, which is the same tree: found below prompts, without the
+# envelopes of management interfaces.
 
 _JUNOS_PROMPT = re.compile(r"^\{(?:master|primary|backup|linecard)\b[^}\n]{0,40}\}[ \t\r]*$", re.MULTILINE)
 _JUNOS_XML = re.compile(

@@ -8,12 +8,12 @@ from collector.formats.ib_words import EXTENDED, MOST_PORTS, WIDTHS, End, Fact, 
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 
-"""The topology that `ibnetdiscover` prints: a heading for each node, then a line for each of its links.
-
-Also ibdiagnet's `ibdiagnet2.ibnetdiscover`, with the label of each port after its number, and ibsim's input files,
-whose nodes need no GUID. Switches come first; both ends report each link.
-Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, ibsim `net-examples`, recorded answers.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The topology that `ibnetdiscover` prints: a heading for each node, then a line for each of its links.
+#
+# Also ibdiagnet's `ibdiagnet2.ibnetdiscover`, with the label of each port after its number, and ibsim's input files,
+# whose nodes need no GUID. Switches come first; both ends report each link.
+# Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, ibsim `net-examples`, recorded answers.
 
 _HEADING = re.compile(r'[#> \t]*(Switch|Ca|Hca|Rt|Router|\?\?\?)[ \t]+\d+[ \t]+"', re.IGNORECASE)
 _LISTING_NODE = re.compile(r'\s*(\S+)\s+\d+\s+"([^"]*)"\s*(?:#\s*"(.*)"[^"]*)?')
@@ -83,11 +83,11 @@ def _take_link(links: Links, here: str, line: str, number: int, *, whole: bool) 
     links.link(end, peer, gbps(said[2], said[3]) if said and said[2] and whole else None, number)
 
 
-"""Topology files of ibutils, which `ibdiagnet -w` writes: `P1 -> SX6036 leaf-2 P4` below a node.
-
-They contain no GUIDs and no node types: a node with more ports than an adapter is a switch. A link may be listed at
-one of its ends alone. Source: recorded files.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Topology files of ibutils, which `ibdiagnet -w` writes: `P1 -> SX6036 leaf-2 P4` below a node.
+#
+# They contain no GUIDs and no node types: a node with more ports than an adapter is a switch. A link may be listed at
+# one of its ends alone. Source: recorded files.
 
 _TOPO_LINK = re.compile(r"[ \t]+P(\d+)[ \t]+-(?:(\d+x)-([\d.]+)G-)?>[ \t]+\S+[ \t]+(\S+)[ \t]+P(\d+)", re.IGNORECASE)
 _ARROW = re.compile(r"^[ \t]+\S+[ \t]+-(?:\w+-[\d.]+G-)?>", re.MULTILINE)
@@ -125,11 +125,11 @@ def _link(here: str, line: str, number: int) -> tuple[End, End, float | None]:
     return (here, int(found[1])), (found[4], int(found[5])), rate
 
 
-"""The ports report, `ibnetdiscover -p`: one line for each port of each node, with its peer where it has one.
-
-The GUIDs shown are those of ports; they equal the node GUIDs except on switches and adapters before ConnectX-4.
-Source: rdma-core `infiniband-diags/ibnetdiscover.c`, recorded answers.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The ports report, `ibnetdiscover -p`: one line for each port of each node, with its peer where it has one.
+#
+# The GUIDs shown are those of ports; they equal the node GUIDs except on switches and adapters before ConnectX-4.
+# Source: rdma-core `infiniband-diags/ibnetdiscover.c`, recorded answers.
 
 _KIND = r"(CA|SW|RT|\?\?)"
 _ROW = re.compile(rf"[#> \t]*{_KIND}[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-fA-F]")
@@ -174,13 +174,13 @@ def _name(links: Links, found: re.Match[str], own: str, other: str) -> None:
         links.node(guid_text(digits), adapter if kind == "CA" else switch, guid_text(digits), description)
 
 
-"""`iblinkinfo`: below each node a line for each port, with its peer; with `-l` each line names the node.
-
-Without `-l` a peer is named by its LID, which the node's own section also shows. With `--switches-only` hosts have no
-section of their own. The GUIDs shown are those of ports. After the peer it shows what both ends support if the link
-runs below that: `(Could be 4X Could be 106.25 Gbps)`. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded
-answers.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# `iblinkinfo`: below each node a line for each port, with its peer; with `-l` each line names the node.
+#
+# Without `-l` a peer is named by its LID, which the node's own section also shows. With `--switches-only` hosts have no
+# section of their own. The GUIDs shown are those of ports. After the peer it shows what both ends support if the link
+# runs below that: `(Could be 4X Could be 106.25 Gbps)`. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded
+# answers.
 
 _TAIL, _TIP = "==(", ")==>"
 _LINKINFO_NODE = re.compile(r"[#> \t]*(Switch|CA|Router|\?\?):?[ \t]+(?:0x([0-9a-fA-F]{1,16})[ \t]+)?(.*?):?")

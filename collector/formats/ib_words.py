@@ -8,11 +8,11 @@ from typing import NamedTuple
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import LinkSpeed, Neighbor
 
-"""The words of InfiniBand's tools: GUIDs, link speeds, and node descriptions, which are free text.
-
-Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, `libibmad/dump.c`, `rdma-ndd`; the kernel's `rate_show` in
-`drivers/infiniband/core/sysfs.c`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The words of InfiniBand's tools: GUIDs, link speeds, and node descriptions, which are free text.
+#
+# Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, `libibmad/dump.c`, `rdma-ndd`; the kernel's `rate_show` in
+# `drivers/infiniband/core/sysfs.c`.
 
 _LANE_GBPS = {
     "SDR": 2.5, "DDR": 5.0, "QDR": 10.0, "FDR10": 10.0, "FDR": 14.0, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0,
@@ -124,7 +124,8 @@ def gbps(width: str, lane: str) -> float | None:
     return int(lanes[1]) * rate if lanes and rate else None
 
 
-"""From one device's report on an InfiniBand fabric to facts about all its devices."""
+# ----------------------------------------------------------------------------------------------------------------------
+# From one device's report on an InfiniBand fabric to facts about all its devices.
 
 Fact = Neighbor | LinkSpeed
 End = tuple[str, int]

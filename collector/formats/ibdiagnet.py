@@ -21,10 +21,10 @@ from collector.formats.ib_words import (
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 
-"""What the files that NVIDIA's ibdiagnet writes have in common, and its list of links, `ibdiagnet2.lst`.
-
-Sources: ibutils' `ibdiagnet` manual, recorded files of ibdiagnet 2.10.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# What the files that NVIDIA's ibdiagnet writes have in common, and its list of links, `ibdiagnet2.lst`.
+#
+# Sources: ibutils' `ibdiagnet` manual, recorded files of ibdiagnet 2.10.
 
 _BEGUN = re.compile("^# File created at", re.MULTILINE)
 _CLOSED = re.compile("^# File closed at", re.MULTILINE)
@@ -65,13 +65,13 @@ def from_lst(answer: str) -> Iterator[Fact]:
     return links.facts()
 
 
-"""ibdiagnet's database, `ibdiagnet2.db_csv`: tables between `START_` and `END_`.
-
-The tables NODES, PORTS and LINKS are read; with LINKS alone nodes are named by their GUIDs. In PORTS the active speed
-is a number whose bytes are the regular, the extended and the vendor-specific speed. The same bits under `LinkSpeedEn`
-and `LinkWidthEn`, else `...Sup`, give the speeds and widths that a port may run at. Sources: the notes in the file
-itself, recorded files of ibdiagnet 2.10, the codes of rdma-core's `libibmad/dump.c`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# ibdiagnet's database, `ibdiagnet2.db_csv`: tables between `START_` and `END_`.
+#
+# The tables NODES, PORTS and LINKS are read; with LINKS alone nodes are named by their GUIDs. In PORTS the active speed
+# is a number whose bytes are the regular, the extended and the vendor-specific speed. The same bits under `LinkSpeedEn`
+# and `LinkWidthEn`, else `...Sup`, give the speeds and widths that a port may run at. Sources: the notes in the file
+# itself, recorded files of ibdiagnet 2.10, the codes of rdma-core's `libibmad/dump.c`.
 
 _COLUMNS = {
     "NODES": ("NodeDesc", "NodeType", "NodeGUID"),
@@ -173,12 +173,12 @@ def _table(answer: str, name: str) -> Iterator[tuple[Mapping[str, str], int]]:
         yield dict(zip(names, cells, strict=True)), number
 
 
-"""ibdiagnet's tables of ports: `net_dump`, one for each switch, and `net_dump_ext`, one for all nodes.
-
-Ports appear with their label (`1/16/2`, ASIC, cage and port of a Quantum-2) and their number. The peer's port appears
-with its label alone; the last part of an adapter's, `B184D0F0/0/0/1`, is its number. `net_dump_ext` names a peer by
-LID and label. Source: recorded files of ibdiagnet 2.10.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# ibdiagnet's tables of ports: `net_dump`, one for each switch, and `net_dump_ext`, one for all nodes.
+#
+# Ports appear with their label (`1/16/2`, ASIC, cage and port of a Quantum-2) and their number. The peer's port appears
+# with its label alone; the last part of an adapter's, `B184D0F0/0/0/1`, is its number. `net_dump_ext` names a peer by
+# LID and label. Source: recorded files of ibdiagnet 2.10.
 
 _SWITCH = re.compile(r'\s*"(.*)",[^,"]*, 0x([0-9a-fA-F]{1,16}), LID \d+')
 _HEADER = re.compile(r"^[ \t]*(?:Ty[ \t]*:[ \t]*)?#[ \t]*:.*: N(?:eighbor|ode) Desc", re.MULTILINE)

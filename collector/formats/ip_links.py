@@ -11,15 +11,15 @@ from collector.formats.text import decode, is_json, is_prompt, lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import NetLink
 
-"""`ip link` and `ip addr` as text, in the shape of their JSON.
-
-Two or more lines for each interface, the first with its number and name; with `-o` one, with backslashes in between.
-Source: iproute2 `ip/ipaddress.c`, `print_linkinfo` and `print_addrinfo`. Traps:
-
-- `eth1.100@eth1` is on `eth1`, `veth0@if3` on an interface of another network namespace.
-- Names, of ALTNAME and alias too, are what users write: only the first word of a line says what it is.
-- Every interface has a line `link/`; where one is missing, the text was cut or filtered.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# `ip link` and `ip addr` as text, in the shape of their JSON.
+#
+# Two or more lines for each interface, the first with its number and name; with `-o` one, with backslashes in between.
+# Source: iproute2 `ip/ipaddress.c`, `print_linkinfo` and `print_addrinfo`. Traps:
+#
+# - `eth1.100@eth1` is on `eth1`, `veth0@if3` on an interface of another network namespace.
+# - Names, of ALTNAME and alias too, are what users write: only the first word of a line says what it is.
+# - Every interface has a line `link/`; where one is missing, the text was cut or filtered.
 
 _INTERFACE = re.compile(r"\s*(\d+): ([^\s:@]+)(?:@([^\s:@]+))?: <([A-Z0-9,_-]*)> ?(.*)")
 _OTHER_NAMESPACE = re.compile(r"if\d+|NONE")
@@ -104,7 +104,8 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
     yield from zip(words[-2::-1], words[:0:-1], strict=True)
 
 
-"""The list of interfaces in the JSON of `ip -j link` and `ip -j addr`, or in the text of both."""
+# ----------------------------------------------------------------------------------------------------------------------
+# The list of interfaces in the JSON of `ip -j link` and `ip -j addr`, or in the text of both.
 
 _FOREIGN = frozenset({"port", "mac", "identifier"})
 """Keys beside `ifname` in lists of other things: `rdma -j`, `bridge -j fdb`, `ethtool --json -m`."""
@@ -141,11 +142,11 @@ def interfaces(answer: str) -> list[dict[str, Any]]:
     return found
 
 
-"""`ip -j link` where it is as iproute2 prints it: decoded straight into what counts, in less than half the time.
-
-Source: iproute2's `ip/ipaddress.c` and `ip/iplink_bond_slave.c`. Anything else, from the lists of other commands to a
-value of another type, is for the reader of all forms: its errors name what is wrong.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# `ip -j link` where it is as iproute2 prints it: decoded straight into what counts, in less than half the time.
+#
+# Source: iproute2's `ip/ipaddress.c` and `ip/iplink_bond_slave.c`. Anything else, from the lists of other commands to a
+# value of another type, is for the reader of all forms: its errors name what is wrong.
 
 
 class _SlaveData(Struct, gc=False):

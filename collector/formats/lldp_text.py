@@ -9,13 +9,13 @@ from collector.formats.lldp_words import addresses, advertised, identified, loca
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
-"""LLDP neighbours as blocks of `key: value` lines, as most switches print them with `detail`.
-
-Parsed by key, not by vendor: NX-OS, IOS, Junos (one block per neighbour), Dell OS10, AOS-CX, Comware, VRP, RGOS. A
-block ends where a key repeats or at a line of dashes; it may contain blank lines (IOS). The local port may come first,
-last or in between; where it comes first, a further neighbour of the same port may omit it. Deeper indented lines are
-details of another key and are not read, except for addresses.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# LLDP neighbours as blocks of `key: value` lines, as most switches print them with `detail`.
+#
+# Parsed by key, not by vendor: NX-OS, IOS, Junos (one block per neighbour), Dell OS10, AOS-CX, Comware, VRP, RGOS. A
+# block ends where a key repeats or at a line of dashes; it may contain blank lines (IOS). The local port may come
+# first, last or in between; where it comes first, a further neighbour of the same port may omit it. Deeper indented
+# lines are details of another key and are not read, except for addresses.
 
 _KEYS = {
     "chassis id": "chassis_id",
@@ -230,12 +230,12 @@ def _block_neighbor(block: _Block) -> Neighbor:
     )
 
 
-"""LLDP neighbours in a table with drawn borders: Nokia SR Linux' `show system lldp neighbor`.
-
-The labels stand between `+---+` and `+===+`, on one or two lines; columns differ between releases. Text that does not
-fit into a cell continues on the next line, even inside MACs and names, with an empty port cell. A table without its
-lower border is cut. Sources: answers in containerlab's and clabernetes' documentation.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# LLDP neighbours in a table with drawn borders: Nokia SR Linux' `show system lldp neighbor`.
+#
+# The labels stand between `+---+` and `+===+`, on one or two lines; columns differ between releases. Text that does not
+# fit into a cell continues on the next line, even inside MACs and names, with an empty port cell. A table without its
+# lower border is cut. Sources: answers in containerlab's and clabernetes' documentation.
 
 _BORDER = re.compile(r"[ \t]*\+(?:-+\+)+[ \t]*")
 _BELOW_LABELS = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")

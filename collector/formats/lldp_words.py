@@ -6,7 +6,8 @@ from typing import Any
 
 from truerail.errors import UnreadableError
 
-"""Normalizes the words of LLDP: what counts as not reported, types of identifiers, MACs, addresses and times."""
+# ----------------------------------------------------------------------------------------------------------------------
+# Normalizes the words of LLDP: what counts as not reported, types of identifiers, MACs, addresses and times.
 
 _NOT_REPORTED = frozenset({"", "-", "--", "n/a", "null", "not advertised"})
 _LONGEST_NOT_REPORTED = 14
@@ -135,15 +136,15 @@ def seconds(value: Any) -> int | None:
     return int(number.group()) if number else None
 
 
-"""What changes in an LLDP neighbour's entry with each answer: its age, and the rest of its time to live.
-
-An age is a fact only where it says how long the neighbour has been there: of two neighbours on one port the younger one
-is the present one. So it is left out of a digest from ten minutes on. A neighbour that went and came back between two
-rounds, which are at most five minutes apart (`transport/kept_answers.py`), has a younger age, which is compared.
-
-Sources: lldpd's `src/client/display.c` (`0 day, 00:01:23`), answers of real daemons and switches. EOS'
-`lastContactTime`, `Time remaining` of NX-OS and IOS, and Junos' `lldp-age` are times since or until a frame.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# What changes in an LLDP neighbour's entry with each answer: its age, and the rest of its time to live.
+#
+# An age is a fact only where it says how long the neighbour has been there: of two neighbours on one port the younger
+# one is the present one. So it is left out of a digest from ten minutes on. A neighbour that went and came back between
+# two rounds, which are at most five minutes apart (`transport/kept_answers.py`), has a younger age, which is compared.
+#
+# Sources: lldpd's `src/client/display.c` (`0 day, 00:01:23`), answers of real daemons and switches. EOS'
+# `lastContactTime`, `Time remaining` of NX-OS and IOS, and Junos' `lldp-age` are times since or until a frame.
 
 _OLD_SPAN = rb"(?!0 days?, 00:0)\d+ days?, \d\d:\d\d:\d\d"
 _OLD_SECONDS = rb"(?:[6-9]\d\d|\d{4,})"

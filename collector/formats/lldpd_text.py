@@ -12,10 +12,10 @@ from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
-"""lldpd's list of neighbours as text: the plain form for people and the keyvalue form for scripts.
-
-Source: lldpd's `src/client/{text,kv}_writer.c`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# lldpd's list of neighbours as text: the plain form for people and the keyvalue form for scripts.
+#
+# Source: lldpd's `src/client/{text,kv}_writer.c`.
 
 _ID_TYPES = frozenset(("mac", "ifname", "ifalias", "local", "ip", "component", "portcomp", "unhandled"))
 """lldpd's names for the types of chassis and port ids."""
@@ -209,11 +209,11 @@ def _put_pair(record: _Record, pair: str) -> None:
         raise UnreadableError("a key without a value: cut short", line=record.line, text=pair)
 
 
-"""lldpd's json0 where it is as lldpd writes it: decoded straight into what counts, in half the time.
-
-Source: lldpd's `src/client/json_writer.c`, which makes each element an object in a list. Anything else, from another
-form to a neighbour without an id, is for the reader of all forms: its errors name what is wrong.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# lldpd's json0 where it is as lldpd writes it: decoded straight into what counts, in half the time.
+#
+# Source: lldpd's `src/client/json_writer.c`, which makes each element an object in a list. Anything else, from another
+# form to a neighbour without an id, is for the reader of all forms: its errors name what is wrong.
 
 _ONE = Meta(min_length=1, max_length=1)
 

@@ -10,18 +10,18 @@ from collector.formats.table import cells_at
 from truerail.errors import UnreadableError
 from truerail.model import Optic
 
-"""Modules in an inventory, which lists models without light: Arista EOS `show inventory`, Junos `show chassis
-hardware`, NVIDIA's NVUE `nv show platform transceiver` and `nv show interface ... transceiver`, which reports both.
-
-- EOS numbers cages (`49` for `Ethernet49/1`); its table has cells of fixed width, which mail programs squeeze.
-- Junos names the location, `FPC 0`, `PIC 0`, `Xcvr 48`; the prefix of the port's name follows from the speed: `ge-`,
-  `xe-` for 10 Gb/s, `et-` above. A module whose description has no speed names no port and is left out.
-- NVUE: `vendor-name`, `vendor-pn`, `vendor-sn`, lanes as `channel-1` or `ch-1-rx-power`; powers are `0.86 mW`, with or
-  without dBm after it. A cage without module has no `vendor-sn`.
-
-Sources: recorded answers in ntc-templates (arista_eos) and ANTA (`xcvrSlots`), Junos' XML in public clients and its
-reference, NVIDIA's manuals of NVOS and of Cumulus Linux.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Modules in an inventory, which lists models without light: Arista EOS `show inventory`, Junos `show chassis
+# hardware`, NVIDIA's NVUE `nv show platform transceiver` and `nv show interface ... transceiver`, which reports both.
+#
+# - EOS numbers cages (`49` for `Ethernet49/1`); its table has cells of fixed width, which mail programs squeeze.
+# - Junos names the location, `FPC 0`, `PIC 0`, `Xcvr 48`; the prefix of the port's name follows from the speed: `ge-`,
+#   `xe-` for 10 Gb/s, `et-` above. A module whose description has no speed names no port and is left out.
+# - NVUE: `vendor-name`, `vendor-pn`, `vendor-sn`, lanes as `channel-1` or `ch-1-rx-power`; powers are `0.86 mW`, with
+#   or without dBm after it. A cage without module has no `vendor-sn`.
+#
+# Sources: recorded answers in ntc-templates (arista_eos) and ANTA (`xcvrSlots`), Junos' XML in public clients and its
+# reference, NVIDIA's manuals of NVOS and of Cumulus Linux.
 
 _EOS_TITLE = re.compile(r"[ \t]*System has \d+ (?:switched )?transceiver slots?[ \t]*")
 _EOS_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,}){4}[ \t]*")
@@ -166,12 +166,13 @@ def _reading(name: str, value: Any) -> Any:
     return value if name == "tx-bias-current" or "mW" in str(value) else None
 
 
-"""The modules of Arista EOS as text: `show interfaces transceiver [detail]`.
-
-Each lane is a port of its own (`Et3/17/1`, `Et3/17/2`). Without `detail` one table has all values; with it each value
-has a table, the value first, then its limits: high alarm, high warning, low alarm, low warning. A port without a value
-has no module, or one without diagnostics: it is left out. Source: recorded answers in ntc-templates (arista_eos).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The modules of Arista EOS as text: `show interfaces transceiver [detail]`.
+#
+# Each lane is a port of its own (`Et3/17/1`, `Et3/17/2`). Without `detail` one table has all values; with it each value
+# has a table, the value first, then its limits: high alarm, high warning, low alarm, low warning. A port without a
+# value has no module, or one without diagnostics: it is left out. Source: recorded answers in ntc-templates
+# (arista_eos).
 
 _BRIEF = re.compile(r"Port +\(Celsius\) +\(Volts\) +\(mA\) +\(dBm\) +\(dBm\)(?: .*)?")
 _DETAIL = re.compile(r"Port +\((?:Celsius|Volts|mA|dBm)\)(?: +\((?:Celsius|Volts|mA|dBm)\)){4}")

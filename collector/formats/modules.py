@@ -9,12 +9,13 @@ from collector.formats.text import decode
 from truerail.errors import UnreadableError
 from truerail.model import Optic
 
-"""Whether a module is one end of a cable with fixed ends, or a pluggable one behind which any fibre may be.
-
-Both ends of a cable carry one serial number, modules never do: of 83 serial numbers of modules in recorded inventories
-none occurs twice. The words are those of SFF-8024 (connectors, transmitter technologies) and of the makers' part
-numbers: `CU`, `DAC`, `AOC`, `AEC`; NVIDIA's MCP, MCA (copper), MFS, MFA (active optical) and MMA, MMS (modules).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Whether a module is one end of a cable with fixed ends, or a pluggable one behind which any fibre may be.
+#
+# Both ends of a cable carry one serial number, modules never do: of 83 serial numbers of modules in recorded
+# inventories none occurs twice. The words are those of SFF-8024 (connectors, transmitter technologies) and of the
+# makers' part numbers: `CU`, `DAC`, `AOC`, `AEC`; NVIDIA's MCP, MCA (copper), MFS, MFA (active optical) and MMA, MMS
+# (modules).
 
 _CABLE = re.compile(
     r"copper|twinax|no separable|pigtail|(?:active|passive)[ _]cable|active[ _]optical|(?<![a-z])(?:dac|aoc|aec|acc)"
@@ -37,7 +38,8 @@ def medium_of(*words: Any) -> Medium:
     return "module" if any(_MODULE.search(word) for word in said) else None
 
 
-"""Pluggable modules in JSON: `ethtool --json -m` and `mlxlink --json -m`."""
+# ----------------------------------------------------------------------------------------------------------------------
+# Pluggable modules in JSON: `ethtool --json -m` and `mlxlink --json -m`.
 
 DARK_DBM = -40.0
 """Reported for a lane without light: a module's power resolution is 0.1 uW."""

@@ -9,25 +9,25 @@ from collector.formats.port_words import PortState, PortStatus, gbps, of_word, o
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
-"""Answers that have a paragraph for each port, as IOS-XR, Dell OS10, SONiC's `sonic-cli`, VRP and Comware print them.
-
-| network OS | command | a paragraph begins with |
-|---|---|---|
-| IOS-XR | `show interfaces` | `FourHundredGigE0/0/0/0 is up, line protocol is up` |
-| Dell OS10, sonic-cli | `show interface` | `Ethernet 1/1/1 is up, line protocol is down` |
-| VRP, Comware 5 | `display interface` | `100GE1/0/1 current state : UP`, in Comware behind a blank |
-| Comware 7 | `display interface` | the port's name alone, then `Current state: UP` |
-
-Sources: recorded answers in ntc-templates (cisco_xr, huawei_vrp, hp_comware), public answers of OS10, the template
-`show_interface.j2` of SONiC's management framework.
-
-Traps:
-
-- Dell's and SONiC's first word is the admin state, and the line protocol is the link. Elsewhere the first word is the
-  link. The line `LineSpeed` shows whose paragraph it is.
-- Only ports of the chassis are read: no aggregates, VLANs, loopbacks, subinterfaces.
-- A description may say anything, but stands in its own line behind `Description:`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers that have a paragraph for each port, as IOS-XR, Dell OS10, SONiC's `sonic-cli`, VRP and Comware print them.
+#
+# | network OS | command | a paragraph begins with |
+# |---|---|---|
+# | IOS-XR | `show interfaces` | `FourHundredGigE0/0/0/0 is up, line protocol is up` |
+# | Dell OS10, sonic-cli | `show interface` | `Ethernet 1/1/1 is up, line protocol is down` |
+# | VRP, Comware 5 | `display interface` | `100GE1/0/1 current state : UP`, in Comware behind a blank |
+# | Comware 7 | `display interface` | the port's name alone, then `Current state: UP` |
+#
+# Sources: recorded answers in ntc-templates (cisco_xr, huawei_vrp, hp_comware), public answers of OS10, the template
+# `show_interface.j2` of SONiC's management framework.
+#
+# Traps:
+#
+# - Dell's and SONiC's first word is the admin state, and the line protocol is the link. Elsewhere the first word is the
+#   link. The line `LineSpeed` shows whose paragraph it is.
+# - Only ports of the chassis are read: no aggregates, VLANs, loopbacks, subinterfaces.
+# - A description may say anything, but stands in its own line behind `Description:`.
 
 _LINE = re.compile(
     r"(?P<port>[A-Za-z][A-Za-z-]* ?\d+(?:/[A-Z]*\d+)*(?::\d+)?) is (?P<first>administratively down|up|down), "
@@ -94,19 +94,19 @@ def _displayed(words: str) -> PortState:
     return of_words(word, "up") if word in ("up", "down") else of_word(word)
 
 
-"""Counters in such paragraphs: EOS, IOS-XR, Dell OS10, sonic-cli, VRP, Comware.
-
-Values stand before their labels (`0 input errors, 0 CRC`) or, on VRP, behind them (`Discard:   0,  Pause:   0`). Lines
-that begin with `Input` or `Output` change the direction. Traps:
-
-- Comware prints `Input (total)`, then `Input (normal)`, which leaves out broken packets and pauses: of two values under
-  one label the first that is reported counts. `-` is a counter that the platform lacks.
-- CloudEngine prints `Input :` with bytes before packets, and then `Input:` alone above the kinds of packets.
-- Dell prints large values as `5.62e+11`: such a value has lost digits, and is skipped.
-- sonic-cli prints the received errors also as those that were sent (`show_interface.j2`): the latter are skipped.
-- The rates above the counters have the labels of counters, with `/sec` behind them: they are skipped.
-- A port whose output is missing below its input is cut: the answer is refused.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Counters in such paragraphs: EOS, IOS-XR, Dell OS10, sonic-cli, VRP, Comware.
+#
+# Values stand before their labels (`0 input errors, 0 CRC`) or, on VRP, behind them (`Discard:   0,  Pause:   0`).
+# Lines that begin with `Input` or `Output` change the direction. Traps:
+#
+# - Comware prints `Input (total)`, then `Input (normal)`, which leaves out broken packets and pauses: of two values
+#   under one label the first that is reported counts. `-` is a counter that the platform lacks.
+# - CloudEngine prints `Input :` with bytes before packets, and then `Input:` alone above the kinds of packets.
+# - Dell prints large values as `5.62e+11`: such a value has lost digits, and is skipped.
+# - sonic-cli prints the received errors also as those that were sent (`show_interface.j2`): the latter are skipped.
+# - The rates above the counters have the labels of counters, with `/sec` behind them: they are skipped.
+# - A port whose output is missing below its input is cut: the answer is refused.
 
 _SIGN = re.compile(
     r"^[ \t]*(?:[\d,]+ packets input, [\d,]+ bytes|Input(?: \(total\))?: *(?:[\d,]+|-) packets, ?(?:[\d,]+|-) bytes"
@@ -201,11 +201,11 @@ def _counter(way: str, label: str) -> Counter | None:
     return Counter(f"{way}_{_BOTH[label]}") if way and label in _BOTH else None
 
 
-"""States and speeds in such paragraphs.
-
-Speeds: `Full-duplex, 400000Mb/s, ...` (IOS-XR), `LineSpeed 100G, Auto-Negotiation off` (Dell OS10), `LineSpeed 25GB`
-(sonic-cli), `Speed : 100000,  Loopback: NONE` (VRP, in Mb/s), `100Gbps-speed mode, full-duplex mode` (Comware).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# States and speeds in such paragraphs.
+#
+# Speeds: `Full-duplex, 400000Mb/s, ...` (IOS-XR), `LineSpeed 100G, Auto-Negotiation off` (Dell OS10), `LineSpeed 25GB`
+# (sonic-cli), `Speed : 100000,  Loopback: NONE` (VRP, in Mb/s), `100Gbps-speed mode, full-duplex mode` (Comware).
 
 _XR = re.compile(r"[ \t]+(?:Full|Half)-duplex, (\d+Mb/s),.{0,200}", re.IGNORECASE)
 _VRP = re.compile(r"[ \t]*Speed[ \t]*:[ \t]*(\d{2,7}),.{0,200}")

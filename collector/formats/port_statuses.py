@@ -14,18 +14,18 @@ from collector.nos.model_forms import PORT_REQUESTS
 from truerail.errors import UnreadableError
 from truerail.model import Command
 
-"""Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE, and the data models.
-
-- EOS: `interfaceStatuses` of `show interfaces status`, `interfaces` of `show interfaces`. `bandwidth` is in b/s, 0 for
-  a virtual port. Some releases store 32 bits of it (100 Gb/s became 1215752192): a value that is no whole number of
-  Mb/s is discarded. Sources: recorded answers in arista-netdevops-community's ANTA and on GitHub.
-- NX-OS: `TABLE_interface` of `show interface status`, whose `speed` has no unit below 10 Gb/s (`1000`), and of
-  `show interface`, whose `eth_bw` is the configured speed and is not read. `state_rsn_desc` is the reason that the text
-  has in brackets. Sources: napalm's recordings, answers of NX-API quoted in public clients.
-- Junos: `interface-information`; every value is a list of one object. Source: suzieq's recordings.
-- NVUE: ports with a `link`. Its `state` is an object (`{"up": {}}`) up to Cumulus Linux 5.10, later a word, beside
-  `oper-status` and `admin-status`. Source: NVUE's reference of `nv show interface`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE, and the data models.
+#
+# - EOS: `interfaceStatuses` of `show interfaces status`, `interfaces` of `show interfaces`. `bandwidth` is in b/s, 0
+#   for a virtual port. Some releases store 32 bits of it (100 Gb/s became 1215752192): a value that is no whole number
+#   of Mb/s is discarded. Sources: recorded answers in arista-netdevops-community's ANTA and on GitHub.
+# - NX-OS: `TABLE_interface` of `show interface status`, whose `speed` has no unit below 10 Gb/s (`1000`), and of `show
+#   interface`, whose `eth_bw` is the configured speed and is not read. `state_rsn_desc` is the reason that the text has
+#   in brackets. Sources: napalm's recordings, answers of NX-API quoted in public clients.
+# - Junos: `interface-information`; every value is a list of one object. Source: suzieq's recordings.
+# - NVUE: ports with a `link`. Its `state` is an object (`{"up": {}}`) up to Cumulus Linux 5.10, later a word, beside
+#   `oper-status` and `admin-status`. Source: NVUE's reference of `nv show interface`.
 
 _BITS_IN_GIGABIT = 1e9
 _MEGABIT = 1_000_000
@@ -166,7 +166,8 @@ def _willed(port: PortStatus, admin: str) -> PortStatus:
     return port._replace(enabled=admin == "up")
 
 
-"""The commands for a switch's port states and speeds, and their parsers, chosen by the form of the answer."""
+# ----------------------------------------------------------------------------------------------------------------------
+# The commands for a switch's port states and speeds, and their parsers, chosen by the form of the answer.
 
 ASK = (
     *(Command(text, ("eos",)) for text in ("show interfaces status | json", "show interfaces | json")),

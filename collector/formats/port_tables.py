@@ -9,30 +9,30 @@ from collector.formats.counts import may_be_cut
 from collector.formats.port_words import PortStatus, gbps, of_vrp, of_word, of_words, status
 from truerail.errors import UnreadableError
 
-"""Tables of ports that one expression reads row by row: IOS-XR, NX-OS, Comware, OS10, AOS-CX, Junos and others.
-
-| network OS | table | rests on |
-|---|---|---|
-| Cisco IOS-XR | `show interfaces brief` | recorded answers (ntc-templates, cisco_xr) |
-| Cisco NX-OS | `show interface brief` | recorded answers (genieparser, nxos) |
-| Comware | `display interface brief`, bridge and route mode | recorded answers (ntc-templates, hp_comware) |
-| Dell OS10 | `show interface status` | answers in the Cray switch guides (Cray-HPE/docs-csm) and Dell's user guide |
-| AOS-CX | `show interface physical`, `show interface brief` | recorded answers (ntc-templates, aruba_aoscx) |
-| Junos | `show interfaces terse` | recorded answers (genieparser, junos) |
-| Nokia SR Linux | `show interface brief` | answers in Nokia's and containerlab's documentation |
-| Ruijie RGOS | `show interfaces status` | an answer of a D-Link DGS-3610, which runs it (NOC project) |
-| sonic-cli | `show interface status` | documentation alone: Dell's Enterprise SONiC user guide, SONiC's designs |
-
-Traps:
-
-- IOS-XR shows the bandwidth, which `bandwidth` in the configuration replaces: `show interfaces` has the link's speed.
-- IOS-XR's MTU includes the Ethernet header: not read.
-- NX-OS' header has two lines, of which the second is like no other's; a module may be missing in a port that is off.
-- Dell OS10 shows `down` also for most ports that are administratively down: whether they are is unknown.
-- AOS-CX' `physical` has two or three columns more where ports are copper.
-- A description is free text between port and state (OS10), or the last cell: a word in it is no state.
-- Only ports of the chassis are read: no aggregates, VLANs, loopbacks, subinterfaces.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Tables of ports that one expression reads row by row: IOS-XR, NX-OS, Comware, OS10, AOS-CX, Junos and others.
+#
+# | network OS | table | rests on |
+# |---|---|---|
+# | Cisco IOS-XR | `show interfaces brief` | recorded answers (ntc-templates, cisco_xr) |
+# | Cisco NX-OS | `show interface brief` | recorded answers (genieparser, nxos) |
+# | Comware | `display interface brief`, bridge and route mode | recorded answers (ntc-templates, hp_comware) |
+# | Dell OS10 | `show interface status` | answers in the Cray switch guides (Cray-HPE/docs-csm) and Dell's user guide |
+# | AOS-CX | `show interface physical`, `show interface brief` | recorded answers (ntc-templates, aruba_aoscx) |
+# | Junos | `show interfaces terse` | recorded answers (genieparser, junos) |
+# | Nokia SR Linux | `show interface brief` | answers in Nokia's and containerlab's documentation |
+# | Ruijie RGOS | `show interfaces status` | an answer of a D-Link DGS-3610, which runs it (NOC project) |
+# | sonic-cli | `show interface status` | documentation alone: Dell's Enterprise SONiC user guide, SONiC's designs |
+#
+# Traps:
+#
+# - IOS-XR shows the bandwidth, which `bandwidth` in the configuration replaces: `show interfaces` has the link's speed.
+# - IOS-XR's MTU includes the Ethernet header: not read.
+# - NX-OS' header has two lines, of which the second is like no other's; a module may be missing in a port that is off.
+# - Dell OS10 shows `down` also for most ports that are administratively down: whether they are is unknown.
+# - AOS-CX' `physical` has two or three columns more where ports are copper.
+# - A description is free text between port and state (OS10), or the last cell: a word in it is no state.
+# - Only ports of the chassis are read: no aggregates, VLANs, loopbacks, subinterfaces.
 
 _STATE = dict.fromkeys(("adm", "admin-down", "no", "disable", "disabled"), "down") | {"yes": "up", "enable": "up"}
 """Words of a column that are an admin state."""
@@ -163,20 +163,20 @@ def row(layout: Layout, line: str) -> PortStatus | None:
     return reported._replace(alias=cells.get("alias"))
 
 
-"""Tables of ports: `show interfaces status` of EOS, NX-OS and SONiC, `display interface brief` of Huawei's VRP, and
-those that one expression reads.
-
-EOS and NX-OS print `Port Name Status Vlan Duplex Speed Type`. The name is free text: it may be empty, contain blanks,
-or look like a row itself, and mail programs squeeze the columns. So a row is read backwards from the last word that is
-a duplex; the module's type follows the speed. NX-OS' tables of tunnels and VLANs have no duplex.
-
-SONiC prints `Interface Lanes Speed MTU FEC Alias Vlan Oper Admin Type ...`, cells two blanks or more apart. Only the
-module's type may be missing, so the cells up to `Admin` are in place. Edgecore adds `Oper Speed` at the end.
-
-VRP prints `Interface PHY Protocol InUti OutUti inErrors outErrors`, members indented below their trunk, `(10G)` after
-a name, and no speed, which `display interface ethernet brief` has. Only physical ports are read.
-Sources: sonic-utilities `scripts/intfutil` and `tests/intfutil_test.py`, ntc-templates' and genieparser's recordings.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Tables of ports: `show interfaces status` of EOS, NX-OS and SONiC, `display interface brief` of Huawei's VRP, and
+# those that one expression reads.
+#
+# EOS and NX-OS print `Port Name Status Vlan Duplex Speed Type`. The name is free text: it may be empty, contain blanks,
+# or look like a row itself, and mail programs squeeze the columns. So a row is read backwards from the last word that
+# is a duplex; the module's type follows the speed. NX-OS' tables of tunnels and VLANs have no duplex.
+#
+# SONiC prints `Interface Lanes Speed MTU FEC Alias Vlan Oper Admin Type ...`, cells two blanks or more apart. Only the
+# module's type may be missing, so the cells up to `Admin` are in place. Edgecore adds `Oper Speed` at the end.
+#
+# VRP prints `Interface PHY Protocol InUti OutUti inErrors outErrors`, members indented below their trunk, `(10G)` after
+# a name, and no speed, which `display interface ethernet brief` has. Only physical ports are read.
+# Sources: sonic-utilities `scripts/intfutil` and `tests/intfutil_test.py`, ntc-templates' and genieparser's recordings.
 
 _GAP = re.compile(r"[ \t]{2,}")
 _DUPLEX = frozenset(("full", "half", "auto", "a-full", "a-half", "unconf"))

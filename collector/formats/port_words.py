@@ -5,33 +5,33 @@ from typing import Any, NamedTuple
 
 from truerail.model import DownReason
 
-"""Network OSes' words for a port's state in one table: what each means for link, admin state and reason.
-
-- up: `connected` (EOS, NX-OS), `up`
-- administratively down: `disabled`, `port-admin-disabled` (SR Linux), `Administratively down`, `*down` (VRP), `Channel
-  admin down`, admin `down`, ifAdminStatus 2
-- no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, `No XCVR installed`
-  (AOS-CX), the type `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
-- no light, or no cable: `Link not connected`, `Link failure`, `The optical power is too low` (VRP), `notconnect`
-  beside a module's type
-- shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and the like
-- module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`,
-  `xcvrSpeedMismatch`, `Transceiver type mismatch` (VRP)
-- hardware failure: `Hardware failure`
-
-Sources: the recorded answers in genieparser (nxos, `show interface`) and ntc-templates (cisco_nxos, arista_eos,
-juniper_junos, aruba_aoscx, huawei_vrp), ANTA's `tests/interfaces.py`, Huawei's command reference,
-sonic-utilities `scripts/intfutil`, RFC 2863.
-Traps:
-
-- NX-OS truncates a word of its status table to nine letters.
-- NX-OS reports the missing module even if the port is administratively down: only `admin state is down`, in the line
-  below, shows that. Without that line the admin state is unknown.
-- EOS prints `notconnect` with and without a module; the type in the same row shows which.
-- `inactive`, `suspended`, `channelDown`, `vpcCmpFail`, `VLAN/BD is down`, `DCX-No ACK in 100 PDUs` and the like are
-  about protocols and do not show whether there is light: such a port's state is unknown. So is every word that is not
-  in the table.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Network OSes' words for a port's state in one table: what each means for link, admin state and reason.
+#
+# - up: `connected` (EOS, NX-OS), `up`
+# - administratively down: `disabled`, `port-admin-disabled` (SR Linux), `Administratively down`, `*down` (VRP),
+#   `Channel admin down`, admin `down`, ifAdminStatus 2
+# - no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, `No XCVR
+#   installed` (AOS-CX), the type `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
+# - no light, or no cable: `Link not connected`, `Link failure`, `The optical power is too low` (VRP), `notconnect`
+#   beside a module's type
+# - shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and the like
+# - module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`,
+#   `xcvrSpeedMismatch`, `Transceiver type mismatch` (VRP)
+# - hardware failure: `Hardware failure`
+#
+# Sources: the recorded answers in genieparser (nxos, `show interface`) and ntc-templates (cisco_nxos, arista_eos,
+# juniper_junos, aruba_aoscx, huawei_vrp), ANTA's `tests/interfaces.py`, Huawei's command reference,
+# sonic-utilities `scripts/intfutil`, RFC 2863.
+# Traps:
+#
+# - NX-OS truncates a word of its status table to nine letters.
+# - NX-OS reports the missing module even if the port is administratively down: only `admin state is down`, in the line
+#   below, shows that. Without that line the admin state is unknown.
+# - EOS prints `notconnect` with and without a module; the type in the same row shows which.
+# - `inactive`, `suspended`, `channelDown`, `vpcCmpFail`, `VLAN/BD is down`, `DCX-No ACK in 100 PDUs` and the like are
+#   about protocols and do not show whether there is light: such a port's state is unknown. So is every word that is not
+#   in the table.
 
 _LETTERS = re.compile(r"[^a-z]+")
 
@@ -158,11 +158,11 @@ def flags(state: PortState) -> tuple[str, ...]:
     return () if state.enabled is None else ("NO-CARRIER", "UP") if state.enabled else ("NO-CARRIER",)
 
 
-"""The state of one port's link as a switch reports it in any command: up or down, administratively down, its speed.
-
-A port that is down still shows its configured speed or its module's. So a speed counts only if the same row reports
-that the link is up.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The state of one port's link as a switch reports it in any command: up or down, administratively down, its speed.
+#
+# A port that is down still shows its configured speed or its module's. So a speed counts only if the same row reports
+# that the link is up.
 
 _SPEED = re.compile(
     r"(?:a-)?([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(?:([mgt])(?:b(?:ps|/s|it/s)?)?)?(?:-\d{1,2})?", re.IGNORECASE

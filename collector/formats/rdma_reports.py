@@ -9,11 +9,11 @@ from collector.formats.text import PASTED, decode, is_prompt, lines, named
 from truerail.errors import UnreadableError
 from truerail.model import RdmaLink
 
-"""The states of an RDMA port in the words of `rdma link`, from those of every command that prints them.
-
-Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` and `devinfo.c`, and the kernel's sysfs.
-`TRAINNING` is rdma-core's spelling; `invalid physical state` is its word for 0, which many drivers report.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The states of an RDMA port in the words of `rdma link`, from those of every command that prints them.
+#
+# Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` and `devinfo.c`, and the kernel's
+# sysfs. `TRAINNING` is rdma-core's spelling; `invalid physical state` is its word for 0, which many drivers report.
 
 _STATES = {
     **{word: word for word in ("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER", "UNKNOWN")},
@@ -71,7 +71,8 @@ def _normalised(words: dict[str, str], text: Any, what: str, line: int) -> str:
     return found
 
 
-"""The reports of rdma-core's `ibstat`, `ibstatus` and `ibv_devinfo`: a device, its ports, one value per line."""
+# ----------------------------------------------------------------------------------------------------------------------
+# The reports of rdma-core's `ibstat`, `ibstatus` and `ibv_devinfo`: a device, its ports, one value per line.
 
 _IBSTAT_DEVICE = re.compile(r"CA '(?P<device>[^']+)'$")
 _IBSTATUS_PORT = re.compile(r"Infiniband device '(?P<device>[^']+)' port (?P<port>\d+) status:$")
@@ -213,7 +214,8 @@ def _gbps(rate: str | None, line: int) -> float | None:
     return float(found[1])
 
 
-"""Lines of iproute2's `rdma`, which begins each object with `link`; mail programs may wrap them."""
+# ----------------------------------------------------------------------------------------------------------------------
+# Lines of iproute2's `rdma`, which begins each object with `link`; mail programs may wrap them.
 
 _ASKED = re.compile(r"\brdma\b.{0,200}\b(?:stat|res)")
 
@@ -237,7 +239,8 @@ def linked(answer: str) -> Iterator[tuple[int, list[str]]]:
         yield begun, link
 
 
-"""The counters of RDMA ports as tools print them: `rdma statistic` as text and JSON, mlnx-tools' `show_counters`."""
+# ----------------------------------------------------------------------------------------------------------------------
+# The counters of RDMA ports as tools print them: `rdma statistic` as text and JSON, mlnx-tools' `show_counters`.
 
 Counted = tuple[str, dict[str, int]]
 """A port, `mlx5_0/1`, and its counters."""

@@ -8,17 +8,17 @@ from collector.formats.text import is_login_prompt, whole_lines
 from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob, SchedulerNode
 
-"""The tables that people paste: `squeue`, also `-l`, and `sinfo`, also with `-l`, `-N`, `-N -l`, `-R` and `-R -l`, in
-their default columns; both also with columns that were asked for (`-o`, `-O`), with blanks or `|` between them.
-
-Sources: squeue(1) and sinfo(1), "OUTPUT FORMAT" and the codes of states; recorded tables of 2018 to 2026. Traps:
-
-- `squeue` cuts names of jobs and users at 8 characters, `sinfo -N -l` reasons at 20. A job's name may have blanks.
-- The id of an array's task is not the id of its record, which the table does not show.
-- A node is listed once for each of its partitions.
-- `-l` prints the time above the table, `-M` the cluster's name: neither is a row. Since 23.02 `sinfo -l` has a column
-  RESERVATION, which is mostly empty.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The tables that people paste: `squeue`, also `-l`, and `sinfo`, also with `-l`, `-N`, `-N -l`, `-R` and `-R -l`, in
+# their default columns; both also with columns that were asked for (`-o`, `-O`), with blanks or `|` between them.
+#
+# Sources: squeue(1) and sinfo(1), "OUTPUT FORMAT" and the codes of states; recorded tables of 2018 to 2026. Traps:
+#
+# - `squeue` cuts names of jobs and users at 8 characters, `sinfo -N -l` reasons at 20. A job's name may have blanks.
+# - The id of an array's task is not the id of its record, which the table does not show.
+# - A node is listed once for each of its partitions.
+# - `-l` prints the time above the table, `-M` the cluster's name: neither is a row. Since 23.02 `sinfo -l` has a column
+#   RESERVATION, which is mostly empty.
 
 NODES = re.compile(
     r"^[ \t]*(?:PARTITION +AVAIL +TIMELIMIT +(?:JOB_SIZE +ROOT +\w+ +GROUPS +)?NODES +STATE +(?:RESERVATION +)?NODELIST"
@@ -237,21 +237,21 @@ def _rows(answer: str, header: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     )
 
 
-"""Records of Slurm's accounting: `sacct`, a line of column names, then one line for each record; between fields `|` or
-another separator (`-P`), or, with a ruler below the names, blanks.
-
-Columns are found by their names; the name of the job, which users write, may hold the separator where it is the last.
-Sources: sacct(1) of Slurm 22.05 and 24.11.
-
-Traps:
-
-- Without `-P` columns have widths, and a value that is wider ends with `+`: a list of nodes that is cut is refused, and
-  a name or an end that is cut is not reported.
-- `sacct` prints a job that was requeued once for each run with `-D`, under one id, and steps (`1234.batch`) without
-  `-X`: steps are left out.
-- A state has who cancelled it behind it: `CANCELLED by 1000`. An end of a job that runs is `Unknown`.
-- `JobID` is `324_5` for a task of an array and `5+0` for a component of a heterogeneous job; `JobIDRaw` is a number.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Records of Slurm's accounting: `sacct`, a line of column names, then one line for each record; between fields `|` or
+# another separator (`-P`), or, with a ruler below the names, blanks.
+#
+# Columns are found by their names; the name of the job, which users write, may hold the separator where it is the last.
+# Sources: sacct(1) of Slurm 22.05 and 24.11.
+#
+# Traps:
+#
+# - Without `-P` columns have widths, and a value that is wider ends with `+`: a list of nodes that is cut is refused,
+#   and a name or an end that is cut is not reported.
+# - `sacct` prints a job that was requeued once for each run with `-D`, under one id, and steps (`1234.batch`) without
+#   `-X`: steps are left out.
+# - A state has who cancelled it behind it: `CANCELLED by 1000`. An end of a job that runs is `Unknown`.
+# - `JobID` is `324_5` for a task of an array and `5+0` for a component of a heterogeneous job; `JobIDRaw` is a number.
 
 COLUMNS = ("JobID", "JobIDRaw", "State", "NodeList", "AllocTRES", "Start", "End", "User", "JobName")
 """Those of the command."""

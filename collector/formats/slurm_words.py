@@ -9,7 +9,8 @@ from typing import Any
 from collector.formats.text import is_login_prompt, whole_lines
 from truerail.errors import UnreadableError
 
-"""Slurm's notations: node lists, generic resources, numbers of its JSON, states and times."""
+# ----------------------------------------------------------------------------------------------------------------------
+# Slurm's notations: node lists, generic resources, numbers of its JSON, states and times.
 
 MOST_NAMES = 200_000
 """Most names that the lists of one answer may expand to; Slurm itself takes 65,533 nodes."""
@@ -167,12 +168,12 @@ def name_of(job_id: int | None, array: int | None, task: str | None, het: int | 
     return None if job_id is None else str(job_id)
 
 
-"""Records of `scontrol show`: `Key=value` pairs, one record a line (`-o`) or several indented lines.
-
-Values may hold blanks, `=` and whole pairs: a job's name, comment and paths are what a user wrote. A value ends at the
-next key that the record knows, and of a key that occurs more than once the place counts that `scontrol` prints first
-after what a user wrote before it.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Records of `scontrol show`: `Key=value` pairs, one record a line (`-o`) or several indented lines.
+#
+# Values may hold blanks, `=` and whole pairs: a job's name, comment and paths are what a user wrote. A value ends at
+# the next key that the record knows, and of a key that occurs more than once the place counts that `scontrol` prints
+# first after what a user wrote before it.
 
 _ASKED = re.compile(r"\bscontrol\b.{0,200}\bshow\b")
 """The command, behind a prompt above its answer."""

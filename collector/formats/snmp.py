@@ -8,19 +8,20 @@ from truerail.errors import UnreadableError
 from truerail.model import Command, Counter
 from truerail.model.bounds import LONGEST_TEXT
 
-"""Walks of net-snmp that print names of MIBs or no types, as lines of the numeric form with types.
-
-A row's name: `LLDP-MIB::lldpRemSysName.0.10.1`, without the MIB (`-Os`), with brackets (`-OX`), the whole path (`-Of`),
-or `SNMPv2-SMI::mib-2.2.2.1.2.1` where the MIB is not loaded. Its value: with a type, or without one (`-OQ`, and `-Oq`
-without the equals sign as well). Source: net-snmp `snmplib/mib.c`; the names are those of RFC 2863 and IEEE 802.1AB.
-
-Traps:
-
-- Without types, octets are a quoted string of hex digits that ends with a blank, and an enumeration is a word alone.
-- Text to which the MIB gives a display hint has no quotes: it goes on until the next row, and a neighbour's text may
-  have the form of one. Only the numeric form is safe from that.
-- An octet string within an index is text in quotes, with a dot for each octet that is none: such a row is left out.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Walks of net-snmp that print names of MIBs or no types, as lines of the numeric form with types.
+#
+# A row's name: `LLDP-MIB::lldpRemSysName.0.10.1`, without the MIB (`-Os`), with brackets (`-OX`), the whole path
+# (`-Of`), or `SNMPv2-SMI::mib-2.2.2.1.2.1` where the MIB is not loaded. Its value: with a type, or without one (`-OQ`,
+# and `-Oq` without the equals sign as well). Source: net-snmp `snmplib/mib.c`; the names are those of RFC 2863 and IEEE
+# 802.1AB.
+#
+# Traps:
+#
+# - Without types, octets are a quoted string of hex digits that ends with a blank, and an enumeration is a word alone.
+# - Text to which the MIB gives a display hint has no quotes: it goes on until the next row, and a neighbour's text may
+#   have the form of one. Only the numeric form is safe from that.
+# - An octet string within an index is text in quotes, with a dot for each octet that is none: such a row is left out.
 
 _LLDP = "1.0.8802.1.1.2.1"
 _SUBTREES = {"mib-2": "1.3.6.1.2.1", "enterprises": "1.3.6.1.4.1", "iso": "1"}
@@ -145,14 +146,14 @@ def _typed(oid: str, value: str) -> str:
     return f"STRING: {words.get(value, value)}"
 
 
-"""SNMP tables from recorded walks: the numeric text of net-snmp's `snmpbulkwalk -On`, and snmpsim's `.snmprec`.
-
-Walk text, one row each: `.1.3.6.1.2.1.2.2.1.2.1 = STRING: "lo"` (`iso.3.6...` without `-On`). A hex string and a string
-with line feeds continue below; a quoted string ends at its closing quote, so nothing inside can pass for a row.
-snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data"). A last line without a
-line feed, which an editor may have dropped, may have lost part of its value: it is skipped. Other forms of walk text:
-the names of MIBs above.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# SNMP tables from recorded walks: the numeric text of net-snmp's `snmpbulkwalk -On`, and snmpsim's `.snmprec`.
+#
+# Walk text, one row each: `.1.3.6.1.2.1.2.2.1.2.1 = STRING: "lo"` (`iso.3.6...` without `-On`). A hex string and a
+# string with line feeds continue below; a quoted string ends at its closing quote, so nothing inside can pass for a
+# row. snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data"). A last line
+# without a line feed, which an editor may have dropped, may have lost part of its value: it is skipped. Other forms of
+# walk text: the names of MIBs above.
 
 Value = str | bytes
 Tables = dict[str, dict[int, dict[str, Value]]]
@@ -319,7 +320,8 @@ def column(found: Mapping[int, dict[str, Value]], number: int) -> Mapping[str, V
     return found.get(number, {})
 
 
-"""Counters in SNMP tables: columns -> `PortCounters` of the ports that IF-MIB names."""
+# ----------------------------------------------------------------------------------------------------------------------
+# Counters in SNMP tables: columns -> `PortCounters` of the ports that IF-MIB names.
 
 IF = "1.3.6.1.2.1.2.2.1"
 IF_X = "1.3.6.1.2.1.31.1.1.1"

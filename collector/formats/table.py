@@ -9,11 +9,11 @@ from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model.names import canonical_mac
 
-"""Tables as SONiC prints them (Python's `tabulate`, style "simple"): labels, a ruler with a run for each, rows.
-
-Two or more blanks separate cells, which contain at most one (`2000.00 MB/s`): cells are split at blanks, not by
-position, since documentation and tickets skew the columns. A row with fewer cells than the header has labels is cut.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Tables as SONiC prints them (Python's `tabulate`, style "simple"): labels, a ruler with a run for each, rows.
+#
+# Two or more blanks separate cells, which contain at most one (`2000.00 MB/s`): cells are split at blanks, not by
+# position, since documentation and tickets skew the columns. A row with fewer cells than the header has labels is cut.
 
 _RULED_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})*[ \t]*")
 _GAP = re.compile(r"[ \t]{2,}")
@@ -105,13 +105,13 @@ def _doubt(found: Sequence[Table], text: Sequence[str]) -> None:
         last.cells[-1] = "N/A"
 
 
-"""Rows of text tables with MAC addresses: the words of a row, whatever the network OS and the order of its columns.
-
-MAC tables and ARP tables have many layouts and few kinds of words: one MAC, one port, perhaps one IP address, a VLAN, a
-type. A row is recognized by its MAC. In a table with drawn borders (Nokia SR Linux) text that does not fit into a cell
-continues in the next row, even inside MACs and names. The last word of an answer without a line feed behind it may be
-cut: of it only a MAC and a word of letters count, and of Linux' rows, whose last word decides, none.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Rows of text tables with MAC addresses: the words of a row, whatever the network OS and the order of its columns.
+#
+# MAC tables and ARP tables have many layouts and few kinds of words: one MAC, one port, perhaps one IP address, a VLAN,
+# a type. A row is recognized by its MAC. In a table with drawn borders (Nokia SR Linux) text that does not fit into a
+# cell continues in the next row, even inside MACs and names. The last word of an answer without a line feed behind it
+# may be cut: of it only a MAC and a word of letters count, and of Linux' rows, whose last word decides, none.
 
 _MAC = re.compile(
     r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}|[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"

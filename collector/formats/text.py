@@ -9,7 +9,8 @@ import orjson
 
 from truerail.errors import UnreadableError
 
-"""First steps of every parser: decode JSON or refuse it with a clear error, split text into clean lines."""
+# ----------------------------------------------------------------------------------------------------------------------
+# First steps of every parser: decode JSON or refuse it with a clear error, split text into clean lines.
 
 _DECODER = json.JSONDecoder()
 _DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
@@ -105,7 +106,8 @@ def _refusal(text: str, at: int, why: str) -> UnreadableError:
     )
 
 
-"""Answers about one port each that do not name it: the line above each does."""
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers about one port each that do not name it: the line above each does.
 
 _FRAMED = re.compile(r"[=#*-]+[ \t]*([^\s=#*|:-][^\s=#*|:]*)[ \t]*:?[ \t]*[=#*-]*[ \t]*")
 _FRAMES = frozenset("=#*-")

@@ -14,13 +14,14 @@ from collector.formats.text import asks, lines, sections
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
-"""LLDP neighbours in Cumulus Linux' own formats: NCLU and NVUE.
-
-NCLU, `net show interface all json`: per interface `iface_obj.lldp`, a list of `adj_hostname`, `adj_port`,
-`adj_mgmt_ip`, or null. NVUE, `nv show interface lldp -o json`: per interface `lldp.neighbor`, an object keyed by system
-name with `chassis`, `port` and `age` (seconds). NVUE, `nv show interface lldp-detail`: lldpd's plain form with the age
-on lines of its own, no protocol named, and MACs labelled `ifname`. `net show lldp json` is lldpd's JSON, read as such.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# LLDP neighbours in Cumulus Linux' own formats: NCLU and NVUE.
+#
+# NCLU, `net show interface all json`: per interface `iface_obj.lldp`, a list of `adj_hostname`, `adj_port`,
+# `adj_mgmt_ip`, or null. NVUE, `nv show interface lldp -o json`: per interface `lldp.neighbor`, an object keyed by
+# system name with `chassis`, `port` and `age` (seconds). NVUE, `nv show interface lldp-detail`: lldpd's plain form with
+# the age on lines of its own, no protocol named, and MACs labelled `ifname`. `net show lldp json` is lldpd's JSON, read
+# as such.
 
 HEADING = re.compile(
     r"^[ \t]*(Interface: +[^,\n]*[^,\s])[ \t]*\n[ \t]*-+[ \t]*\n[ \t]+Time:[ \t]*\n[ \t]+(.*)$", re.MULTILINE
@@ -82,12 +83,12 @@ def neighbors_from_text(text: str) -> Iterator[Neighbor]:
         )
 
 
-"""NVIDIA NVUE: counters of Cumulus Linux' ports, `nv show interface ... -o json`, wherever a release puts them.
-
-Groups (`pfc-stats`, `egress-queue-stats`, `stats` of a link) are found at any depth, since releases nest them
-differently. An answer about one port does not name it: the command above does. Groups by priority are an object with
-the priorities as keys, or a list of rows that contain them. A missing group is not reported, never 0.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# NVIDIA NVUE: counters of Cumulus Linux' ports, `nv show interface ... -o json`, wherever a release puts them.
+#
+# Groups (`pfc-stats`, `egress-queue-stats`, `stats` of a link) are found at any depth, since releases nest them
+# differently. An answer about one port does not name it: the command above does. Groups by priority are an object with
+# the priorities as keys, or a list of rows that contain them. A missing group is not reported, never 0.
 
 ASKED = asks("nv", "interface")
 _PORT = re.compile(r"[a-z]+[a-z_]*\d[\w./-]*")
@@ -199,14 +200,14 @@ def _is_port(name: str) -> bool:
     return _PORT.fullmatch(name) is not None
 
 
-"""The text of `nv show interface ... counters qos`: a table of priorities for each group, the command above it.
-
-Source: the command reference of Cumulus Linux. Traps:
-
-- `qos` has all groups under titles, `pfc-stats` and `egress-queue-stats` have one table without a title.
-- Sizes are rounded (`36.0 KB`), and dropped frames are printed as if they were bytes: only exact ones (`0 Bytes`) are
-  read.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The text of `nv show interface ... counters qos`: a table of priorities for each group, the command above it.
+#
+# Source: the command reference of Cumulus Linux. Traps:
+#
+# - `qos` has all groups under titles, `pfc-stats` and `egress-queue-stats` have one table without a title.
+# - Sizes are rounded (`36.0 KB`), and dropped frames are printed as if they were bytes: only exact ones (`0 Bytes`) are
+#   read.
 
 _GAP = re.compile(r"[ \t]{2,}")
 _PFC = re.compile(r"^[ \t]*switch-priority[ \t]+.*\b[rt]x-pause-frames\b", re.MULTILINE)
@@ -257,12 +258,13 @@ def _text_rows(text: Sequence[str], line: int, head: re.Pattern[str]) -> Iterato
             labels = []
 
 
-"""Cumulus Linux' `nv show interface` as text: one table of ports with their states and LLDP neighbours.
-
-Columns stand under the runs of the ruler, in an order that releases change. Releases up to 5.5 mark a row with `+`. An
-interface with several addresses has a line for each, the further ones with its name or without. Older releases have one
-`State`, which does not show whether a port is administratively down. Source: Cumulus Linux' documentation, 5.0 to 5.10.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Cumulus Linux' `nv show interface` as text: one table of ports with their states and LLDP neighbours.
+#
+# Columns stand under the runs of the ruler, in an order that releases change. Releases up to 5.5 mark a row with `+`.
+# An interface with several addresses has a line for each, the further ones with its name or without. Older releases
+# have one `State`, which does not show whether a port is administratively down. Source: Cumulus Linux' documentation,
+# 5.0 to 5.10.
 
 _INTERFACE_HEADER = re.compile(r"Interface +.*\bMTU\b.*")
 _INTERFACE_RULER = re.compile(r"-{2,}(?: +-{2,}…?)+ *")
@@ -325,11 +327,11 @@ def _interface_rows(text: Sequence[str]) -> Iterator[Mapping[str, str]]:
                 yield row
 
 
-"""Cumulus Linux' `nv show bridge domain NAME mac-table` as text: the kernel's bridge in a table.
-
-Columns stand under the runs of the ruler, in an order that releases change. A learned entry has no type. Where the
-terminal is narrow, MACs are cut. Source: Cumulus Linux' documentation, 5.0 to 5.13.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Cumulus Linux' `nv show bridge domain NAME mac-table` as text: the kernel's bridge in a table.
+#
+# Columns stand under the runs of the ruler, in an order that releases change. A learned entry has no type. Where the
+# terminal is narrow, MACs are cut. Source: Cumulus Linux' documentation, 5.0 to 5.13.
 
 _MAC_HEADER = re.compile(r"(?=.*\binterface\b)(?=.*\bentry-type\b)(?=.*\blast-update\b)[\w \t-]{1,400}")
 _MAC_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-+…?)+[ \t]*")

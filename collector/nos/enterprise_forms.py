@@ -8,11 +8,11 @@ from collector.formats.text import is_prompt, sections
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
-"""Port counters of AOS-CX: `show interface`, a paragraph for each port with a table of RX, TX and totals.
-
-The table of rates above it has the same columns but no counters. `Link transitions` counts both ups and downs: it is
-odd on ports that are up. Source: recorded answers in ntc-templates (aruba_aoscx).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Port counters of AOS-CX: `show interface`, a paragraph for each port with a table of RX, TX and totals.
+#
+# The table of rates above it has the same columns but no counters. `Link transitions` counts both ups and downs: it is
+# odd on ports that are up. Source: recorded answers in ntc-templates (aruba_aoscx).
 
 _AOSCX_PORT = re.compile(r"Interface (\S+) is (?:up|down)\b.*")
 _AOSCX_TITLE = re.compile(r"^[ \t]*Statistic[ \t]+RX[ \t]+TX[ \t]+Total[ \t\r]*$", re.MULTILINE)
@@ -75,11 +75,11 @@ def _refuse_cut(rows: set[str] | None, number: int) -> None:
         raise UnreadableError("a port's table of counters is cut", line=number)
 
 
-"""Comware's `display counters inbound interface` and `outbound`: the same table, its direction in the command above it.
-
-Source: H3C's command reference, answers in public test data. Traps: a value of too many digits is `Overflow`, one that
-the port lacks `--`: neither is reported. The table of rates has other labels.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Comware's `display counters inbound interface` and `outbound`: the same table, its direction in the command above it.
+#
+# Source: H3C's command reference, answers in public test data. Traps: a value of too many digits is `Overflow`, one
+# that the port lacks `--`: neither is reported. The table of rates has other labels.
 
 _COUNTED_ASKED = re.compile(r"\bdis\w*[ \t]+count\w*[ \t]+(in|out)\w*[ \t]+int")
 _COUNTED_HEAD = re.compile(r"[ \t]*Interface((?:[ \t]+(?:Total|Broadcast|Multicast|Err)[ \t]*\(pkts\)){4})[ \t]*")
@@ -118,11 +118,11 @@ def counted_from_text(text: Sequence[str]) -> list[PortCounters]:
     return tally.some()
 
 
-"""VRP's `display qos queue statistics interface`, which does not name its port: the command above it does.
-
-CloudEngine prints two lines for each queue, packets in the first, bytes below them; other switches print a line for
-each value below `Queue ID`. Rates are skipped. Source: the configuration guides of CloudEngine, a recorded answer.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# VRP's `display qos queue statistics interface`, which does not name its port: the command above it does.
+#
+# CloudEngine prints two lines for each queue, packets in the first, bytes below them; other switches print a line for
+# each value below `Queue ID`. Rates are skipped. Source: the configuration guides of CloudEngine, a recorded answer.
 
 _VRP_ASKED = re.compile(r"\bdisplay qos queue statistics interface[ \t]+([^\s|]+(?:[ \t]+\d+(?:/\d+)+(?::\d+)?)?)")
 _TYPE = re.compile(r"^\d+[a-z]+")
@@ -186,11 +186,11 @@ def _pair(tally: Tally, port: str, of: int | None, unit: str, values: Sequence[s
             tally.note(port, Counter(_VRP_NAMES[way, unit], of), count(value))
 
 
-"""Dell OS10's `show queuing statistics interface`: a table of queues under the name of its port.
-
-Source: answers of real switches, quoted in a thread of the Linux netdev mailing list. The command takes one port, so
-answers are read from captures; several may follow each other. ECN marks are not in it.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Dell OS10's `show queuing statistics interface`: a table of queues under the name of its port.
+#
+# Source: answers of real switches, quoted in a thread of the Linux netdev mailing list. The command takes one port, so
+# answers are read from captures; several may follow each other. ECN marks are not in it.
 
 _OS10_HEAD = re.compile(
     r"^[ \t]*Queue[ \t]+Packets[ \t]+Bytes[ \t]+Dropped-Packets[ \t]+Dropped-Bytes[ \t]*$", re.MULTILINE
@@ -225,23 +225,23 @@ def os10_counters(text: Sequence[str]) -> list[PortCounters]:
     return tally.some()
 
 
-"""Pause frames in the tables of `sonic-cli`, VRP and Comware.
-
-| network OS | command | rests on |
-|---|---|---|
-| sonic-cli | `show qos priority-flow-control statistics` | SONiC's design of PFC (sonic-net/SONiC, `doc/`) |
-| VRP | `display dcb pfc`, `display abs-pfc` | documentation alone: Huawei's CloudEngine command reference |
-| Comware | `display priority-flow-control interface` | documentation alone: H3C's command reference (S9855) |
-
-Traps:
-
-- sonic-cli prints two tables with equal headers: the line above each says `received` or `transmitted`. Both are always
-  printed, for the same ports. Its third table, of the watchdog, is read by `watchdog_counters`.
-- VRP prints two lines for each queue, the received frames in the first, those that were sent below them. Rates are
-  skipped.
-- Comware prints a row for each priority that has PFC; `Dot1pList` (early releases) is empty where `Prio` says the same.
-  A port without PFC has no numbers.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Pause frames in the tables of `sonic-cli`, VRP and Comware.
+#
+# | network OS | command | rests on |
+# |---|---|---|
+# | sonic-cli | `show qos priority-flow-control statistics` | SONiC's design of PFC (sonic-net/SONiC, `doc/`) |
+# | VRP | `display dcb pfc`, `display abs-pfc` | documentation alone: Huawei's CloudEngine command reference |
+# | Comware | `display priority-flow-control interface` | documentation alone: H3C's command reference (S9855) |
+#
+# Traps:
+#
+# - sonic-cli prints two tables with equal headers: the line above each says `received` or `transmitted`. Both are
+#   always printed, for the same ports. Its third table, of the watchdog, is read by `watchdog_counters`.
+# - VRP prints two lines for each queue, the received frames in the first, those that were sent below them. Rates are
+#   skipped.
+# - Comware prints a row for each priority that has PFC; `Dot1pList` (early releases) is empty where `Prio` says the
+#   same. A port without PFC has no numbers.
 
 _PFC_TITLE = re.compile(r"[ \t]*Flow Control frames (received|transmitted)[ \t]*")
 _TITLES = re.compile(f"^{_PFC_TITLE.pattern}$", re.MULTILINE)

@@ -10,12 +10,12 @@ from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters, PortQos
 
-"""LLDP neighbours as Arista EOS prints them: JSON by port or as a list, and the text of `show lldp neighbors detail`.
-
-JSON: `show lldp neighbors detail | json` is `{"lldpNeighbors": {port: {"lldpNeighborInfo": [...]}}}`, without `detail`
-it is `{"lldpNeighbors": [{"port", "neighborDevice", "neighborPort", "ttl"}]}`. Port ids of the detailed form carry
-their quotes inside the string (`"\\"Ethernet1\\""`); `interfaceId_v2`, where there is one, does not.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# LLDP neighbours as Arista EOS prints them: JSON by port or as a list, and the text of `show lldp neighbors detail`.
+#
+# JSON: `show lldp neighbors detail | json` is `{"lldpNeighbors": {port: {"lldpNeighborInfo": [...]}}}`, without
+# `detail` it is `{"lldpNeighbors": [{"port", "neighborDevice", "neighborPort", "ttl"}]}`. Port ids of the detailed form
+# carry their quotes inside the string (`"\\"Ethernet1\\""`); `interfaceId_v2`, where there is one, does not.
 
 HEADING = re.compile(r"^[ \t]*Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
 _NEIGHBOR = re.compile(r"^(?: {2}Neighbor .*|[ \t]*Neighbor \S.*, age .*)$", re.MULTILINE)
@@ -129,13 +129,13 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
     )
 
 
-"""Port counters of Arista EOS: `show interfaces [counters [errors]] | json`.
-
-Each port has an object of counters, in `show interfaces` one level down (`interfaceCounters`) with details of the
-errors inside. `linkStatusChanges` counts both ups and downs, so it keeps its own name for rules to distinguish.
-`counterRefreshTime` is when the switch refreshed a port's counters, each port at its own time, by the switch's clock:
-the difference to the newest port's is the age of a port's counters.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Port counters of Arista EOS: `show interfaces [counters [errors]] | json`.
+#
+# Each port has an object of counters, in `show interfaces` one level down (`interfaceCounters`) with details of the
+# errors inside. `linkStatusChanges` counts both ups and downs, so it keeps its own name for rules to distinguish.
+# `counterRefreshTime` is when the switch refreshed a port's counters, each port at its own time, by the switch's clock:
+# the difference to the newest port's is the age of a port's counters.
 
 KEYS = frozenset({"interfaces", "interfaceErrorCounters"})
 
@@ -211,12 +211,12 @@ def _note_packets(tally: Tally, port: str, reported: Mapping[str, Any]) -> None:
         tally.note(port, counter, summed(count(reported.get(cast)) for cast in casts))
 
 
-"""EOS' pause frames and PFC settings: `show priority-flow-control [counters [detail]]`, JSON and text.
-
-`counters` has the frames of all priorities together (`interfaceCounters`), `counters detail` those of each priority
-(`interfaces` with `priorities`). In the text of `show priority-flow-control` E is enabled, D disabled, A active, W
-watched by the watchdog; old releases print Yes and No below `Enabled` and `Active`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# EOS' pause frames and PFC settings: `show priority-flow-control [counters [detail]]`, JSON and text.
+#
+# `counters` has the frames of all priorities together (`interfaceCounters`), `counters detail` those of each priority
+# (`interfaces` with `priorities`). In the text of `show priority-flow-control` E is enabled, D disabled, A active, W
+# watched by the watchdog; old releases print Yes and No below `Enabled` and `Active`.
 
 _FRAMES = {"rxFrames": "rx_pause_frames", "txFrames": "tx_pause_frames"}
 _COLUMNS = {"rxpfc": "rx_pause_frames", "txpfc": "tx_pause_frames"}
@@ -333,12 +333,12 @@ def _priorities(reported: Mapping[str, Any]) -> tuple[int, ...] | None:
     return tuple(sorted(of for of in map(priority, reported["priorities"]) if of is not None))
 
 
-"""EOS' queues: JSON of `show qos interfaces ecn counters queue`, text of `show interfaces counters queue detail`.
-
-JSON has the marked packets of each queue. The text has a row for each port, traffic class, drop precedence and kind of
-destination: rows of one class are summed, those to several destinations (`MC`) apart. Source of the text: the recorded
-answer in ntc-templates (arista_eos), of a switch with virtual output queues.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# EOS' queues: JSON of `show qos interfaces ecn counters queue`, text of `show interfaces counters queue detail`.
+#
+# JSON has the marked packets of each queue. The text has a row for each port, traffic class, drop precedence and kind
+# of destination: rows of one class are summed, those to several destinations (`MC`) apart. Source of the text: the
+# recorded answer in ntc-templates (arista_eos), of a switch with virtual output queues.
 
 KEY = "intfQueueCounters"
 _HEAD = re.compile(

@@ -19,13 +19,13 @@ from collector.formats.documents import data_of, listed
 from collector.formats.text import lines
 from truerail.model import Counter, PortCounters
 
-"""LLDP neighbours as Junos prints them in XML and in JSON, which is the same tree with every leaf as `[{"data": ...}]`.
-
-`lldp-neighbors-information` holds `lldp-neighbor-information` elements; chassis members are wrapped in
-`multi-routing-engine-results`. The detailed form names the local port in `lldp-local-interface` and has the SNMP index
-in `lldp-local-port-id`; the brief form has the name in `lldp-local-port-id`, and where the neighbour's port id is a
-number only `lldp-remote-port-description`.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# LLDP neighbours as Junos prints them in XML and in JSON, which is the same tree with every leaf as `[{"data": ...}]`.
+#
+# `lldp-neighbors-information` holds `lldp-neighbor-information` elements; chassis members are wrapped in
+# `multi-routing-engine-results`. The detailed form names the local port in `lldp-local-interface` and has the SNMP
+# index in `lldp-local-port-id`; the brief form has the name in `lldp-local-port-id`, and where the neighbour's port id
+# is a number only `lldp-remote-port-description`.
 
 _WRAPPED = "multi-routing-engine-results"
 _ROOT = "lldp-neighbors-information"
@@ -80,17 +80,17 @@ def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
     )
 
 
-"""The counters in Junos' `show interfaces extensive`, text, in the tree of its JSON.
-
-A paragraph begins with `Physical interface: et-0/0/0, ...`; its counters stand in sections below titles, received ones
-before sent ones. Sources: answers of a QFX5120 in Juniper's open guides and of MX480 in genieparser. Traps:
-
-- A logical interface, indented below its port, has sections with the same titles: they count no port.
-- `IPv6 transit statistics`, and others without a place in the tree, have the rows of the section above them.
-- The counters of ingress queues stand above those of egress queues, under the same title: they are skipped.
-- Old releases print the name of its class behind the number of a queue.
-- Rates stand behind the counters, and as rows of their own (`FEC Corrected Errors Rate`).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The counters in Junos' `show interfaces extensive`, text, in the tree of its JSON.
+#
+# A paragraph begins with `Physical interface: et-0/0/0, ...`; its counters stand in sections below titles, received
+# ones before sent ones. Sources: answers of a QFX5120 in Juniper's open guides and of MX480 in genieparser. Traps:
+#
+# - A logical interface, indented below its port, has sections with the same titles: they count no port.
+# - `IPv6 transit statistics`, and others without a place in the tree, have the rows of the section above them.
+# - The counters of ingress queues stand above those of egress queues, under the same title: they are skipped.
+# - Old releases print the name of its class behind the number of a queue.
+# - Rates stand behind the counters, and as rows of their own (`FEC Corrected Errors Rate`).
 
 TEXT_KEY = "interface-information"
 _TEXT_PORT = re.compile(r"([ \t]*)Physical interface: ([\w/.:-]+)[ \t]*,.{0,200}")
@@ -207,12 +207,12 @@ _SECTIONS: dict[str, Section] = {
 """The titles of sections whose counters are read."""
 
 
-"""Port counters of Junos: `show interfaces extensive` in JSON, XML and text, read once for ports, PFC and queues.
-
-Every value is a list of one object, `[{"data": "3"}]`, in XML a list of one text. The MAC's counters
-(`ethernet-mac-statistics`) are those of the wire; `traffic-statistics` replaces them where they are missing.
-`carrier-transitions` counts losses of the carrier.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Port counters of Junos: `show interfaces extensive` in JSON, XML and text, read once for ports, PFC and queues.
+#
+# Every value is a list of one object, `[{"data": "3"}]`, in XML a list of one text. The MAC's counters
+# (`ethernet-mac-statistics`) are those of the wire; `traffic-statistics` replaces them where they are missing.
+# `carrier-transitions` counts losses of the carrier.
 
 PORT_KEY = TEXT_KEY
 _SIGN = "Physical interface: "
@@ -301,15 +301,15 @@ def _note_by_priority(
             tally.note(port, Counter(name, of), count(data_of(row.get(word))))
 
 
-"""The queues in Junos' `show interfaces queue`: a paragraph for each queue below its port.
-
-`Queued:` begins what came to a queue, `Transmitted:` what it sent and, below that, what it dropped, by kind. Sources:
-answers of EX, MX and QFX in public articles. Traps:
-
-- Ingress queues, before the egress queues of a port, count what other ports sent to it: they are skipped.
-- Some chips report only the total of drops, and `Not Available` for a kind of them: then the total counts alone.
-- Rates stand behind the counters.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# The queues in Junos' `show interfaces queue`: a paragraph for each queue below its port.
+#
+# `Queued:` begins what came to a queue, `Transmitted:` what it sent and, below that, what it dropped, by kind. Sources:
+# answers of EX, MX and QFX in public articles. Traps:
+#
+# - Ingress queues, before the egress queues of a port, count what other ports sent to it: they are skipped.
+# - Some chips report only the total of drops, and `Not Available` for a kind of them: then the total counts alone.
+# - Rates stand behind the counters.
 
 _QUEUE_PORT = re.compile(r"[ \t]*Physical interface: ([\w/.:-]+)[ \t]*,.{0,200}")
 _OTHER = re.compile(r"[ \t]*(?:Logical interface |Ingress queues:).*")

@@ -11,14 +11,14 @@ from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
 from truerail.model import Counter, Neighbor, Optic, PortCounters
 
-"""LLDP neighbours in the JSON of data models: OpenConfig's `openconfig-lldp` and Nokia SR Linux' own.
-
-RESTCONF and gNMI wrap the same leaves at different depths: `{"openconfig-lldp:lldp": {"interfaces": {"interface":
-[{"name", "neighbors": {"neighbor": [{"id", "state": {...}}]}}]}}}`, a list of updates, each with its `Path`; SR Linux
-has `interface` with `neighbor` in it. So a neighbour is any object with a chassis id and a port id, and its local port
-is the enclosing interface, or that in the path: `interface[name=Ethernet0]`. Names may have a module prefix and colon.
-Sources: openconfig-lldp.yang, a test of SONiC's management framework, SR Linux' YANG.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# LLDP neighbours in the JSON of data models: OpenConfig's `openconfig-lldp` and Nokia SR Linux' own.
+#
+# RESTCONF and gNMI wrap the same leaves at different depths: `{"openconfig-lldp:lldp": {"interfaces": {"interface":
+# [{"name", "neighbors": {"neighbor": [{"id", "state": {...}}]}}]}}}`, a list of updates, each with its `Path`; SR Linux
+# has `interface` with `neighbor` in it. So a neighbour is any object with a chassis id and a port id, and its local
+# port is the enclosing interface, or that in the path: `interface[name=Ethernet0]`. Names may have a module prefix and
+# colon. Sources: openconfig-lldp.yang, a test of SONiC's management framework, SR Linux' YANG.
 
 _IN_PATH = re.compile(r"\binterface\[name=([^\]]+)\]")
 _LLDP_SIGN = re.compile(
@@ -74,22 +74,22 @@ def _neighbor(port: str, leaves: Mapping[str, Any]) -> Neighbor:
     )
 
 
-"""Ports in the JSON of data models: Nokia SR Linux' own, and OpenConfig's `openconfig-interfaces`.
-
-SR Linux: `info from state interface * | as json`, `{"interface": [{"name", "admin-state", "oper-state", "ethernet":
-{"port-speed": "400G"}, "statistics": {...}, "transceiver": {...}}]}`. OpenConfig: RESTCONF's or gNMI's
-`{"openconfig-interfaces:interfaces": {"interface": [{"name", "state": {"admin-status", "oper-status", "counters"},
-"openconfig-if-ethernet:ethernet": {"state": {"port-speed": "openconfig-if-ethernet:SPEED_400GB"}}}]}}`. Names may have
-a module prefix and a colon; 64-bit numbers are strings (RFC 7951).
-
-Rests on documentation: SR Linux' YANG (`srl_nokia-interfaces`, nokia/srlinux-yang-models), openconfig/public, and
-counters of SR Linux that gnmic's documentation shows. Traps:
-
-- A port without link keeps its configured speed. Subinterfaces have counters of their own, which are not read.
-- OpenConfig has no counter for each priority; `in-mac-pause-frames` counts global pauses.
-- SR Linux' MTU includes the Ethernet header: not read.
-- SR Linux reports a module's readings as `latest-value`, in dBm, mA and degrees Celsius.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Ports in the JSON of data models: Nokia SR Linux' own, and OpenConfig's `openconfig-interfaces`.
+#
+# SR Linux: `info from state interface * | as json`, `{"interface": [{"name", "admin-state", "oper-state", "ethernet":
+# {"port-speed": "400G"}, "statistics": {...}, "transceiver": {...}}]}`. OpenConfig: RESTCONF's or gNMI's
+# `{"openconfig-interfaces:interfaces": {"interface": [{"name", "state": {"admin-status", "oper-status", "counters"},
+# "openconfig-if-ethernet:ethernet": {"state": {"port-speed": "openconfig-if-ethernet:SPEED_400GB"}}}]}}`. Names may
+# have a module prefix and a colon; 64-bit numbers are strings (RFC 7951).
+#
+# Rests on documentation: SR Linux' YANG (`srl_nokia-interfaces`, nokia/srlinux-yang-models), openconfig/public, and
+# counters of SR Linux that gnmic's documentation shows. Traps:
+#
+# - A port without link keeps its configured speed. Subinterfaces have counters of their own, which are not read.
+# - OpenConfig has no counter for each priority; `in-mac-pause-frames` counts global pauses.
+# - SR Linux' MTU includes the Ethernet header: not read.
+# - SR Linux reports a module's readings as `latest-value`, in dBm, mA and degrees Celsius.
 
 _ADMIN = {"enable": "up", "disable": "down"}
 _PORT_COUNTERS = {
@@ -212,15 +212,15 @@ def plain(leaves: PortLeaves) -> dict[str, Any]:
     return {str(key).rpartition(":")[2]: value for key, value in leaves.items()}
 
 
-"""Queues of ports in the JSON of `openconfig-qos`, by gNMI or RESTCONF.
-
-`{"qos": {"interfaces": {"interface": [{"interface-id", "output": {"queues": {"queue": [{"name", "state":
-{"transmit-octets", "transmit-pkts", "dropped-pkts", "ecn-marked-pkts"}}]}}}]}}}`. Rests on documentation:
-openconfig/public, openconfig-qos-interfaces.yang. Traps:
-
-- A queue's name is configuration. Only a name that is a number, or ends in one after the port (`Ethernet0:3`,
-  `Ethernet1/1-3`) or after `UC` or `queue`, gives the traffic class; `NC1` or `AF4` does not, and is skipped.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Queues of ports in the JSON of `openconfig-qos`, by gNMI or RESTCONF.
+#
+# `{"qos": {"interfaces": {"interface": [{"interface-id", "output": {"queues": {"queue": [{"name", "state":
+# {"transmit-octets", "transmit-pkts", "dropped-pkts", "ecn-marked-pkts"}}]}}}]}}}`. Rests on documentation:
+# openconfig/public, openconfig-qos-interfaces.yang. Traps:
+#
+# - A queue's name is configuration. Only a name that is a number, or ends in one after the port (`Ethernet0:3`,
+#   `Ethernet1/1-3`) or after `UC` or `queue`, gives the traffic class; `NC1` or `AF4` does not, and is skipped.
 
 QUEUE_REQUESTS = (*requests("/qos/interfaces/interface[interface-id=*]/output/queues"), *requests("/qos/interfaces"))
 _CLASS = re.compile(r"(?:uc|queue|q|[a-z][\w./-]*\d[:-])?[ _-]?([0-7])", re.IGNORECASE)
@@ -250,18 +250,18 @@ def queue_port_counters(found: Mapping[str, Any]) -> list[PortCounters]:
     return tally.some()
 
 
-"""Modules in the JSON of `openconfig-platform` and `openconfig-platform-transceiver`, by gNMI or RESTCONF.
-
-`{"components": {"component": [{"name", "state": {"part-no", "serial-no", "temperature"}, "transceiver": {"state":
-{"vendor", "ethernet-pmd", "present"}, "physical-channels": {"channel": [{"index", "state": {"input-power": {"instant"},
-"output-power", "laser-bias-current"}}]}, "thresholds": {"threshold": [{"severity", "state"}]}}}]}}`. Powers are in dBm,
-currents in mA, temperatures in degrees Celsius. Rests on documentation: openconfig/public. Traps:
-
-- A component's name is the device's own. The port is the interface whose `state` has the component as `transceiver`;
-  without that leaf the component's name counts as the port's, and says nothing where it is another.
-- Part and serial number were leaves of the transceiver in older models, and are the component's in newer ones.
-- Channels are numbered from 0.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Modules in the JSON of `openconfig-platform` and `openconfig-platform-transceiver`, by gNMI or RESTCONF.
+#
+# `{"components": {"component": [{"name", "state": {"part-no", "serial-no", "temperature"}, "transceiver": {"state":
+# {"vendor", "ethernet-pmd", "present"}, "physical-channels": {"channel": [{"index", "state": {"input-power":
+# {"instant"}, "output-power", "laser-bias-current"}}]}, "thresholds": {"threshold": [{"severity", "state"}]}}}]}}`.
+# Powers are in dBm, currents in mA, temperatures in degrees Celsius. Rests on documentation: openconfig/public. Traps:
+#
+# - A component's name is the device's own. The port is the interface whose `state` has the component as `transceiver`;
+#   without that leaf the component's name counts as the port's, and says nothing where it is another.
+# - Part and serial number were leaves of the transceiver in older models, and are the component's in newer ones.
+# - Channels are numbered from 0.
 
 OPTICS_REQUESTS = (
     *requests(

@@ -11,13 +11,13 @@ from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
-"""LLDP neighbours as Cisco NX-OS prints them in JSON.
-
-`show lldp neighbors [detail] | json`: `TABLE_nbor[_detail]` holds `ROW_nbor[_detail]`, which is an object where there
-is one neighbour and a list where there are several; numbers may be strings. Without `detail` the field `chassis_id` is
-the table's column "Device ID": the system name, or the chassis id of a neighbour that has none. With `detail` the field
-`ttl` is the text form's `Time remaining`: the rest of the time to live, which is not used as the time to live.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# LLDP neighbours as Cisco NX-OS prints them in JSON.
+#
+# `show lldp neighbors [detail] | json`: `TABLE_nbor[_detail]` holds `ROW_nbor[_detail]`, which is an object where there
+# is one neighbour and a list where there are several; numbers may be strings. Without `detail` the field `chassis_id`
+# is the table's column "Device ID": the system name, or the chassis id of a neighbour that has none. With `detail` the
+# field `ttl` is the text form's `Time remaining`: the rest of the time to live, which is not used as the time to live.
 
 KEYS = frozenset({"TABLE_nbor", "TABLE_nbor_detail", "neigh_hdr", "neigh_count"})
 
@@ -54,13 +54,13 @@ def _neighbor(row: Mapping[str, Any]) -> Neighbor:
     )
 
 
-"""Port counters of Cisco NX-OS: `show interface [counters [errors]]`, its tables and its JSON; EOS' tables are alike.
-
-The JSON has a row for each port and pair of counters (`ROW_rx_counters`: octets and unicast in one, multicast and
-broadcast in the next), an object in place of a list for a single row, and numbers that may be strings. The text has a
-table for each such pair, its labels between two rulers. Both forms use the same words. EOS' table of errors has shorter
-ones, and a row of totals may follow its ports.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Port counters of Cisco NX-OS: `show interface [counters [errors]]`, its tables and its JSON; EOS' tables are alike.
+#
+# The JSON has a row for each port and pair of counters (`ROW_rx_counters`: octets and unicast in one, multicast and
+# broadcast in the next), an object in place of a list for a single row, and numbers that may be strings. The text has a
+# table for each such pair, its labels between two rulers. Both forms use the same words. EOS' table of errors has
+# shorter ones, and a row of totals may follow its ports.
 
 _RULER = re.compile(r"[ \t]*-{3,}(?:[ \t]+-{3,})*[ \t]*")
 _TOTALS = "totals"
@@ -184,17 +184,17 @@ def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
     return tally.some()
 
 
-"""Port counters in the paragraphs of NX-OS' `show interface`.
-
-Below a port's first line (`Ethernet1/1 is up`) `RX` and `TX` begin the counters of a direction, several to a line with
-blanks between them: `0 input error  0 short frame`. Source: recorded answers in genieparser and ntc-templates.
-
-Traps:
-
-- The rates above the counters, `3034 packets/sec`, are none.
-- `storm suppression bytes` are no bytes of the port, and `Stomped CRC` are frames that another switch had broken.
-- A port with received counters and none that it sent is cut: the answer is refused.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Port counters in the paragraphs of NX-OS' `show interface`.
+#
+# Below a port's first line (`Ethernet1/1 is up`) `RX` and `TX` begin the counters of a direction, several to a line
+# with blanks between them: `0 input error  0 short frame`. Source: recorded answers in genieparser and ntc-templates.
+#
+# Traps:
+#
+# - The rates above the counters, `3034 packets/sec`, are none.
+# - `storm suppression bytes` are no bytes of the port, and `Stomped CRC` are frames that another switch had broken.
+# - A port with received counters and none that it sent is cut: the answer is refused.
 
 _SIGN = re.compile(r"^[ \t]*\d+ input packets\b", re.MULTILINE)
 _PORT = re.compile(r"([A-Za-z][A-Za-z-]*\d[\d/.]*) is (?:up|down|administratively down)\b.{0,200}")

@@ -10,11 +10,11 @@ from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters, PortQos
 
-"""NX-OS' pause frames and PFC settings: `show interface priority-flow-control [detail]`, text and JSON.
-
-Without `detail` the frames are those of all priorities together. `(8)` after the state is the bitmap of priorities in
-hex: priority 3. UCS fabric interconnects name ports `Br-Ethernet1/17/1`. Rows `ii1/1/1` are links inside the device.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# NX-OS' pause frames and PFC settings: `show interface priority-flow-control [detail]`, text and JSON.
+#
+# Without `detail` the frames are those of all priorities together. `(8)` after the state is the bitmap of priorities in
+# hex: priority 3. UCS fabric interconnects name ports `Br-Ethernet1/17/1`. Rows `ii1/1/1` are links inside the device.
 
 _HEADER = re.compile(r"[ \t]*Port[ \t]+Mode[ \t]+Oper")
 _PFC_ROW = re.compile(
@@ -152,13 +152,14 @@ def detailed_settings(answer: str) -> list[PortQos]:
     return list(found.values())
 
 
-"""NX-OS' queues: `show queuing interface`, JSON and text.
-
-A row for each port and direction, in it one for each QoS group, in it one for each kind of count (`Tx`, `Dropped`,
-`ECN`) and unit (`Pkts`, `Byts`), with unicast, out-of-band and multicast apart. The groups `CPU` and `SPAN` are
-skipped. A single row is an object in place of a list. The text has a box for each group below `Egress Queuing for` and
-the port, the cells of each kind of count between bars. A grep for one group leaves out the port: such text is refused.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# NX-OS' queues: `show queuing interface`, JSON and text.
+#
+# A row for each port and direction, in it one for each QoS group, in it one for each kind of count (`Tx`, `Dropped`,
+# `ECN`) and unit (`Pkts`, `Byts`), with unicast, out-of-band and multicast apart. The groups `CPU` and `SPAN` are
+# skipped. A single row is an object in place of a list. The text has a box for each group below `Egress Queuing for`
+# and the port, the cells of each kind of count between bars. A grep for one group leaves out the port: such text is
+# refused.
 
 _VALUES = ("eq-uc-stat-value", "eq-oobfc-uc-stat-value", "eq-mc-stat-value")
 _COUNTED = {

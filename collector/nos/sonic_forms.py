@@ -12,13 +12,13 @@ from collector.formats.text import asks, is_prompt, lines, sections
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
-"""SONiC's neighbours: the blocks of `sonic-cli`, and `show lldp table` in its plain form.
-
-The table is read row by row as slices, in a third of the time of `lldp_tables`: only as SONiC itself prints it, whole
-and nothing beside it: title, labels, a ruler below them, cells in their columns, the total. Anything else is left to
-the parser for all tables (None), with the same facts where both read it.
-Source: sonic-utilities `scripts/lldpshow`, which lays out the table with tabulate's "simple" format.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# SONiC's neighbours: the blocks of `sonic-cli`, and `show lldp table` in its plain form.
+#
+# The table is read row by row as slices, in a third of the time of `lldp_tables`: only as SONiC itself prints it, whole
+# and nothing beside it: title, labels, a ruler below them, cells in their columns, the total. Anything else is left to
+# the parser for all tables (None), with the same facts where both read it.
+# Source: sonic-utilities `scripts/lldpshow`, which lays out the table with tabulate's "simple" format.
 
 _LLDP_TITLE = "Capability codes: (R) Router, (B) Bridge, (O) Other"
 _LABELS = ["LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"]
@@ -86,12 +86,12 @@ def plain_table(answer: str) -> list[Neighbor] | None:
     return found
 
 
-"""Port counters of SONiC as `portstat` prints them: table, `-j`, and the long text of one port (`detailed`).
-
-Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates and are skipped. A table or
-document of errors without drops and states is about router interfaces (`intfstat`), not about ports. `sonic-cli` prints
-the columns between rulers without gaps (`show interface counters`, its template `show_interface_counters.j2`).
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# Port counters of SONiC as `portstat` prints them: table, `-j`, and the long text of one port (`detailed`).
+#
+# Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates and are skipped. A table or
+# document of errors without drops and states is about router interfaces (`intfstat`), not about ports. `sonic-cli`
+# prints the columns between rulers without gaps (`show interface counters`, its template `show_interface_counters.j2`).
 
 _COLUMNS = words(
     {
@@ -207,11 +207,11 @@ def from_details(answer: str) -> list[PortCounters]:
     return tally.some()
 
 
-"""SONiC's pause frames: `show pfc counters` (`pfcstat`), a table `Port Rx` and a table `Port Tx`, and its `--history`.
-
-Both tables are always printed, for the same ports. A single table, or fewer ports in one, is a cut answer. History has
-a row for each port and priority, its times in microseconds, in early releases in milliseconds.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# SONiC's pause frames: `show pfc counters` (`pfcstat`), a table `Port Rx` and a table `Port Tx`, and its `--history`.
+#
+# Both tables are always printed, for the same ports. A single table, or fewer ports in one, is a cut answer. History
+# has a row for each port and priority, its times in microseconds, in early releases in milliseconds.
 
 _WAYS = {"port rx": "rx_pause_frames", "port tx": "tx_pause_frames"}
 _TRANSITIONS = "rx pause transitions"
@@ -259,13 +259,13 @@ def history(found: Sequence[Table]) -> list[PortCounters]:
     return tally.facts()
 
 
-"""SONiC's queues: `show queue counters [--voq]`, `show queue wredcounters`, `show priority-group drop counters`.
-
-A chassis of several devices names the ports of its virtual output queues `leaf-0|asic0|Ethernet0`. The output of
-`--trim` does not count a queue's packets. Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; multicast queues,
-`MC10`, have counters with names of their own. The watermarks of priority groups have the same table as their drops:
-the line above it tells them apart.
-"""
+# ----------------------------------------------------------------------------------------------------------------------
+# SONiC's queues: `show queue counters [--voq]`, `show queue wredcounters`, `show priority-group drop counters`.
+#
+# A chassis of several devices names the ports of its virtual output queues `leaf-0|asic0|Ethernet0`. The output of
+# `--trim` does not count a queue's packets. Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; multicast queues,
+# `MC10`, have counters with names of their own. The watermarks of priority groups have the same table as their drops:
+# the line above it tells them apart.
 
 _QUEUE = re.compile(r"(UC|ALL|VOQ|MC)([0-9]{1,2})", re.IGNORECASE)
 _NAMES = {
