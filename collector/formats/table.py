@@ -198,12 +198,16 @@ def refuse_several(answer: str) -> None:
     for number, line in enumerate(lines(answer), 1):
         text = " ".join(line.lower().split())
         if not _HEADING.search(text):
-            above = [] if _MAC.search(text) else [*above, text]  # what is above a row is not above the next heading
+            above.append(text)
+            if _MAC.search(text):  # what is above a row is not above the next heading
+                above.clear()
             continue
         named = set(filter(_PART_OF_TABLE.match, above)) - parts
         if text in headings and not named:
             raise UnreadableError("a second heading: the answers of two devices", line=number, text=text)
-        above, headings, parts = [], headings | {text}, parts | named
+        above.clear()
+        headings.add(text)
+        parts.update(named)
 
 
 def _whole(words: tuple[str, ...]) -> tuple[str, ...]:
