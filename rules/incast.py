@@ -92,10 +92,7 @@ def incast(round: Round) -> Iterator[Finding]:
         for ports, why in (
             (egress[blind], "and their switches report no marks or pauses"),
             (egress[faint], "with fewer marks and pauses than incast makes"),
-            (
-                egress[hidden_by_storm],
-                "and their switches pass on a storm's pauses, beside which incast would not show",
-            ),
+            (egress[hidden_by_storm], _BESIDE_A_STORM),
         )
         if len(ports)
     )

@@ -73,14 +73,14 @@ class Work(StrEnum):
 @dataclass(frozen=True, slots=True)
 class KindOfCause:
     """One kind. `critical` and `warning` are the minutes that a cause of this severity must last before its alert
-    fires; `runbook` names its page in docs/runbooks, `dashboard` its board.
+    fires; `runbook` names its page in docs/runbooks, empty for a kind without an alert, `dashboard` its board.
     """
 
     kind: CauseKind
     shown: int
     """Its place in a list of causes: blocks, single cables, links, hosts and settings, what is only unknown."""
     title: str
-    """What has happened, for people who see the alert's name for the first time; empty for a kind without an alert."""
+    """What has happened, for people who see the alert's name for the first time."""
     critical: int
     warning: int
     runbook: str
@@ -154,12 +154,12 @@ _ROWS: Final = (
     KindOfCause(_K.DEAD_MEMBER, 18, "An uplink is up and carries nothing", 10, 10, "LBL003", "ecmp",
                 work=Work.SETTINGS),
     KindOfCause(_K.OVERLOAD, 19, "More traffic than a link carries", 5, 10, "INC001", "congestion"),
-    KindOfCause(_K.MAINTENANCE, 20, "", 0, 0, "", harm=Harm.INTENDED, work=Work.WAIT),
+    KindOfCause(_K.MAINTENANCE, 20, "Announced work", 0, 0, "", harm=Harm.INTENDED, work=Work.WAIT),
     KindOfCause(_K.UNKNOWN, 22, "Findings without a known cause", 5, 10, "CAB004", precedence=11),
 )
 # fmt: on
 CAUSE_KINDS: Final[Mapping[CauseKind, KindOfCause]] = MappingProxyType({row.kind: row for row in _ROWS})
-ALERTING: Final = tuple(row for row in _ROWS if row.title)
+ALERTING: Final = tuple(row for row in _ROWS if row.runbook)
 """Those with an alert. Announced maintenance has none: it explains findings, and is no fault."""
 
 FINDING_ALERT: Final = "TruerailFindingWithoutCause"
@@ -173,4 +173,4 @@ def minutes_of(kind: CauseKind | None, severity: str) -> int | None:
         return None
     if kind is None:
         return FINDING_MINUTES[severity]
-    return CAUSE_KINDS[kind].minutes(severity) if CAUSE_KINDS[kind].title else None
+    return CAUSE_KINDS[kind].minutes(severity) if CAUSE_KINDS[kind].runbook else None

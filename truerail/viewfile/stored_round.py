@@ -192,8 +192,7 @@ _WIRING = (
     "corroborated",
 )
 _STATES = ("link_row", "rdma_row", "speed_row", "found", "shared", "infiniband")
-COLUMN_NAMES = (*_WIRING, *_STATES)
-"""The columns that a reader needs, beside the few that `columns_of` names itself."""
+"""With those above the columns that a reader needs, beside the few that `columns_of` names itself."""
 
 
 def wiring_of(

@@ -76,7 +76,7 @@ def _alert(publication: Published, fault: OpenFault, elsewhere: Elsewhere) -> Fa
     runbook = known.runbook if known else fault.rule
     return FaultAlert(
         name=name,
-        title=(known.title or "Announced work") if known else "A finding that no cause explains",
+        title=known.title if known else "A finding that no cause explains",
         severity=fault.severity.value,
         state=_state(name, muted, fires_at, publication.at),
         why_none="" if name else _why_none(fault),
@@ -99,7 +99,7 @@ def _state(name: str, muted: tuple[MutedBy, ...], fires_at: datetime | None, at:
 
 
 def _why_none(fault: OpenFault) -> str:
-    if fault.kind and not CAUSE_KINDS[fault.kind].title:
+    if fault.kind and not CAUSE_KINDS[fault.kind].runbook:
         return f"a cause of kind {fault.kind} explains findings and is no fault"
     return f"its severity is {fault.severity}"
 

@@ -282,9 +282,9 @@ class _Group:
         if not self.lacking and not self.agreed:
             return None
         for one in self._maps(kept):
-            explained = self.explained(one)
             if self.faults and not one.natural:
                 continue
+            explained = self.explained(one)
             enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms <= kept)
             if enough and (self.lacking or explained > self.literal):
                 return one
@@ -319,16 +319,16 @@ class _Group:
             return Fit()
         ports = [(device, Port(device.name, name)) for device in self.devices for name in device.planned]
         meant = {port: own for device, port in ports if best and (own := best.own(device, port.name))}
+        found = self._match(meant, self.explained(best) if best else 0)
+        if best is None or not best.clear:
+            return Fit(open=frozenset(port for _, port in ports), proposed=meant, matches=(replace(found, open=True),))
         forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes}
         unknown = [
             port
             for device, port in ports
             if port not in meant and port.name not in device.planned_as
-            if form(port.name) not in forms or (port.name in voted and not (best and best.natural))
+            if form(port.name) not in forms or (port.name in voted and not best.natural)
         ]
-        found = self._match(meant, self.explained(best) if best else 0)
-        if best is None or not best.clear:
-            return Fit(open=frozenset(port for _, port in ports), proposed=meant, matches=(replace(found, open=True),))
         asked = [self._match(dict.fromkeys(unknown, ""), 0, open_=True)] if unknown else []
         return Fit(ports=meant, open=frozenset(unknown), matches=(*([found] if found.names else []), *asked))
 
