@@ -146,8 +146,6 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     ("info from state interface", r'"(?:hw-mac-address|port-speed|vendor-serial-number)"[ \t]*:'),
     ("openconfig-interfaces", r'"openconfig-interfaces:'),
     ("show qos priority-flow-control statistics", r"^[ \t]*Flow Control frames (?:received|transmitted)[ \t]*$"),
-    ("display dcb pfc", r"^[ \t]*Interface[ \t]+Queue[ \t]+Received\(Frames\)"),
-    ("display priority-flow-control", r"^[ \t]*Interface[ \t]+AdminMode[ \t]+OperMode\b"),
     ("show system lldp neighbor", r"^[ \t]*\|[ \t]+Name[ \t]+\|[ \t]+Neighbor\b"),
     ("display lldp neighbor", r"^[A-Za-z]\S*\d has \d+ neighbors?\(s\)"),
     ("openconfig-lldp", r'"openconfig-lldp:'),

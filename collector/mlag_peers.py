@@ -8,8 +8,6 @@ Needs: a read-only login.
 | Cumulus Linux | `clagctl -j`, `net show clag json` |
 | Arista EOS | `show mlag`, also `\\| json` |
 | Cisco NX-OS | `show vpc`, also `\\| json` |
-| AOS-CX | `show vsx status` |
-| VRP | `display dfs-group 1 m-lag`: the heartbeat alone |
 
 Sources: recorded answers in SuzieQ and genieparser; Arista's ANTA (`VerifyMlagStatus`: `state` `active`, `negStatus`
 `connected`, `peerLinkStatus` and `localIntfStatus` `up`) for EOS.
@@ -35,10 +33,7 @@ from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, colle
         Command("net show clag json", ("cumulus",)),
         Command("show mlag | json", ("eos",)),
         Command("show vpc | json", ("nxos",)),
-        *(
-            Command(text, ("capture",))
-            for text in ("show mlag", "show vpc", "show vsx status", "display dfs-group 1 m-lag")
-        ),
+        *(Command(text, ("capture",)) for text in ("show mlag", "show vpc")),
     ],
     every=minutes(5),
     yields=[MlagPeer],
@@ -75,9 +70,8 @@ def _from_json(found: Any) -> Iterator[MlagPeer]:
 # ----------------------------------------------------------------------------------------------------------------------
 # Text about MLAG and vPC pairs: the pair's own state, and the link aggregations that both switches share.
 #
-# Sources: recorded answers in genieparser (nxos, `show vpc`), ntc-templates (arista_eos, `show mlag`; huawei_vrp,
-# `display dfs-group 1 m-lag`), Arista's guide to MLAG for `show mlag interfaces`, Aruba's command reference for
-# `show vsx status`.
+# Sources: recorded answers in genieparser (nxos, `show vpc`) and ntc-templates (arista_eos, `show mlag`), Arista's guide
+# to MLAG for `show mlag interfaces`.
 
 _VPC = re.compile(r"(\d+)\s+((?:Po|port-channel)\d+)\s+(up|down)\*?(?:\s.*)?", re.IGNORECASE)
 _EOS = re.compile(
@@ -87,7 +81,6 @@ _EOS = re.compile(
 _EOS_NO_REMOTE = re.compile(
     r"(\d+)\s+(?:.*\s)?(active-partial|inactive|configured|disabled)\s+((?:Po|Port-Channel)\d+)\s+\S+/\S+.*"
 )
-_ISL = re.compile(r"ISL link\s+(\S+)")
 _FORMED, _ALIVE = "peer adjacency formed ok", "peer is alive"
 
 
@@ -123,11 +116,6 @@ def peer(text: Sequence[str]) -> MlagPeer | None:
         state = (values.get("state"), values["negotiation status"], values.get("peer-link status"))
         formed = tuple(str(word).lower() for word in state) == ("active", "connected", "up")
         return MlagPeer(values["peer-link"] or None, formed)
-    if "isl channel" in values:
-        link = next((_ISL.match(line) for line in text if _ISL.match(line)), None)
-        return MlagPeer(link[1] if link else None, values["isl channel"].lower() == "in-sync")
-    if "heart beat state" in values and "dfs-group id" in values:
-        return MlagPeer(backup=values["heart beat state"].lower() == "ok")
     return None
 
 

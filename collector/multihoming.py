@@ -10,7 +10,6 @@ Needs: a read-only login.
 | | `show bgp evpn instance` |
 | Cisco NX-OS | `show vpc`, also `\\| json`; `show nve ethernet-segment` |
 | Junos | `show evpn instance esi-info\\|extensive` |
-| Cisco IOS-XR | `show evpn ethernet-segment [detail]` |
 | Nokia SR Linux | `show system network-instance ethernet-segments` |
 
 Sources: recorded answers in SuzieQ and genieparser, and in public notes of labs; Arista's EOS command API.
@@ -38,8 +37,6 @@ _PARENT = re.compile(r"(?:Parent |Local )?interface[ \t]*:[ \t]*([A-Za-z][^\s,]*
 """FRR prints a dash for a segment of other switches alone."""
 _ESI = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){9}", re.IGNORECASE)
 _FRR_SEGMENT = re.compile(rf"({_ESI.pattern})[ \t]+[A-Z]*L[A-Z]*[ \t]+([A-Za-z]\S*)", re.IGNORECASE)
-_XR_SEGMENT = re.compile(r"([0-9a-f]{4}(?:\.[0-9a-f]{4}){4})[ \t]+([A-Za-z][\w/.-]*\d)[ \t]+[\d.]+", re.IGNORECASE)
-_XR_LAG = re.compile(r"BE(?=\d)")
 _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
 
 
@@ -63,8 +60,6 @@ _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
                 "show bgp evpn instance",
                 "show evpn instance esi-info",
                 "show evpn instance extensive",
-                "show evpn ethernet-segment",
-                "show evpn ethernet-segment detail",
                 "show system network-instance ethernet-segments",
             )
         ),
@@ -112,8 +107,6 @@ def _segments(text: list[str]) -> Iterator[SharedLag]:
             segment = found[1]
         elif found := _FRR_SEGMENT.match(line):
             yield SharedLag(found[2], found[1])
-        elif found := _XR_SEGMENT.match(line):
-            yield SharedLag(_XR_LAG.sub("Bundle-Ether", found[2]), found[1])
         elif segment and (found := _PARENT.match(line)):
             if not is_remote(found[1]):
                 yield SharedLag(_JUNOS_LAG.sub(r"\1", found[1]), segment)

@@ -13,8 +13,6 @@ The form of the answer selects the parser, not the platform or the command:
 | Cumulus Linux, Linux | `ethtool -S` of each port; NVUE's `nv show interface ... counters qos -o json` |
 | Junos | `show interfaces extensive`, JSON, XML and text |
 | `sonic-cli` | `show qos priority-flow-control statistics`; rests on documentation |
-| VRP | `display dcb pfc`, `display abs-pfc`; rests on documentation |
-| Comware | `display priority-flow-control interface`; rests on documentation |
 
 Sources: sonic-utilities `scripts/pfcstat` and its tests, sonic-swss `orchagent/*.lua`, recorded answers, Cisco's NX-OS
 QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
@@ -66,9 +64,6 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interfaces extensive | display json | no-more", ("junos",)),
         *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
         Command("show qos priority-flow-control statistics", ("sonic_cli",)),
-        Command("display dcb pfc", ("vrp",)),
-        Command("display abs-pfc", ("vrp",)),
-        Command("display priority-flow-control interface", ("comware",)),
         ethtool.LIVE,
         Command("nv show interface {port}", ("cumulus",)),
     ],

@@ -9,7 +9,7 @@ Question: which queues are so long that packets are marked or dropped, and in wh
 | Cisco NX-OS | `show queuing interface`, JSON and text |
 | Cumulus NVUE | `nv show interface ... counters qos -o json`, `egress-queue-stats` |
 | Junos | `show interfaces extensive`, JSON, XML and text; text of `show interfaces queue` |
-| Dell OS10, VRP | `show queuing statistics interface`, `display qos queue statistics interface` of each port |
+| Dell OS10 | `show queuing statistics interface` of each port |
 | OpenConfig | JSON of `openconfig-qos` by gNMI; rests on documentation |
 
 Sources: sonic-utilities `scripts/queuestat`, `wredstat`, `pgdropstat` and their tests, recorded answers, Cisco's list
@@ -61,7 +61,6 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
         Command("nv show interface {port}", ("cumulus",)),
         Command("show queue counters {port}", ("sonic",)),
         Command("show queuing statistics interface {port}", ("os10",)),
-        Command("display qos queue statistics interface {port}", ("vrp",)),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
@@ -85,8 +84,6 @@ def queue_counters(answer: str, device: Device) -> list[PortCounters]:
         return eos_forms.from_text(lines(answer))
     if junos_forms.is_text(answer):
         return junos_forms.counters(lines(answer))
-    if enterprise_forms.vrp_is_text(answer):
-        return enterprise_forms.vrp_counters(lines(answer))
     if enterprise_forms.os10_is_table(answer):
         return enterprise_forms.os10_counters(lines(answer))
     found = [table for table in tables(answer) if sonic_forms.queue_is_table(table)]

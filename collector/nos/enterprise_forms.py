@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from collector.formats.counts import Tally, count, priority
-from collector.formats.text import is_prompt, sections
+from collector.formats.text import is_prompt
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
@@ -119,74 +119,6 @@ def counted_from_text(text: Sequence[str]) -> list[PortCounters]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# VRP's `display qos queue statistics interface`, which does not name its port: the command above it does.
-#
-# CloudEngine prints two lines for each queue, packets in the first, bytes below them; other switches print a line for
-# each value below `Queue ID`. Rates are skipped. Source: the configuration guides of CloudEngine, a recorded answer.
-
-_VRP_ASKED = re.compile(r"\bdisplay qos queue statistics interface[ \t]+([^\s|]+(?:[ \t]+\d+(?:/\d+)+(?::\d+)?)?)")
-_TYPE = re.compile(r"^\d+[a-z]+")
-"""`100ge`, as the command line also takes it."""
-_VRP_HEAD = re.compile(r"[ \t]*Queue[ \t]+CIR/PIR[ \t]+Passed[ \t]+.*\bDropped\b.*")
-_ID = re.compile(r"[ \t]*Queue ID[ \t]*:[ \t]*(\d{1,2})[ \t]*")
-_VRP_SIGN = re.compile(rf"^(?:{_VRP_HEAD.pattern}|{_ID.pattern})$", re.MULTILINE)
-_NUMBER = r"[ \t]+(\d{1,20})[ \t]+\d+"
-_PACKETS = re.compile(rf"[ \t]*(\d)[ \t]+\S+{_NUMBER}{_NUMBER}(?:[ \t]+\S.*)?[ \t]*")
-_BYTES = re.compile(rf"[ \t]*\S+{_NUMBER}{_NUMBER}[ \t]*")
-_VALUE = re.compile(r"[ \t]*(Passed|Dropped) (Packets|Bytes)[ \t]*:[ \t]*([\d,]{1,26})[ \t]*")
-_VRP_NAMES = {
-    ("Passed", "Packets"): "queue_packets",
-    ("Passed", "Bytes"): "queue_bytes",
-    ("Dropped", "Packets"): "queue_drops",
-    ("Dropped", "Bytes"): "queue_drop_bytes",
-}
-
-
-def vrp_is_text(answer: str) -> bool:
-    """Whether the answer has queues in one of the two forms."""
-    return _VRP_SIGN.search(answer.replace("\r", "")) is not None
-
-
-def vrp_counters(text: Sequence[str]) -> list[PortCounters]:
-    """The counters of each port and queue. Raises `UnreadableError` for a cut queue, or for one without its port.
-
-    A last line without a line feed may be cut: it is skipped.
-    """
-    tally = Tally()
-    for section in sections(text[:-1], "display", _VRP_ASKED):
-        port = _TYPE.sub(lambda found: found[0].upper(), re.sub(r"[ \t]", "", section.port))
-        of: int | None = None
-        table, begun = False, ""
-        for number, line in enumerate(section.lines, section.line):
-            named, value, packets, below = (kind.fullmatch(line) for kind in (_ID, _VALUE, _PACKETS, _BYTES))
-            if begun and not below:
-                raise UnreadableError("a queue without the line of its bytes: cut", line=number - 1, text=begun)
-            if (named or (table and packets)) and not port:
-                raise UnreadableError("a queue whose port no line names", line=number, text=line)
-            if named:
-                of = priority(named[1])
-            elif value and of is not None:
-                tally.note(port, Counter(_VRP_NAMES[value[1], value[2]], of), count(value[3], line=number))
-            elif begun and below:
-                _pair(tally, port, of, "Bytes", below.groups())
-                begun = ""
-            elif table and packets:
-                of, begun = priority(packets[1]), line
-                _pair(tally, port, of, "Packets", packets.groups()[1:])
-            table = table or _VRP_HEAD.fullmatch(line) is not None
-        if begun:
-            raise UnreadableError("a queue without the line of its bytes: cut", line=section.line, text=begun)
-    return tally.some()
-
-
-def _pair(tally: Tally, port: str, of: int | None, unit: str, values: Sequence[str]) -> None:
-    """Notes what a queue passed and dropped."""
-    for way, value in zip(("Passed", "Dropped"), values, strict=True):
-        if of is not None:
-            tally.note(port, Counter(_VRP_NAMES[way, unit], of), count(value))
-
-
-# ----------------------------------------------------------------------------------------------------------------------
 # Dell OS10's `show queuing statistics interface`: a table of queues under the name of its port.
 #
 # Source: answers of real switches, quoted in a thread of the Linux netdev mailing list. The command takes one port, so
@@ -226,22 +158,11 @@ def os10_counters(text: Sequence[str]) -> list[PortCounters]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Pause frames in the tables of `sonic-cli`, VRP and Comware.
+# Pause frames of `sonic-cli`: `show qos priority-flow-control statistics`. Rests on SONiC's design of PFC
+# (sonic-net/SONiC, `doc/`).
 #
-# | network OS | command | rests on |
-# |---|---|---|
-# | sonic-cli | `show qos priority-flow-control statistics` | SONiC's design of PFC (sonic-net/SONiC, `doc/`) |
-# | VRP | `display dcb pfc`, `display abs-pfc` | documentation alone: Huawei's CloudEngine command reference |
-# | Comware | `display priority-flow-control interface` | documentation alone: H3C's command reference (S9855) |
-#
-# Traps:
-#
-# - sonic-cli prints two tables with equal headers: the line above each says `received` or `transmitted`. Both are
-#   always printed, for the same ports. Its third table, of the watchdog, is read by `watchdog_counters`.
-# - VRP prints two lines for each queue, the received frames in the first, those that were sent below them. Rates are
-#   skipped.
-# - Comware prints a row for each priority that has PFC; `Dot1pList` (early releases) is empty where `Prio` says the
-#   same. A port without PFC has no numbers.
+# It prints two tables with equal headers: the line above each says `received` or `transmitted`. Both are always
+# printed, for the same ports. Its third table, of the watchdog, is read by `watchdog_counters`.
 
 _PFC_TITLE = re.compile(r"[ \t]*Flow Control frames (received|transmitted)[ \t]*")
 _TITLES = re.compile(f"^{_PFC_TITLE.pattern}$", re.MULTILINE)
@@ -255,27 +176,11 @@ _WATCHED = re.compile(
 _WATCHED_BEGUN = re.compile(r"[ \t]*[A-Z][\w/.-]*\d[ \t]+\d{1,2}\b.*")
 _WATCHDOG_NAMES = {0: "watchdog_storms", 3: "watchdog_tx_drops", 5: "watchdog_rx_drops"}
 """Numbers of the cells behind the status: storms detected, restored, packets sent, dropped, received, dropped."""
-_VRP = re.compile(r"^[ \t]*Interface[ \t]+Queue[ \t]+Received\(Frames\)", re.MULTILINE)
-_VRP_FIRST = re.compile(
-    r"[ \t]*(?P<port>\d*[A-Za-z][\w/:-]*\d)[ \t]+(?P<queue>[0-7])[ \t]+(?P<frames>\d+)((?:[ \t]+\d+)*)[ \t]*"
-)
-_VRP_ALIKE = re.compile(r"[ \t]*(?P<queue>[0-7])[ \t]+(?P<frames>\d+)((?:[ \t]+\d+)+)[ \t]*")
-_VRP_BELOW = re.compile(r"[ \t]+(?P<frames>\d+)((?:[ \t]+\d+)*)[ \t]*")
-_COMWARE = re.compile(
-    r"^(?P<before>[ \t]*Interface[ \t]+AdminMode[ \t]+OperMode[ \t]+Dot1pList[ \t]+)Prio[ \t]+Recv[ \t]+Send",
-    re.MULTILINE,
-)
-_COMWARE_ROW = re.compile(
-    r"[ \t]*(?:(?P<port>[A-Za-z][\w/:-]*\d)[ \t]+(?:Enabled|Disabled|Auto)[ \t]+(?:Enabled|Disabled))?"
-    r"(?P<rest>(?:[ \t]+[\d,-]+)*)[ \t]*"
-)
-_CELLS = 5
-"""Prio, Recv, Send, Inpps, Outpps."""
 
 
 def pfc_is_table(answer: str) -> bool:
     """Whether an answer has such a table of pause frames."""
-    return any(sign.search(answer.replace("\r", "")) for sign in (_TITLES, _VRP, _COMWARE))
+    return _TITLES.search(answer.replace("\r", "")) is not None
 
 
 def has_watchdog(answer: str) -> bool:
@@ -300,22 +205,7 @@ def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:
 
 
 def pfc_counters(text: Sequence[str]) -> list[PortCounters]:
-    """The frames of each port and priority. Raises `UnreadableError` if a table is cut, or for none."""
-    whole = "\n".join(text)
-    if _TITLES.search(whole):
-        return _of_sonic(text)
-    if _VRP.search(whole):
-        return _of_vrp(text)
-    tally = Tally()
-    for port, rows in _comware(text):
-        for number, cells in rows:
-            of = priority(cells[0])
-            tally.note(port, Counter("rx_pause_frames", of), count(cells[1], line=number))
-            tally.note(port, Counter("tx_pause_frames", of), count(cells[2], line=number))
-    return tally.some()
-
-
-def _of_sonic(text: Sequence[str]) -> list[PortCounters]:
+    """The frames of each port and priority. Raises `UnreadableError` if a table is cut or missing, or for none."""
     tally = Tally()
     seen: dict[str, set[str]] = {way: set() for way in _FRAMES}
     way, labels = "", list[str]()
@@ -343,46 +233,3 @@ def _of_sonic(text: Sequence[str]) -> list[PortCounters]:
             f"{len(missing)} of the ports are in one of the tables received and transmitted only, {missing[0]} first"
         )
     return tally.some()
-
-
-def _of_vrp(text: Sequence[str]) -> list[PortCounters]:
-    tally = Tally()
-    port, of, waits = "", None, False
-    for number, line in enumerate(text, 1):
-        first = _VRP_FIRST.fullmatch(line)
-        below = _VRP_BELOW.fullmatch(line) if waits and not first else None
-        alike = _VRP_ALIKE.fullmatch(line) if port and not waits and not first else None
-        found = first or below or alike
-        if first:
-            port = first["port"]
-        if found and not below:
-            of = priority(found["queue"])
-        if found and number == len(text) and not found[found.lastindex or 0]:
-            raise UnreadableError("a queue's frames without a line feed: the answer may be cut", line=number, text=line)
-        if found:
-            tally.note(port, Counter(_FRAMES["transmitted" if below else "received"], of), count(found["frames"]))
-            waits = not below
-        elif waits:
-            raise UnreadableError("a queue without the line of the frames that it sent", line=number, text=line)
-    if waits:
-        raise UnreadableError("the last queue has no line of the frames that it sent", line=len(text), text=text[-1])
-    return tally.some()
-
-
-def _comware(text: Sequence[str]) -> list[tuple[str, list[tuple[int, list[str]]]]]:
-    """Each port, and its rows. The number below `Prio` begins the cells that every row has."""
-    found: list[tuple[str, list[tuple[int, list[str]]]]] = []
-    prio = 0
-    for number, line in enumerate(text, 1):
-        header = _COMWARE.match(line)
-        if header:
-            prio = header.end("before")
-        row = _COMWARE_ROW.fullmatch(line) if prio and not header and line.strip(" -") else None
-        if row and row["port"]:
-            found.append((row["port"], []))
-        cells = line[prio:].split() if row and found else []
-        if cells and (len(cells) != _CELLS or line[prio].isspace()):
-            raise UnreadableError("a row of pause frames that is cut", line=number, text=line)
-        if cells:
-            found[-1][1].append((number, cells))
-    return found
