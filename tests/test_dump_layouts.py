@@ -8,7 +8,7 @@ import pytest
 from tests.capture_trees import LINKS, RDMA, TABLE, grow, lldp, pack
 from truerail.errors import CaptureError
 from truerail.model import Device, Role
-from truerail.transport.by_content import LARGEST_BYTES
+from truerail.transport.answers import LARGEST_BYTES
 from truerail.transport.replay import Capture, read_capture
 
 TOPO = "\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n"

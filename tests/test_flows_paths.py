@@ -24,7 +24,7 @@ from truerail.simulator.traffic.hashing import (
     toeplitz,
     xor_fold,
 )
-from truerail.simulator.traffic.sharing import fair_shares
+from truerail.simulator.traffic.load import fair_shares
 
 PODS = Shape(hosts=32, rails=4, pods=2, spines=8, uplinks=8, superspines=8)
 HOSTS = tuple(f"gpu-{number:03}" for number in range(1, 33))

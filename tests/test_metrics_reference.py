@@ -25,8 +25,7 @@ from truerail.model.open_fault import OpenFault
 from truerail.outputs.metrics import sd
 from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, Declared, Kind
 from truerail.outputs.metrics.fault_series import MOST
-from truerail.outputs.metrics.labels import LABELS
-from truerail.outputs.metrics.reference import reference
+from truerail.outputs.metrics.reference import LABELS, reference
 from truerail.simulator import Noise, Shape, simulate
 
 SHOWN_ELSEWHERE = {

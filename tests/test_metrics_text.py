@@ -15,8 +15,8 @@ from truerail.model.life import Mute, MuteKind
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE
 from truerail.outputs.metrics.exposition import families
-from truerail.outputs.metrics.measured import Measured
 from truerail.outputs.metrics.metric_series import Rows, Series, Stencil
+from truerail.outputs.metrics.traffic_series import Measured
 from truerail.simulator import Noise, Shape, simulate
 
 HOSTILE = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(

@@ -23,10 +23,10 @@ from truerail.model import Plan
 from truerail.poller import Ambient
 from truerail.simulator.fabric.builder import Shape, build
 from truerail.simulator.fabric.world import as_planned
-from truerail.simulator.live.devices import Devices
 from truerail.simulator.live.hearing import Daemons
 from truerail.simulator.live.living_traffic import LivingTraffic
 from truerail.simulator.live.living_world import LivingWorld
+from truerail.simulator.live.transport import Devices
 
 HOSTS_PER_POD = 250
 BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)

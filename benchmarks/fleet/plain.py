@@ -17,7 +17,7 @@ from truerail.transport.framing import Frames
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
 from truerail.transport.shell_sessions import Ended, ask_in_sessions, outcome
-from truerail.transport.tcp import reach
+from truerail.transport.ssh_connections import reach
 from truerail.transport.turns import Turns
 
 SIZES = struct.Struct(">II")

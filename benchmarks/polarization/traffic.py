@@ -32,7 +32,7 @@ from truerail.analysis.counters.ring import Ring
 from truerail.analysis.counters.series import Source
 from truerail.analysis.round import Round
 from truerail.model import NetLink, Port, Reading, Snapshot
-from truerail.simulator.traffic.sharing import fair_shares
+from truerail.simulator.traffic.load import fair_shares
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 SAMPLES, STEP_SECONDS, JITTER, NOISE = 30, 10.0, 0.2, 0.05

@@ -9,8 +9,7 @@ from truerail.files.file_text import read_text
 from truerail.files.problems import nearest
 from truerail.inventory.ansible import targets_of
 from truerail.inventory.ansible_groups import Groups
-from truerail.inventory.ansible_ini import read_ini
-from truerail.inventory.ansible_yaml import GROUP_KEYS, OPAQUE_TAGS, read_groups
+from truerail.inventory.ansible_read import GROUP_KEYS, OPAQUE_TAGS, read_groups, read_ini
 from truerail.inventory.inventory_error import InventoryError, InventoryFaults
 from truerail.inventory.inventory_yaml_read import read_native
 from truerail.inventory.ssh_config import read_ssh_config

@@ -1,11 +1,283 @@
-"""An inventory and a plan from NetBox."""
+"""An inventory and a plan from NetBox: its devices as targets, its cables as a plan."""
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from truerail.inventory.inventory_checks import address_fault, device_name_fault, role_in
 from truerail.inventory.inventory_error import InventoryFaults
-from truerail.inventory.netbox_api import Api
-from truerail.inventory.netbox_cables import read_cables
-from truerail.inventory.netbox_devices import read_devices
+from truerail.inventory.netbox_api import Api, Row
 from truerail.inventory.netbox_file import NetBox
-from truerail.inventory.value import Inventory, shared_addresses
+from truerail.inventory.value import Inventory, several, shared_addresses
+from truerail.model import PLATFORMS, Cable, Device, Plan, Port, Rail, Role, Target, Transport
+from truerail.model.platforms import APART, INFINIBAND
+
+_PLATFORM_SIGNS = (
+    ("cumulus", "cumulus"),
+    ("sonic", "sonic"),
+    ("nxos", "nxos"),
+    ("nx-os", "nxos"),
+    ("eos", "eos"),
+    ("junos", "junos"),
+    ("linux", "linux"),
+    ("ubuntu", "linux"),
+    ("debian", "linux"),
+    ("rhel", "linux"),
+    ("rocky", "linux"),
+)
+_SLUGS = frozenset(PLATFORMS) - set(APART)
+"""Platforms that a slug names by itself. InfiniBand switches may well have the slug `infiniband`."""
+
+
+def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[int, Target], list[str]]:
+    """Targets by NetBox's device id, and notes on those left out."""
+    targets: dict[int, Target] = {}
+    names: set[str] = set()
+    left_out: dict[str, list[str]] = {}
+    unaddressed: list[str] = []
+    for row in rows:
+        name = str(row.get("name") or "")
+        role = _role(row, netbox)
+        reason = device_name_fault(name) if name else "it has no name in NetBox"
+        if not reason and name in names:
+            reason = "another device has the same name; filter by site to separate them"
+        if not reason and role is None and _platform(row, netbox) != INFINIBAND:
+            reason = f"its role {_slug(row, 'role', 'device_role')!r} is unknown; map it with `roles:`"
+        if reason:
+            left_out.setdefault(reason, []).append(name or f"device {row['id']}")
+            continue
+        names.add(name)
+        target = _target(row, name, role, netbox, file)
+        targets[int(row["id"])] = target
+        if target.address == name:
+            unaddressed.append(name)
+    notes = [f"{several(devices)}: left out, {reason}" for reason, devices in left_out.items()]
+    if unaddressed:
+        notes.append(f"{several(unaddressed)}: no primary IP address in NetBox, reached by name")
+    return targets, notes
+
+
+def _target(row: Row, name: str, role: Role | None, netbox: NetBox, file: str) -> Target:
+    access = netbox.access
+    position = row.get("position")
+    return Target(
+        name=name,
+        address=_address(row) or name,
+        role=role,
+        platform=_platform(row, netbox) or access.platform,
+        pod=_pod(row, netbox.pod),
+        rack=str(_nested(row, "rack").get("name") or ""),
+        unit=int(float(position)) if position is not None else None,
+        timeout_seconds=access.timeout_seconds,
+        ssh=access.ssh,
+        snmp=access.snmp,
+        transport="" if role is Role.HOST else access.transport,
+        gnmi=None if role is Role.HOST else access.gnmi,
+        zone=access.zone,
+        file=file,
+        line=netbox.line,
+    )
+
+
+def _nested(row: Row, key: str) -> dict[str, Any]:
+    value = row.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _slug(row: Row, *keys: str) -> str:
+    """The slug of a nested object; NetBox before 3.6 calls a device's role `device_role`."""
+    return next((str(nested["slug"]) for key in keys if (nested := _nested(row, key)).get("slug")), "")
+
+
+def _role(row: Row, netbox: NetBox) -> Role | None:
+    slug = _slug(row, "role", "device_role")
+    return netbox.roles.get(slug) or role_in(slug) or netbox.access.role
+
+
+def _platform(row: Row, netbox: NetBox) -> str:
+    """The file's entry for the platform's slug, else what the slug itself names; empty: query the device."""
+    slug = _slug(row, "platform")
+    if slug in netbox.platforms:
+        return netbox.platforms[slug]
+    return slug if slug in _SLUGS else next((ours for sign, ours in _PLATFORM_SIGNS if sign in slug), "")
+
+
+def _address(row: Row) -> str:
+    """The primary address without its prefix length; never the out-of-band one, that is the BMC's."""
+    for key in ("primary_ip", "primary_ip4", "primary_ip6"):
+        address = str(_nested(row, key).get("address") or "").partition("/")[0]
+        if address and not address_fault(address):
+            return address
+    return ""
+
+
+def _pod(row: Row, source: str) -> str:
+    if source.startswith("cf:"):
+        value = _nested(row, "custom_fields").get(source[3:])
+        return "" if value is None else str(value)
+    return _slug(row, source)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# NetBox's cables as a plan: interface to interface, through patch panels, with rails, speeds and labels.
+#
+# Each cabled interface names its `connected_endpoints`: what NetBox's own trace reaches through front and rear ports.
+
+_RAIL = re.compile(r"rail[-_ ]?(\d{1,4})", re.ASCII | re.IGNORECASE)
+_GBPS = re.compile(r"(\d+(?:\.\d+)?)([gt])base", re.ASCII)
+_INFINIBAND_GBPS = {"fdr": 56.0, "edr": 100.0, "hdr": 200.0, "ndr": 400.0, "xdr": 800.0}
+"""Four lanes, as NetBox's interface types have them: `infiniband-ndr`."""
+_METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
+
+
+@dataclass(slots=True)
+class _End:
+    """One cabled interface of a device of the inventory."""
+
+    port: Port
+    tier: int
+    row: Row
+    device: Row
+
+
+@dataclass(slots=True)
+class _Left:
+    """Interfaces whose cables are no part of the plan, by the reason."""
+
+    ports: dict[str, list[str]] = field(default_factory=dict)
+
+    def out(self, reason: str, port: Port) -> None:
+        """Notes one."""
+        self.ports.setdefault(reason, []).append(str(port))
+
+    def notes(self) -> list[str]:
+        """A line for each reason."""
+        return [f"{several(ports)}: not in the plan, {reason}" for reason, ports in self.ports.items()]
+
+
+def read_cables(
+    targets: Mapping[int, Target], devices: Iterable[Row], interfaces: Iterable[Row], cables: Iterable[Row], source: str
+) -> tuple[Plan, list[str]]:
+    """The plan of the cables between the targets, and notes on cables left out. `targets` is by device id."""
+    by_id = {int(row["id"]): row for row in devices}
+    ends = _ends(targets, by_id, interfaces)
+    details = {int(row["id"]): row for row in cables}
+    left = _Left()
+    found: list[Cable] = []
+    done: set[int] = set()
+    infiniband: list[bool] = []
+    for number, end in ends.items():
+        other = _other(end, ends, left) if number not in done else None
+        if other is None:
+            continue
+        done |= {number, int(other.row["id"])}
+        near, far = (end, other) if end.tier <= other.tier else (other, end)
+        found.append(_cable(near, far, details))
+        infiniband.append(str(_value(near.row, "type")).startswith("infiniband"))
+    known = {target.name: _device(target) for target in targets.values()}
+    rails = {cable.rail: Rail(cable.rail) for cable in found if cable.rail is not None}
+    transport = Transport.INFINIBAND if infiniband and all(infiniband) else Transport.ROCE
+    plan = Plan(known, tuple(found), rails=dict(sorted(rails.items())), transport=transport, source=source)
+    return plan, [*left.notes(), *_railless(plan)]
+
+
+def _ends(targets: Mapping[int, Target], devices: Mapping[int, Row], interfaces: Iterable[Row]) -> dict[int, _End]:
+    """The fabric's cabled interfaces by id, without management interfaces."""
+    found: dict[int, _End] = {}
+    for row in interfaces:
+        device = int(row["device"]["id"])
+        target = targets.get(device)
+        if target is not None and not row.get("mgmt_only"):
+            tier = (target.role or Role.HOST).tier
+            found[int(row["id"])] = _End(Port(target.name, str(row["name"])), tier, row, devices[device])
+    return found
+
+
+def _other(end: _End, ends: Mapping[int, _End], left: _Left) -> _End | None:
+    """The end that NetBox traces to, where it is one interface of the inventory that traces back."""
+    far: Sequence[Row] = end.row.get("connected_endpoints") or ()
+    if not far:
+        left.out("its path ends in a patch panel or at a device without ports", end.port)
+    elif len(far) > 1:
+        left.out("it connects several ports (a breakout); give each its own cable in NetBox", end.port)
+    elif end.row.get("connected_endpoints_type") != "dcim.interface" or int(far[0]["id"]) not in ends:
+        left.out("its other end is not in this inventory", end.port)
+    else:
+        return ends[int(far[0]["id"])]
+    return None
+
+
+def _cable(near: _End, far: _End, details: Mapping[int, Row]) -> Cable:
+    segments = [details.get(int(cable["id"]), cable) for end in (near, far) if (cable := end.row.get("cable"))]
+    return Cable(
+        near.port,
+        far.port,
+        _rail([near.row, far.row, *segments, far.device]) if near.tier == 0 else None,
+        None,
+        _speed(near.row) or _speed(far.row),
+        next((str(row["label"]) for row in segments if row.get("label")), ""),
+        _length(segments),
+    )
+
+
+def _rail(rows: Sequence[Row]) -> int | None:
+    """The first one set: custom field `rail`, or tag `rail-N`. Interfaces first, then cables, then the leaf."""
+    for row in rows:
+        value = (row.get("custom_fields") or {}).get("rail")
+        if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
+            return int(value)
+        for tag in row.get("tags") or ():
+            if shape := _RAIL.fullmatch(str(tag.get("slug") or tag.get("name") if isinstance(tag, dict) else tag)):
+                return int(shape[1])
+    return None
+
+
+def _value(row: Row, key: str) -> Any:
+    """The value of a choice, which NetBox gives as `{value, label}`."""
+    choice = row.get(key)
+    return choice.get("value") if isinstance(choice, dict) else choice
+
+
+def _speed(row: Row) -> float | None:
+    """Gb/s: `speed` is in kb/s, else the type's: `400gbase-x-qsfpdd`, `infiniband-ndr`."""
+    if row.get("speed"):
+        return float(row["speed"]) / 1e6
+    kind = str(_value(row, "type") or "")
+    if shape := _GBPS.match(kind):
+        return float(shape[1]) * (1000.0 if shape[2] == "t" else 1.0)
+    return _INFINIBAND_GBPS.get(kind.removeprefix("infiniband-")) if kind.startswith("infiniband-") else None
+
+
+def _length(segments: Sequence[Row]) -> float | None:
+    """Metres of one cable; unknown for a path of several, because those between panels are not known."""
+    if len({row["id"] for row in segments}) != 1:
+        return None
+    length, unit = segments[0].get("length"), _value(segments[0], "length_unit")
+    return round(float(length) * _METRES[unit], 3) if length and unit in _METRES else None
+
+
+def _device(target: Target) -> Device:
+    return Device(
+        target.name,
+        target.role or Role.HOST,
+        target.pod,
+        target.address,
+        target.platform,
+        target.rack,
+        target.unit,
+    )
+
+
+def _railless(plan: Plan) -> list[str]:
+    """A note on host cables without a rail."""
+    ports = [str(cable.a) for cable in plan.host_cables if cable.rail is None]
+    summary = "no rail in NetBox: give the interface, its cable or its leaf the custom field `rail` or a tag `rail-N`"
+    return [f"{several(ports)}: {summary}"] if ports else []
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# An inventory and a plan from NetBox.
 
 
 def read_netbox(netbox: NetBox, faults: InventoryFaults) -> Inventory:

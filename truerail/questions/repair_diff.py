@@ -14,9 +14,16 @@ from truerail.model.finding import Cause, Finding, Rename
 from truerail.model.names import printable
 from truerail.model.plan import Plan
 from truerail.outputs.inventory_rows import bulk_updates, read_ids
-from truerail.outputs.link_files import link_files, unfit_name
 from truerail.outputs.options import Options
-from truerail.outputs.renaming import inventory_changes, is_name, plan_diff, rename_commands, why_unsafe
+from truerail.outputs.renaming import (
+    inventory_changes,
+    is_name,
+    link_files,
+    plan_diff,
+    rename_commands,
+    unfit_name,
+    why_unsafe,
+)
 from truerail.outputs.report_words import as_sentence, count, name, sentence
 from truerail.outputs.slurm_topology import topology_diff
 from truerail.outputs.text.blocks import Verbatim, hanging, heading

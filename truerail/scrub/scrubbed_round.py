@@ -2,21 +2,191 @@
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 
 from truerail.analysis.cabling.ib_names import spellings
 from truerail.errors import CaptureError
-from truerail.model import Neighbor, Plan, Role
-from truerail.model.names import canonical_mac
+from truerail.model import Cable, Device, Neighbor, Plan, Port, Rail, Role
+from truerail.model.names import canonical_mac, natural_key
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.pseudonyms import Names
-from truerail.scrub.scrubbed_plan import scrubbed_plan
 from truerail.scrub.text import Text
-from truerail.scrub.walks import is_walk, scrubbed_walk
 from truerail.transport import listed, unanswered
 from truerail.transport.capture_files import questions_of
 from truerail.transport.replay import read_capture
+
+# ----------------------------------------------------------------------------------------------------------------------
+# SNMP walks: only rows of tables that collectors read remain, and identifiers encoded as numbers are replaced, too.
+#
+# A full walk contains much more than cables: contacts, locations, neighbours' addresses, software. LLDP-MIB puts
+# management addresses into the index of their rows, and net-snmp prints a text with a line feed in hex.
+
+_KEPT = tuple(
+    f".{oid}."
+    for oid in (
+        "1.0.8802.1.1.2.1.3.2",
+        "1.0.8802.1.1.2.1.3.7.1",
+        "1.0.8802.1.1.2.1.4.1.1",
+        "1.0.8802.1.1.2.1.4.2.1",
+        "1.3.6.1.2.1.2.2.1",
+        "1.3.6.1.2.1.31.1.1.1",
+    )
+)
+_ROW = re.compile(r"(?:\.?1|iso)((?:\.\d+)+) = ")
+_MANAGED = re.compile(r"(\.1\.0\.8802\.1\.1\.2\.1\.4\.2\.1(?:\.\d+){4}\.1\.4)\.(\d+\.\d+\.\d+\.\d+) = ")
+_SUBTYPES = {
+    ".1.0.8802.1.1.2.1.3.7.1.2.": (".1.0.8802.1.1.2.1.3.7.1.3.", 3),
+    ".1.0.8802.1.1.2.1.4.1.1.4.": (".1.0.8802.1.1.2.1.4.1.1.5.", 4),
+    ".1.0.8802.1.1.2.1.4.1.1.6.": (".1.0.8802.1.1.2.1.4.1.1.7.", 3),
+}
+"""Subtype column -> the id's column, and the subtype of a MAC (IEEE 802.1AB clause 12)."""
+_PHYSICAL = ".1.3.6.1.2.1.2.2.1.6."
+_PRINTABLE = re.compile(r'STRING: "((?:\\.|[^"\\]){6})"\n?')
+_BY_ADDRESS = ".1.0.8802.1.1.2.1.4.2.1."
+_OCTETS = re.compile(r"Hex-STRING: ((?:[0-9A-Fa-f]{2}[ \n]+)+)")
+
+
+def is_walk(text: str) -> bool:
+    """Whether a text is a numeric walk as net-snmp prints it."""
+    return _ROW.match(text.lstrip()) is not None
+
+
+def scrubbed_walk(text: str, scrub: Text) -> str:
+    """The walk without identifying values."""
+    rows = [row for row in _rows(text) if _kept(row)]
+    macs = set(_mac_columns(rows))
+    return "".join(_row(row, scrub, macs) for row in rows)
+
+
+def _mac_columns(rows: Iterable[str]) -> Iterator[str]:
+    """The OIDs of ids that are MACs by the subtype beside them: all six octets of one may happen to be printable."""
+    for row in rows:
+        oid, _, value = row.partition(" = ")
+        for subtype, (column, kind) in _SUBTYPES.items():
+            if oid.startswith(subtype) and value.strip().endswith(f"INTEGER: {kind}"):
+                yield column + oid.removeprefix(subtype)
+
+
+def _rows(text: str) -> Iterator[str]:
+    """Rows with their continuation lines."""
+    row = ""
+    for line in text.splitlines(keepends=True):
+        if _ROW.match(line):
+            if row:
+                yield row
+            row = line
+        else:
+            row += line
+    if row:
+        yield row
+
+
+def _kept(row: str) -> bool:
+    found = _ROW.match(row)
+    oid = f".1{found.group(1)}." if found else ""
+    return oid.startswith(_KEPT) and not (oid.startswith(_BY_ADDRESS) and _MANAGED.match(row) is None)
+
+
+def _row(row: str, scrub: Text, macs: Collection[str]) -> str:
+    row = _MANAGED.sub(lambda found: f"{found.group(1)}.{scrub.address(found.group(2))} = ", row)
+    oid, equals, value = row.partition(" = ")
+    if oid in macs or oid.startswith(_PHYSICAL):
+        value = _PRINTABLE.sub(lambda found: f"Hex-STRING: {_unquoted(found.group(1)).hex(' ')} \n", value)
+    if value.startswith("Hex-STRING:"):
+        return f"{oid}{equals}{_OCTETS.sub(lambda found: _octets(found.group(1), scrub), value)}"
+    return f"{oid}{equals}{scrub(value)}"
+
+
+def _unquoted(text: str) -> bytes:
+    return re.sub(r"\\(.)", r"\1", text).encode("latin-1", "replace")
+
+
+def _octets(digits: str, scrub: Text) -> str:
+    """Hex octets: a MAC, an address after the octet of its family, a text, or something that identifies no device or
+    person."""
+    octets = bytes.fromhex(digits)
+    if len(octets) == 6:
+        octets = bytes.fromhex(scrub.mac(octets.hex()))
+    elif len(octets) == 5 and octets[0] == 1:
+        address = scrub.address(".".join(map(str, octets[1:])))
+        octets = octets[:1] + bytes(map(int, address.split(".")))
+    elif len(octets) > 6:
+        octets = scrub(octets.decode("latin-1")).encode("latin-1")
+    return f"Hex-STRING: {octets.hex(' ').upper()} \n"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The plan of a scrubbed capture: the same cables between the same pseudonyms.
+
+
+class _Numbered:
+    """Pseudonyms of words that occur only in the plan: racks, pods, labels."""
+
+    def __init__(self, word: str, all_of_them: Iterable[str], keyed: Keyed) -> None:
+        ordered = sorted(set(all_of_them) - {""}, key=lambda text: keyed.number(word, text))
+        self._of = {text: f"{word}-{number:03}" for number, text in enumerate(ordered, 1)} | {"": ""}
+
+    def __call__(self, text: str) -> str:
+        return self._of[text]
+
+
+def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
+    """The plan with all names, addresses, places and labels replaced. Port names stay."""
+    racks = _Numbered("rack", (device.rack for device in plan.devices.values()), keyed)
+    pods = _Numbered("pod", (device.pod for device in plan.devices.values()), keyed)
+    labels = _Numbered("label", (cable.label for cable in plan.cables), keyed)
+    devices = [_device(device, scrub, racks, pods) for device in plan.devices.values()]
+    cables = [_cable(cable, scrub, labels) for cable in plan.cables]
+    return replace(
+        plan,
+        devices={
+            device.name: device for device in sorted(devices, key=lambda one: (one.role.tier, natural_key(one.name)))
+        },
+        cables=tuple(sorted(cables, key=lambda one: (natural_key(one.a.device), natural_key(one.a.name)))),
+        name="scrubbed",
+        source="",
+        rails={index: _rail(rail, scrub) for index, rail in plan.rails.items()},
+    )
+
+
+def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> Device:
+    return replace(
+        device,
+        name=scrub.names.name(device.name),
+        address=scrub(device.address),
+        aliases=tuple(map(scrub, device.aliases)),
+        chassis_ids=tuple(map(scrub, device.chassis_ids)),
+        serials=(),
+        rack=racks(device.rack),
+        pod=pods(device.pod),
+    )
+
+
+def _cable(cable: Cable, scrub: Text, labels: _Numbered) -> Cable:
+    return cable._replace(a=_port(cable.a, scrub), b=_port(cable.b, scrub), label=labels(cable.label), line=0)
+
+
+def _port(port: Port, scrub: Text) -> Port:
+    return Port(scrub.names.name(port.device), scrub(port.name))
+
+
+def _rail(rail: Rail, scrub: Text) -> Rail:
+    return replace(rail, name=f"rail{rail.index}", subnets=tuple(_subnet(one, scrub) for one in rail.subnets))
+
+
+def _subnet(text: str, scrub: Text) -> str:
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        return scrub(text)
+    return f"{scrub.address(str(network.network_address), network.prefixlen)}/{network.prefixlen}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A whole round: read once to collect the names in it, then written with pseudonyms.
 
 _RECORDED = ".snmprec"
 _WAY_IN = re.compile(r"(\b(?:user|tried key|jump host) |(?<!\w)~?/|\w@|\bSHA256:)[^\s,;)]+")

@@ -24,9 +24,8 @@ from truerail.transport import listed
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
 from truerail.transport.capture_files import Questions, questions_of
-from truerail.transport.capture_layout import Layout, find_devices
+from truerail.transport.capture_layout import NAME, Layout, fabric_wide, find_devices, place_of, tells_fabric
 from truerail.transport.dump_layouts import Dumps, gather
-from truerail.transport.fabric_wide import NAME, fabric_wide, place_of, tells_fabric
 from truerail.transport.folders import DiskFolder, Folder
 from truerail.transport.prefetch import Place, newest, opened
 from truerail.transport.reading_processes import processes, read_by_processes

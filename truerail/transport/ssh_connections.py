@@ -1,6 +1,7 @@
 """Connections to many SSH servers, held between rounds. A bounded number is made at once; a dead one is made again."""
 
 import asyncio
+import socket
 from contextvars import Context
 from dataclasses import dataclass
 
@@ -9,9 +10,54 @@ import asyncssh
 from truerail.errors import ConnectError, TransportError
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
-from truerail.transport.ssh_login import login
-from truerail.transport.tcp import AT_ONCE, reach
+from truerail.transport.ssh_login import login, system_words
 from truerail.transport.turns import Turns, clock_stopped
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The TCP connection before a login. It costs only waiting, so a dead host waits here and takes no login's place.
+
+AT_ONCE = 2000
+"""Connections under way at once: below the usual limit of open files for a service (4,096 and more)."""
+
+
+async def reach(hop: Hop) -> socket.socket:
+    """A connected socket to a hop's address. Raises `TransportError`, within the hop's time; `ConnectError` where
+    another try may help.
+    """
+    try:
+        async with asyncio.timeout(hop.seconds):
+            return await _first_that_answers(hop)
+    except TimeoutError:
+        raise TransportError(f"{hop.where}: no login within {hop.seconds:g} s") from None
+    except (ConnectionResetError, ConnectionAbortedError):
+        raise ConnectError(f"{hop.where}: connection reset during the login") from None
+    except OSError as error:
+        raise ConnectError(f"{hop.where}: {system_words(error)}") from None
+
+
+async def _first_that_answers(hop: Hop) -> socket.socket:
+    loop = asyncio.get_running_loop()
+    refused: OSError | None = None
+    for family, kind, protocol, _, address in await loop.getaddrinfo(
+        hop.address, hop.access.port, type=socket.SOCK_STREAM
+    ):
+        made = socket.socket(family, kind, protocol)
+        made.setblocking(False)
+        try:
+            await loop.sock_connect(made, address)
+        except OSError as error:
+            made.close()
+            refused = error
+        except BaseException:
+            made.close()
+            raise
+        else:
+            return made
+    raise refused or ConnectError(f"{hop.where}: no address")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Connections to many SSH servers, held between rounds. A bounded number is made at once; a dead one is made again.
 
 _CLOSING_SECONDS = 2.0
 _Opening = asyncio.Task[asyncssh.SSHClientConnection]

@@ -13,8 +13,7 @@ from truerail.model.cause_kinds import CauseKind
 from truerail.model.finding import Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.outputs.metrics import declared
-from truerail.outputs.metrics.job_series import job_families
-from truerail.outputs.metrics.probe_series import probe_families
+from truerail.outputs.metrics.job_series import job_families, probe_families
 from truerail.outputs.metrics.samples import Samples, family
 
 NOT_MUTED = "no"

@@ -1,16 +1,19 @@
-"""Running jobs that a fault hurts, as series: the worst ones one by one, the rest counted."""
+"""Running jobs that a fault hurts, as series: the worst ones one by one, the rest counted. Probes as series."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
 from prometheus_client import Metric
 
 from truerail.analysis.explained import HURT_BY
+from truerail.analysis.probes.results import NIC_STATES, NO_NIC, PAIR_STATES, ProbeResults, probe_results
 from truerail.analysis.published import Published
 from truerail.model.cause_kinds import CauseKind
 from truerail.outputs.metrics import declared_jobs as declared
-from truerail.outputs.metrics.samples import family
+from truerail.outputs.metrics import declared_probes
+from truerail.outputs.metrics.samples import Samples, family
 
 MOST: Final = 50
 """Jobs that have their own series: 10,000 jobs a day would be as many new series. Their label is no `job`, which is
@@ -43,3 +46,43 @@ def job_families(publication: Published) -> Iterator[Metric]:
         family(declared.JOBS_LEFT_OUT, [(fabric, max(len(worst) - MOST, 0))]),
     )
     yield from (metric for metric in families if metric.samples)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Probes as series: a few for each rail. What has no result has no series.
+
+
+def probe_families(publication: Published) -> Iterator[Metric]:
+    """The families of a publication's probes."""
+    results = probe_results(publication.round)
+    if results is None:
+        return
+    fabric = {"fabric": publication.fabric}
+    left_out = len(results.left_out)
+    yield family(declared_probes.PROBE_NICS, _nics(fabric, publication, results))
+    yield family(declared_probes.PROBE_PAIRS, _pairs(fabric, results))
+    yield family(declared_probes.PROBE_LOSS, _losses(fabric, results))
+    hosts = ({"state": "probed"}, results.hosts - left_out), ({"state": "left_out"}, left_out)
+    yield family(declared_probes.PROBE_HOSTS, [(fabric | labels, count) for labels, count in hosts])
+    yield family(declared_probes.PROBE_AT, [(fabric, results.at.timestamp())])
+
+
+def _nics(fabric: dict[str, str], publication: Published, results: ProbeResults) -> Samples:
+    rail, state = publication.round.cabling.index.rail, results.state
+    for number in np.unique(rail[state != NO_NIC]).tolist():
+        count = np.bincount(state[rail == number], minlength=len(NIC_STATES)).tolist()
+        for code, word in enumerate(NIC_STATES):
+            if code != NO_NIC:
+                yield fabric | {"rail": str(number), "state": word}, count[code]
+
+
+def _pairs(fabric: dict[str, str], results: ProbeResults) -> Samples:
+    for rail, counts in results.pairs.items():
+        for word, count in zip(PAIR_STATES, counts, strict=True):
+            yield fabric | {"rail": str(rail), "state": word}, count
+
+
+def _losses(fabric: dict[str, str], results: ProbeResults) -> Samples:
+    for rail, (sent, lost) in results.packets.items():
+        if sent:
+            yield fabric | {"rail": str(rail)}, lost / sent

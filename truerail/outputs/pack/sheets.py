@@ -1,15 +1,24 @@
-"""Rack sheets: what is in each rack and which cables end there. Port maps: each switch, port by port."""
+"""The files of a cabling pack: rack sheets (what is in each rack, which cables end there), port maps, label sheets."""
 
+import io
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
 
+from PIL import Image
 from reportlab.lib.units import mm
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
 
+from truerail.errors import MissingExtraError
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import natural_key
-from truerail.outputs.pack.labels import place_of
-from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, Column, Document, put
+from truerail.outputs.pack.bill import render_bill
+from truerail.outputs.pack.labels import Label, labels_of, place_of, without_domain
+from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, Column, Document, put, put_name
+from truerail.outputs.pack.qr import QUIET, Code
 from truerail.outputs.report_words import count
 from truerail.plans.numbers import plain
 
@@ -99,3 +108,116 @@ def _elevation(document: Document, devices: Iterable[Device]) -> None:
             canvas.rect(MARGIN + 14, y, _ELEVATION - 14, each, fill=1)
             canvas.setFillGray(0)
             put(canvas, mine[unit], (MARGIN + 18, y + each / 2 - 2.5), _ELEVATION - 22, 8, BOLD)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Labels on sheets for office printers: 21 of 63.5 x 38.1 mm on A4 (Avery L7160), 30 of 66.7 x 25.4 mm on Letter
+# (Avery 5160). Both labels of a cable follow each other.
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A sheet of labels: their number, size, first corner from the left and the top, and distance; in millimetres."""
+
+    columns: int
+    rows: int
+    width: float
+    height: float
+    left: float
+    top: float
+    across: float
+    down: float
+
+
+GRIDS: Final = {
+    "a4": Grid(3, 7, 63.5, 38.1, 7.2, 15.15, 66.04, 38.1),
+    "letter": Grid(3, 10, 66.675, 25.4, 4.76, 12.7, 69.85, 25.4),
+}
+"""By paper. Sizes as printed on the packs of Avery L7160 and 5160."""
+_PADDING_MM: Final = 1.5
+_MODULE_MM: Final = 0.78
+"""From side to side of a module, where the label is high enough: of codes of 0.62 mm, zbar overlooked 1 in 170."""
+_DOTS: Final = 6
+"""Of a module from side to side."""
+
+
+def render_labels(labels: Sequence[tuple[Label, Label]], paper: str) -> bytes:
+    """The sheets as PDF."""
+    grid, (_, height), out = GRIDS[paper], PAPERS[paper], io.BytesIO()
+    canvas = Canvas(out, pagesize=PAPERS[paper], pageCompression=1, invariant=1)
+    canvas.setTitle("Cable labels")
+    each = grid.columns * grid.rows
+    image: tuple[Code | None, Any] = (None, None)
+    for number, label in enumerate(chain.from_iterable(labels)):
+        if number and number % each == 0:
+            canvas.showPage()
+        row, column = divmod(number % each, grid.columns)
+        x = (grid.left + column * grid.across) * mm
+        y = height - (grid.top + row * grid.down + grid.height) * mm
+        if image[0] is not label.code:
+            image = (label.code, _picture(label.code))
+        _draw(canvas, label, image[1], x, y, grid)
+    canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def _picture(code: Code) -> Any:
+    """A code with its white border as a picture, with as many dots as office printers print."""
+    size = (code.across, code.across)
+    picture = Image.frombytes("L", size, b"".join(_bordered(code.rows, code.across)))
+    return ImageReader(picture.resize((_DOTS * code.across, _DOTS * code.across), Image.Resampling.NEAREST))
+
+
+def _bordered(rows: Sequence[bytes], across: int) -> list[bytes]:
+    white, side = bytes([255]) * across, bytes([255]) * QUIET
+    inner = [side + bytes(0 if module else 255 for module in row) + side for row in rows]
+    return [white] * QUIET + inner + [white] * QUIET
+
+
+def _draw(canvas: Any, label: Label, image: Any, x: float, y: float, grid: Grid) -> None:
+    """One label: the code at the left, this end above, the other end below a line."""
+    pad, height, width = _PADDING_MM * mm, grid.height * mm, grid.width * mm
+    code = min(height - 2 * pad, label.code.across * _MODULE_MM * mm)
+    canvas.drawImage(image, x + pad, y + (height - code) / 2, code, code)
+    left, room = x + pad + code, width - code - 2 * pad  # the code has a white border
+    size = height / 9.5
+    put_name(canvas, label.here.device, (left, y + height * 0.81), room, size, BOLD)
+    put(canvas, label.here.name, (left, y + height * 0.67), room, size, BOLD)
+    put(canvas, label.place, (left, y + height * 0.565), room, size * 0.72, PLAIN)
+    canvas.setLineWidth(0.4)
+    canvas.line(left, y + height * 0.525, left + room, y + height * 0.525)
+    put_name(canvas, f"to {label.there.device}", (left, y + height * 0.405), room, size * 0.86, PLAIN)
+    put(canvas, label.there.name, (left, y + height * 0.295), room, size * 0.86, PLAIN)
+    put(canvas, label.far_place, (left, y + height * 0.195), room, size * 0.72, PLAIN)
+    put(canvas, label.about, (left, y + height * 0.09), room, size * 0.72, PLAIN)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The files of a cabling pack.
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """How a pack is made. `base_url` is the address of the service's page, empty where there is none; `paper` is `a4`
+    or `letter`.
+    """
+
+    base_url: str = ""
+    paper: str = "a4"
+
+
+def make_pack(plan: Plan, pack: Pack) -> Iterator[tuple[str, bytes]]:
+    """Each file's name and content, one after the other. Raises MissingExtraError without the packages of the extra
+    `pack`, QueryError for an address that no label may have.
+    """
+    labels = labels_of(plan, pack.base_url)
+    try:
+        from truerail.outputs.pack.sheets import render_labels, render_ports, render_racks
+    except ImportError as error:
+        raise MissingExtraError("pack", "a cabling pack") from error
+    yield "labels.pdf", render_labels(labels, pack.paper)
+    short = without_domain(plan)
+    yield "racks.pdf", render_racks(short, pack.paper)
+    yield "ports.pdf", render_ports(short, pack.paper)
+    yield "bill.csv", render_bill(plan).encode()
