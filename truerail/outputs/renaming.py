@@ -1,7 +1,5 @@
-"""Names of devices changed by configuration, as text to review: commands for each platform, and changes of the plan.
-
-Nothing here is applied. Sources of the commands: hostnamectl(1); NVIDIA Cumulus Linux "Hostname" (NVUE); SONiC Command
-Reference, `config hostname`; Arista EOS, Cisco NX-OS and Junos OS command references, `hostname` and `host-name`.
+"""Names of devices and ports that change, as text to review: in the plan, in an inventory, on a host. Nothing here is
+applied.
 """
 
 import re
@@ -11,23 +9,13 @@ from difflib import unified_diff
 from typing import Final
 
 from truerail.model.names import printable
-from truerail.model.plan import Device, Plan, Port, Role
+from truerail.model.plan import Device, Plan, Port
 from truerail.plans.csv_write import dump_csv
 
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _NAME: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
-"""A host name: https://www.rfc-editor.org/rfc/rfc1123 section 2.1. It needs no quotes in any of these languages."""
+"""A host name: https://www.rfc-editor.org/rfc/rfc1123 section 2.1. It needs no quotes in any command line."""
 _LONGEST: Final = 253
-_SHELL: Final = 'test "$(hostname -s)" = {old_short} && '
-"""A shell renames the machine only if it still has the old name: pasted twice, or into another one, it does nothing."""
-_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "linux": (_SHELL + "sudo hostnamectl set-hostname {new} && sudo lldpcli update",),
-    "cumulus": (_SHELL + "nv set system hostname {new} && nv config diff", "nv config apply && nv config save"),
-    "sonic": (_SHELL + "sudo config hostname {new}", "sudo config save -y"),
-    "eos": ("configure session truerail", "hostname {new}", "show session-config diffs", "commit", "write memory"),
-    "nxos": ("configure terminal", "hostname {new}", "end", "copy running-config startup-config"),
-    "junos": ("configure", "set system host-name {new}", "show | compare", "commit check", "commit and-quit"),
-}
 
 
 def is_name(name: str) -> bool:
@@ -36,22 +24,8 @@ def is_name(name: str) -> bool:
 
 
 def why_unsafe(name: str) -> str:
-    """Why no commands are made with this name."""
+    """Why a device does not get this name."""
     return f"{printable(name, 80)!r} is no host name (letters, digits, hyphens and dots): rename it by hand"
-
-
-def rename_commands(device: Device, new: str) -> Mapping[str, tuple[str, ...]]:
-    """The commands that give a device another name, by platform: of its own, or of all that it may be where the plan
-    does not name one. Both names are host names.
-    """
-    words = {"new": new, "old_short": device.name.partition(".")[0]}
-    return {one: tuple(line.format(**words) for line in _COMMANDS[one]) for one in platforms_of(device)}
-
-
-def platforms_of(device: Device) -> tuple[str, ...]:
-    """The platforms whose commands a device may take: its own, or all that it may be."""
-    known = device.platform or ("linux" if device.role is Role.HOST else "")
-    return (known,) if known in _COMMANDS else tuple(one for one in _COMMANDS if one != "linux")
 
 
 def renamed_plan(plan: Plan, names: Mapping[str, str]) -> Plan:

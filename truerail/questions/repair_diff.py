@@ -1,7 +1,7 @@
 """`repair-diff`: the repairs by text alone: which device, and which NIC of a host, gets which name."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from rich.console import RenderableType
@@ -20,7 +20,6 @@ from truerail.outputs.renaming import (
     is_name,
     link_files,
     plan_diff,
-    rename_commands,
     unfit_name,
     why_unsafe,
 )
@@ -36,14 +35,11 @@ LONGEST_LINE = 4000
 
 @dataclass(frozen=True, slots=True)
 class DeviceRename:
-    """One device: `device` is the name that it announces now, `place` where the plan has the new name. `commands` are
-    by platform: several where the plan does not name one.
-    """
+    """One device: `device` is the name that it announces now, `place` where the plan has the new name."""
 
     device: str
     new_name: str
     place: str
-    commands: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +121,8 @@ def device_renames(plan: Plan, renames: Sequence[Rename]) -> tuple[DeviceRename,
 
 def _rename(plan: Plan, one: Rename) -> DeviceRename:
     there = plan.devices[one.planned]
-    own = plan.devices.get(one.actual) or replace(there, name=one.actual)
     parts = (f"rack {there.rack}" if there.rack else "", "" if there.unit is None else f"unit {there.unit}")
-    return DeviceRename(one.actual, one.planned, " ".join(filter(None, parts)), rename_commands(own, one.planned))
+    return DeviceRename(one.actual, one.planned, " ".join(filter(None, parts)))
 
 
 def host_links(view: View, renames: Sequence[Rename]) -> tuple[HostLinks, ...]:
@@ -253,9 +248,9 @@ def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[Renderabl
         if repair.confirm_first:
             yield hanging("!", Text(f"Not confirmed. First: {sentence(repair.confirm_first)}"))
         if repair.devices:
-            yield _title("The names of the devices: review, then paste into each; no port goes down.")
-            for device in repair.devices:
-                yield from _device(device)
+            yield _title("The names of the devices: set each; no port goes down.")
+            yield Text()
+            yield from map(_device, repair.devices)
         if repair.links:
             yield _title(
                 "The names of the NICs: review, save as a file, `patch -p0 -d /`; they count from the next boot."
@@ -270,12 +265,9 @@ def _title(words: str) -> Text:
     return Text(f"\n  {words}", style="bold")
 
 
-def _device(one: DeviceRename) -> Iterator[RenderableType]:
-    for platform, commands in one.commands.items():
-        place = f", in {name(one.place)}" if one.place else ""
-        yield Text()
-        yield _line(f"# {platform}: the device that announces {one.device} is {one.new_name}{place}")
-        yield from map(_line, commands)
+def _device(one: DeviceRename) -> Verbatim:
+    place = f", in {name(one.place)}" if one.place else ""
+    return _line(f"the device that announces {one.device} is {one.new_name}{place}")
 
 
 def _link_lines(one: HostLinks) -> Iterator[RenderableType]:
@@ -346,10 +338,10 @@ QUESTION = Question(
     lambda asked, given: repair_diff(
         asked.publication, given["cause"] or "", given["topology"] or "", given["ids"] or ""
     ),
-    "The names to change where no cable has to move: commands for each device, changes of NetBox or Nautobot, of the "
-    "plan and of Slurm's topology, as text to review.",
-    help="Names to change where no cable has to move: commands for each device by its platform; or, if the names in "
-    "the plan are wrong, changes of NetBox or Nautobot, the plan, Slurm's topology. Nothing is applied.",
+    "The names to change where no cable has to move: of each device, in NetBox or Nautobot, in the plan and in Slurm's "
+    "topology, as text to review.",
+    help="Names to change where no cable has to move: of each device; or, if the names in the plan are wrong, in "
+    "NetBox or Nautobot, the plan, Slurm's topology. Nothing is applied.",
     good=lambda answer: not answer.repairs,
     text=repair_diff_text,
     operation="the_repair_diff",

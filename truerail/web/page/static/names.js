@@ -24,11 +24,8 @@ function repair(one) {
 }
 
 /** @param {any} one DeviceRename */
-function device({ device: now, new_name: name, place, commands }) {
-  return Object.entries(commands).map(([platform, lines]) => [
-    el("p", null, `${platform}: the device that announces `, el("code", null, now), " is ", el("code", null, name), place ? `, in ${place}` : ""),
-    el("pre.raw", null, lines.join("\n")),
-  ]);
+function device({ device: now, new_name: name, place }) {
+  return el("p", null, "The device that announces ", el("code", null, now), " is ", el("code", null, name), place ? `, in ${place}.` : ".");
 }
 
 /** @param {any} one HostLinks */
