@@ -1,20 +1,19 @@
 """Common parts of switches: their ports for LLDP agents and command lines, and spellings."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from truerail.analysis.counters.quantities import Quantity
 from truerail.model import Port
 from truerail.simulator.behaviours import identities
 from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.fabric.frames import Announced, Frame, Speaker, Tells
-from truerail.simulator.platforms._platform import Link, Tool
+from truerail.simulator.platforms._platform import Link, Tool, Tools
 
 if TYPE_CHECKING:
     from truerail.simulator.fabric.ether import Ether
     from truerail.simulator.fabric.world import World
-    from truerail.simulator.traffic.counter_table import CounterTable
+    from truerail.simulator.traffic.counter_table import Columns, CounterTable
 
 MTU = 9216
 ANYCAST = "2001:db8::12"
@@ -46,6 +45,11 @@ Announce = Callable[[SwitchPort], Frame]
 def by_name(port: SwitchPort) -> Frame:
     """The port's name, and its description, by default its name."""
     return Frame(port.speaker, Announced("ifname", port.name, port.label or port.name))
+
+
+def by_name_alone(port: SwitchPort) -> Frame:
+    """The port's name; without a configured description the TLV is absent."""
+    return Frame(port.speaker, Announced("ifname", port.name, port.label))
 
 
 def sends(announce: Announce) -> Callable[["Ether", Port], tuple[Frame, ...]]:
@@ -110,18 +114,20 @@ def prints_links(render: Callable[[Iterable[Link]], str]) -> Tool:
     return lambda ether, switch: render(links(ether, switch))
 
 
-def counted(sheet: "CounterTable | None", columns: Mapping[str, Quantity]) -> Callable[[str], dict[str, int]]:
+def counted(sheet: "CounterTable | None", columns: "Columns") -> Callable[[str], dict[str, int]]:
     """From a port to what it counted, by the words of a platform; 0 where there is no traffic."""
-    if sheet is None:
-        return lambda port: dict.fromkeys(columns, 0)
-    values = {word: sheet.of(quantity) for word, quantity in columns.items()}
-    places = {port: place for place, port in enumerate(sheet.ports)}
-    return lambda port: {word: of[places[port]] for word, of in values.items()}
+    rows = dict(sheet.rows(columns)) if sheet else {}
+    return lambda port: rows[port] if sheet else dict.fromkeys(columns, 0)
 
 
 def is_asked_otherwise(world: "World", switch: str) -> bool:
     """Whether another command is used: with `World.mixed`, switches of one platform differ in their commands."""
     return world.mixed and world.fabric.order[switch] % 2 == 1
+
+
+def answered(tools: Tools) -> Callable[["Ether", str], dict[str, str]]:
+    """The answers of a switch in a capture, by command."""
+    return lambda ether, switch: as_pasted(ether, switch, {text: tool(ether, switch) for text, tool in tools.items()})
 
 
 def as_pasted(ether: "Ether", switch: str, found: dict[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
-from truerail.simulator.platforms._switches import as_pasted, by_name, counted, links, prints_links, sends, speed_word
+from truerail.simulator.platforms._switches import answered, by_name, counted, links, prints_links, sends, speed_word
 from truerail.simulator.traffic.counter_table import CounterTable
 from truerail.simulator.traffic.ledger import Q
 
@@ -36,12 +36,6 @@ _HEAD = (
     "                      Description\n"
     f"{_WIDE}\n"
 )
-
-
-def answers(ether: Ether, switch: str) -> dict[str, str]:
-    """Command to answer."""
-    found = {_LLDP: lldp_text(ether.neighbors(switch)), _PHYSICAL: physical_text(links(ether, switch))}
-    return as_pasted(ether, switch, found)
 
 
 def lldp_text(neighbors: Iterable[Heard]) -> str:
@@ -142,7 +136,7 @@ PLATFORM = Platform(
     management="mgmt",
     port_name=lambda number, shape: f"1/1/{number}",
     frames=sends(by_name),
-    answers=answers,
+    answers=answered({_LLDP: prints_neighbors(lldp_text), _PHYSICAL: prints_links(physical_text)}),
     steady={
         VERSION: prints_text("ArubaOS-CX\n(c) Copyright 2017-2024 Hewlett Packard Enterprise Development LP\n"),
         _PHYSICAL: prints_links(physical_text),

@@ -13,8 +13,8 @@ from truerail.simulator.platforms._platform import Platform, prints_neighbors, p
 from truerail.simulator.platforms._switches import as_pasted, by_name, is_asked_otherwise, sends
 from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpd, nic_counters, sysfs
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces, speeds
-from truerail.simulator.traffic.counter_table import CounterTable
-from truerail.simulator.traffic.ledger import Key, Q
+from truerail.simulator.traffic.counter_table import Columns, CounterTable
+from truerail.simulator.traffic.ledger import Q
 
 DESCRIPTION = "Cumulus Linux version 5.9.1 running on Mellanox Technologies Ltd. MSN4700"
 _NVUE_LLDP = "nv show interface lldp -o json"
@@ -22,17 +22,28 @@ _PORT_COUNTERS = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in *; do [ -e $n/device ] || case $n in swp*) ;; *) "
     'continue;; esac; echo "# ethtool -S $n"; ethtool -S $n; echo carrier_down_count: $(cat $n/*down_count); done; :'
 )
-_HW: tuple[tuple[str, Key], ...] = (
-    ("HwIfInOctets", (Q.RX_BYTES, False)),
-    ("HwIfInUcastPkts", (Q.RX_PACKETS, False)),
-    ("HwIfOutOctets", (Q.TX_BYTES, False)),
-    ("HwIfOutUcastPkts", (Q.TX_PACKETS, False)),
-    ("HwIfInDiscards", (Q.RX_DISCARDS, False)),
-    ("HwIfInErrors", (Q.RX_ERRORS, False)),
-    ("HwIfOutDiscards", (Q.TX_DISCARDS, False)),
-    ("HwIfInPfc{}Pkt", (Q.RX_PAUSE_FRAMES, True)),
-    ("HwIfOutPfc{}Pkt", (Q.TX_PAUSE_FRAMES, True)),
-)
+_HW: Columns = {
+    "HwIfInOctets": Q.RX_BYTES,
+    "HwIfInUcastPkts": Q.RX_PACKETS,
+    "HwIfOutOctets": Q.TX_BYTES,
+    "HwIfOutUcastPkts": Q.TX_PACKETS,
+    "HwIfInDiscards": Q.RX_DISCARDS,
+    "HwIfInErrors": Q.RX_ERRORS,
+    "HwIfOutDiscards": Q.TX_DISCARDS,
+    "HwIfInPfc{}Pkt": (Q.RX_PAUSE_FRAMES, True),
+    "HwIfOutPfc{}Pkt": (Q.TX_PAUSE_FRAMES, True),
+}
+_CHANGES = "carrier-transitions"
+_NVUE: Columns = {
+    _CHANGES: Q.LINK_DOWNS,
+    "in-bytes": Q.RX_BYTES,
+    "in-drops": Q.RX_DISCARDS,
+    "in-errors": Q.RX_ERRORS,
+    "in-pkts": Q.RX_PACKETS,
+    "out-bytes": Q.TX_BYTES,
+    "out-drops": Q.TX_DISCARDS,
+    "out-pkts": Q.TX_PACKETS,
+}
 
 
 def answers(ether: Ether, switch: str) -> dict[str, str]:
@@ -90,22 +101,9 @@ def port_counters(sheet: CounterTable) -> str:
 
 def interface_json(sheet: CounterTable) -> str:
     """`nv show interface -o json`: the link's counters of every port."""
-    names: tuple[tuple[str, Key], ...] = (
-        ("in-bytes", (Q.RX_BYTES, False)),
-        ("in-drops", (Q.RX_DISCARDS, False)),
-        ("in-errors", (Q.RX_ERRORS, False)),
-        ("in-pkts", (Q.RX_PACKETS, False)),
-        ("out-bytes", (Q.TX_BYTES, False)),
-        ("out-drops", (Q.TX_DISCARDS, False)),
-        ("out-pkts", (Q.TX_PACKETS, False)),
-    )
-    changes = [2 * falls for falls in sheet.of(Q.LINK_DOWNS)]
-    columns = [("carrier-transitions", changes), *((name, sheet.of(key[0])) for name, key in names)]
-    found = {
-        port: {"link": {"stats": {name: values[number] for name, values in columns}}, "type": "swp"}
-        for number, port in enumerate(sheet.ports)
-    }
-    return dumps(found, indent=2) + "\n"
+    rows = sheet.rows(_NVUE)
+    ports = {port: row | {_CHANGES: 2 * row[_CHANGES]} for port, row in rows}
+    return dumps({port: {"link": {"stats": row}, "type": "swp"} for port, row in ports.items()}, indent=2) + "\n"
 
 
 PLATFORM = Platform(

@@ -2,15 +2,15 @@
 list; `show interfaces status`; counters.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from json import dumps
 from typing import Any
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Announced, Frame, Heard
+from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
-from truerail.simulator.platforms._switches import SwitchPort, as_pasted, cisco_mac, links, prints_links, sends
-from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.platforms._switches import as_pasted, by_name_alone, cisco_mac, links, prints_links, sends
+from truerail.simulator.traffic.counter_table import Columns, CounterTable
 from truerail.simulator.traffic.ledger import Q
 
 _LLDP = "show lldp neighbors detail | json"
@@ -27,11 +27,9 @@ _COUNTERS = {
     "inDiscards": Q.RX_DISCARDS,
     "outDiscards": Q.TX_DISCARDS,
 }
-
-
-def announced(port: SwitchPort) -> Frame:
-    """The port's name; without a configured description the TLV is absent."""
-    return Frame(port.speaker, Announced("ifname", port.name, port.label))
+_CASTS = {"inMulticastPkts": 0, "inBroadcastPkts": 0, "outMulticastPkts": 0, "outBroadcastPkts": 0}
+_CHANGES = "linkStatusChanges"
+_PFC: Columns = {"rxFrames": (Q.RX_PAUSE_FRAMES, True), "txFrames": (Q.TX_PAUSE_FRAMES, True)}
 
 
 def answers(ether: Ether, switch: str) -> dict[str, str]:
@@ -125,48 +123,31 @@ def _address(address: str) -> dict[str, Any]:
     }
 
 
+def _printed(ports: Mapping[str, Any], key: str = "interfaces") -> str:
+    return dumps({key: ports}, indent=2) + "\n"
+
+
 def counters_json(sheet: CounterTable) -> str:
     """`show interfaces counters | json`."""
-    columns = {name: sheet.of(quantity) for name, quantity in _COUNTERS.items()}
-    ports = {
-        port: {"inMulticastPkts": 0, "inBroadcastPkts": 0, "outMulticastPkts": 0, "outBroadcastPkts": 0}
-        | {name: values[number] for name, values in columns.items()}
-        for number, port in enumerate(sheet.ports)
-    }
-    return dumps({"interfaces": ports}, indent=2) + "\n"
+    return _printed({port: _CASTS | reported for port, reported in sheet.rows(_COUNTERS)})
 
 
 def interfaces_json(sheet: CounterTable) -> str:
     """The counters of `show interfaces | json`: a link loss and its recovery are two changes."""
-    columns = {name: sheet.of(quantity) for name, quantity in _COUNTERS.items()}
-    falls = sheet.of(Q.LINK_DOWNS)
-    ports = {
-        port: {
-            "interfaceCounters": {name: values[number] for name, values in columns.items()}
-            | {"linkStatusChanges": 1 + 2 * falls[number]}
-        }
-        for number, port in enumerate(sheet.ports)
-    }
-    return dumps({"interfaces": ports}, indent=2) + "\n"
+    rows = sheet.rows({**_COUNTERS, _CHANGES: Q.LINK_DOWNS})
+    return _printed({port: {"interfaceCounters": row | {_CHANGES: 1 + 2 * row[_CHANGES]}} for port, row in rows})
 
 
 def pfc_json(sheet: CounterTable) -> str:
     """`show priority-flow-control counters detail | json`."""
-    received, sent = sheet.of(Q.RX_PAUSE_FRAMES, rdma=True), sheet.of(Q.TX_PAUSE_FRAMES, rdma=True)
-    ports = {
-        port: {"priorities": {str(sheet.priority): {"rxFrames": received[number], "txFrames": sent[number]}}}
-        for number, port in enumerate(sheet.ports)
-    }
-    return dumps({"interfaces": ports}, indent=2) + "\n"
+    return _printed({port: {"priorities": {str(sheet.priority): row}} for port, row in sheet.rows(_PFC)})
 
 
 def ecn_json(sheet: CounterTable) -> str:
     """`show qos interfaces ecn counters queue | json`: numbers as strings, `-` for a queue without counters."""
-    ports = {
-        port: {"queueCounters": {"0": "-", str(sheet.priority): str(value)}}
-        for port, value in zip(sheet.ports, sheet.of(Q.ECN_MARKED_PACKETS, rdma=True), strict=True)
-    }
-    return dumps({"intfQueueCounters": ports}, indent=2) + "\n"
+    rows = sheet.rows({"{}": (Q.ECN_MARKED_PACKETS, True)})
+    queues = {port: {"queueCounters": {"0": "-"} | {of: str(value) for of, value in row.items()}} for port, row in rows}
+    return _printed(queues, "intfQueueCounters")
 
 
 def _lldp_now(ether: Ether, switch: str) -> str:
@@ -178,7 +159,7 @@ PLATFORM = Platform(
     maker="Arista Networks, 7060 Series",
     management="Management1",
     port_name=lambda number, shape: f"Ethernet{number}/1",
-    frames=sends(announced),
+    frames=sends(by_name_alone),
     answers=answers,
     steady={
         VERSION: prints_text("Arista DCS-7060DX5-64S\nSoftware image version: 4.31.2F\n"),

@@ -7,9 +7,9 @@ TLV is absent, and the line of a neighbour without one reads `not advertised`.
 from collections.abc import Iterable
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Announced, Frame, Heard
+from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
-from truerail.simulator.platforms._switches import SwitchPort, as_pasted, cisco_mac, counted, links, sends
+from truerail.simulator.platforms._switches import answered, by_name_alone, cisco_mac, counted, links, sends
 from truerail.simulator.traffic.counter_table import CounterTable
 from truerail.simulator.traffic.ledger import Q
 
@@ -33,17 +33,6 @@ _HEAD = f"""{_CLOCK}Capability codes:
         (W) WLAN Access Point, (P) Repeater, (S) Station, (O) Other
 
 """
-
-
-def announced(port: SwitchPort) -> Frame:
-    """The port's full name; without a configured description the TLV is absent."""
-    return Frame(port.speaker, Announced("ifname", port.name, port.label))
-
-
-def answers(ether: Ether, switch: str) -> dict[str, str]:
-    """Command to answer."""
-    found = {_LLDP: lldp_text(ether.neighbors(switch)), _INTERFACES: interfaces_text(ether, switch, None)}
-    return as_pasted(ether, switch, found)
 
 
 def lldp_text(neighbors: Iterable[Heard]) -> str:
@@ -76,7 +65,7 @@ Management Addresses:
 """
 
 
-def interfaces_text(ether: Ether, switch: str, sheet: CounterTable | None) -> str:
+def interfaces_text(ether: Ether, switch: str, sheet: CounterTable | None = None) -> str:
     """The state, the speed and the counters of every port; a port without link keeps its speed."""
     of = counted(sheet, _COUNTERS)
     return _CLOCK + "\n".join(_interface(link, of(link.name)) for link in links(ether, switch))
@@ -117,8 +106,8 @@ PLATFORM = Platform(
     maker="Cisco, 8000 Series",
     management="MgmtEth0/RP0/CPU0/0",
     port_name=lambda number, shape: f"FourHundredGigE0/0/0/{number - 1}",
-    frames=sends(announced),
-    answers=answers,
+    frames=sends(by_name_alone),
+    answers=answered({_LLDP: prints_neighbors(lldp_text), _INTERFACES: interfaces_text}),
     steady={
         VERSION: prints_text(
             "Cisco IOS XR Software, Version 7.9.2 LNT\nCopyright (c) 2013-2023 by Cisco Systems, Inc.\n"

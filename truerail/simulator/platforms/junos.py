@@ -152,12 +152,8 @@ def _entry(index: int, heard: Heard) -> dict[str, Any]:
 
 def extensive_json(sheet: CounterTable) -> str:
     """Every port with its MAC's counters, its pause frames by priority and its queues."""
-    names = {*_PFC, *_QUEUE, *(name for group in _GROUPS.values() for name in group)}
-    columns = {name: sheet.of(key[0], rdma=key[1]) for name, key in names}
-    ports = [
-        _counted_port(sheet, port, {name: values[n] for name, values in columns.items()})
-        for n, port in enumerate(sheet.ports)
-    ]
+    columns = dict((*_PFC, *_QUEUE, *(name for group in _GROUPS.values() for name in group)))
+    ports = [_counted_port(sheet, port, row) for port, row in sheet.rows(columns)]
     return dumps({"interface-information": [{"physical-interface": ports}]}, indent=2) + "\n"
 
 

@@ -7,11 +7,11 @@ table of ports shortens their names to `Eth 1/1/1` and has no administrative sta
 from collections.abc import Iterable
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Announced, Frame, Heard
+from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import (
-    SwitchPort,
-    as_pasted,
+    answered,
+    by_name_alone,
     counted,
     links,
     prints_links,
@@ -37,17 +37,6 @@ _CHASSIS = {"mac": "Mac address (4)", "local": "Locally assigned (7)"}
 _PORTS = {"mac": "Mac address (3)", "ifname": "Interface name (5)", "local": "Locally assigned (7)"}
 _RULE = "-" * 98
 _HEAD = "Port            Description     Status   Speed    Duplex   Mode Vlan Tagged-Vlans"
-
-
-def announced(port: SwitchPort) -> Frame:
-    """The port's name; without a configured description the TLV is absent."""
-    return Frame(port.speaker, Announced("ifname", port.name, port.label))
-
-
-def answers(ether: Ether, switch: str) -> dict[str, str]:
-    """Command to answer."""
-    found = {_LLDP: lldp_text(ether.neighbors(switch)), _INTERFACE: interface_text(ether, switch, None)}
-    return as_pasted(ether, switch, found)
 
 
 def lldp_text(neighbors: Iterable[Heard]) -> str:
@@ -77,7 +66,7 @@ Remote System Desc: {speaker.description or _NONE}
 """
 
 
-def interface_text(ether: Ether, switch: str, sheet: CounterTable | None) -> str:
+def interface_text(ether: Ether, switch: str, sheet: CounterTable | None = None) -> str:
     """A paragraph for each port, with its counters."""
     of = counted(sheet, _COUNTERS)
     return "\n\n".join(_interface(link, of(link.name)) for link in links(ether, switch)) + "\n"
@@ -127,8 +116,8 @@ PLATFORM = Platform(
     maker="Dell, Z9664F-ON",
     management="mgmt1/1/1",
     port_name=lambda number, shape: f"ethernet1/1/{number}",
-    frames=sends(announced),
-    answers=answers,
+    frames=sends(by_name_alone),
+    answers=answered({_LLDP: prints_neighbors(lldp_text), _INTERFACE: interface_text}),
     steady={
         VERSION: prints_text("Dell SmartFabric OS10 Enterprise\nCopyright (c) 1999-2024 by Dell Inc.\n"),
         _STATUS: prints_links(status_text),

@@ -21,8 +21,8 @@ from truerail.simulator.platforms._switches import (
 )
 from truerail.simulator.platforms.linux import ip_link, lldpd
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces
-from truerail.simulator.traffic.counter_table import CounterTable
-from truerail.simulator.traffic.ledger import Key, Q
+from truerail.simulator.traffic.counter_table import Columns, CounterTable
+from truerail.simulator.traffic.ledger import Q
 
 _LLDP_TABLE = "show lldp table"
 _LLDPCTL = "lldpctl -f json"
@@ -37,23 +37,34 @@ doc/platform of the 128-port CPO switch): `etp1a` to `etp1h`.
 _STATUS_HEADER = ("Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type", "Asym PFC")
 _LLDP_HEADER = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
 _PRIORITIES = range(8)
-_PORT: tuple[tuple[str, Key], ...] = (
-    ("SAI_PORT_STAT_IF_IN_OCTETS", (Q.RX_BYTES, False)),
-    ("SAI_PORT_STAT_IF_OUT_OCTETS", (Q.TX_BYTES, False)),
-    ("SAI_PORT_STAT_IF_IN_UCAST_PKTS", (Q.RX_PACKETS, False)),
-    ("SAI_PORT_STAT_IF_OUT_UCAST_PKTS", (Q.TX_PACKETS, False)),
-    ("SAI_PORT_STAT_IF_IN_ERRORS", (Q.RX_ERRORS, False)),
-    ("SAI_PORT_STAT_IF_IN_DISCARDS", (Q.RX_DISCARDS, False)),
-    ("SAI_PORT_STAT_IF_OUT_DISCARDS", (Q.TX_DISCARDS, False)),
-    ("SAI_PORT_STAT_IF_IN_FEC_CORRECTABLE_FRAMES", (Q.FEC_CORRECTED, False)),
-    ("SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES", (Q.FEC_UNCORRECTED, False)),
-    ("SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS", (Q.FEC_SYMBOLS, False)),
-    ("SAI_PORT_STAT_PFC_{}_RX_PKTS", (Q.RX_PAUSE_FRAMES, True)),
-    ("SAI_PORT_STAT_PFC_{}_TX_PKTS", (Q.TX_PAUSE_FRAMES, True)),
-    ("SAI_PORT_STAT_PFC_{}_RX_PAUSE_DURATION_US", (Q.RX_PAUSE_US, True)),
-    ("SAI_PORT_STAT_PFC_{}_TX_PAUSE_DURATION_US", (Q.TX_PAUSE_US, True)),
-    ("SAI_PORT_STAT_PFC_{}_ON2OFF_RX_PKTS", (Q.RX_PAUSE_TRANSITIONS, True)),
+_PORT: Columns = {
+    "SAI_PORT_STAT_IF_IN_OCTETS": Q.RX_BYTES,
+    "SAI_PORT_STAT_IF_OUT_OCTETS": Q.TX_BYTES,
+    "SAI_PORT_STAT_IF_IN_UCAST_PKTS": Q.RX_PACKETS,
+    "SAI_PORT_STAT_IF_OUT_UCAST_PKTS": Q.TX_PACKETS,
+    "SAI_PORT_STAT_IF_IN_ERRORS": Q.RX_ERRORS,
+    "SAI_PORT_STAT_IF_IN_DISCARDS": Q.RX_DISCARDS,
+    "SAI_PORT_STAT_IF_OUT_DISCARDS": Q.TX_DISCARDS,
+    "SAI_PORT_STAT_IF_IN_FEC_CORRECTABLE_FRAMES": Q.FEC_CORRECTED,
+    "SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES": Q.FEC_UNCORRECTED,
+    "SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS": Q.FEC_SYMBOLS,
+    "SAI_PORT_STAT_PFC_{}_RX_PKTS": (Q.RX_PAUSE_FRAMES, True),
+    "SAI_PORT_STAT_PFC_{}_TX_PKTS": (Q.TX_PAUSE_FRAMES, True),
+    "SAI_PORT_STAT_PFC_{}_RX_PAUSE_DURATION_US": (Q.RX_PAUSE_US, True),
+    "SAI_PORT_STAT_PFC_{}_TX_PAUSE_DURATION_US": (Q.TX_PAUSE_US, True),
+    "SAI_PORT_STAT_PFC_{}_ON2OFF_RX_PKTS": (Q.RX_PAUSE_TRANSITIONS, True),
+}
+_QUEUE: Columns = {
+    "Counter/pkts": (Q.TX_PACKETS, True),
+    "Counter/bytes": (Q.TX_BYTES, True),
+    "Drop/pkts": (Q.QUEUE_DROPS, True),
+    "EcnMarked/pkts": (Q.ECN_MARKED_PACKETS, True),
+}
+_QUEUE_LABELS = (
+    ("Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"),
+    ("WredDrp/pkts", "WredDrp/bytes", "EcnMarked/pkts", "EcnMarked/bytes"),
 )
+"""Of the tables of `show queue counters` and `show queue wredcounters`; what is not counted is `N/A`."""
 _FEC_HEADER = (
     "IFACE", "STATE", "FEC_CORR", "FEC_UNCORR", "FEC_SYMBOL_ERR", "FEC_PRE_BER", "FEC_POST_BER", "FEC_PRE_BER_MAX",
     "FLR(O)", "FLR(P) (Accuracy)", "FEC_MAX_T",
@@ -208,10 +219,9 @@ def _line(cells: Iterable[str], widths: list[int]) -> str:
 def database(sheet: CounterTable) -> str:
     """`sonic-db-dump` of the ports: names to object ids, and each object's counters, as strings."""
     oids = {port: f"oid:{_FIRST_OID + number:#x}" for number, port in enumerate(sheet.ports)}
-    columns = [(name.format(sheet.priority), sheet.of(key[0], rdma=key[1])) for name, key in _PORT]
     found: dict[str, Any] = {"COUNTERS_PORT_NAME_MAP": _hash(oids)}
-    for number, port in enumerate(sheet.ports):
-        found[f"COUNTERS:{oids[port]}"] = _hash({name: str(values[number]) for name, values in columns})
+    for port, row in sheet.rows(_PORT):
+        found[f"COUNTERS:{oids[port]}"] = _hash({name: str(value) for name, value in row.items()})
     return dumps(found, indent=2) + "\n"
 
 
@@ -233,10 +243,10 @@ def pfc_tables(sheet: CounterTable) -> str:
 
 def pfc_history(sheet: CounterTable) -> str:
     """`show pfc counters --history`: times in microseconds."""
-    rows: list[tuple[str, ...]] = []
-    ends, times = sheet.of(Q.RX_PAUSE_TRANSITIONS, rdma=True), sheet.of(Q.RX_PAUSE_US, rdma=True)
-    for port, count, us in zip(sheet.ports, ends, times, strict=True):
-        rows.append((port, f"PFC{sheet.priority}", _grouped(count), _grouped(us), "0", "N/A"))
+    columns: Columns = {"ends": (Q.RX_PAUSE_TRANSITIONS, True), "us": (Q.RX_PAUSE_US, True)}
+    rows = [
+        (port, f"PFC{sheet.priority}", *map(_grouped, row.values()), "0", "N/A") for port, row in sheet.rows(columns)
+    ]
     header = (
         "Port", "Priority", "RX Pause Transitions", "Total RX Pause Time US", "Recent RX Pause Time US",
         "Recent RX Pause Timestamp",
@@ -253,32 +263,23 @@ def counters_json(sheet: CounterTable) -> str:
         "TX_OK": Q.TX_PACKETS,
         "TX_DRP": Q.TX_DISCARDS,
     }
-    columns = {name: sheet.of(quantity) for name, quantity in names.items()}
     found = {
-        port: {"STATE": "U", **{name: _grouped(values[number]) for name, values in columns.items()}}
-        for number, port in enumerate(sheet.ports)
+        port: {"STATE": "U", **{name: _grouped(value) for name, value in row.items()}}
+        for port, row in sheet.rows(names)
     }
     return dumps(found, indent=4) + "\n"
 
 
 def queue_tables(sheet: CounterTable) -> str:
     """`show queue counters; show queue wredcounters; show priority-group drop counters`, a table of queues per port."""
-    packets, size = sheet.of(Q.TX_PACKETS, rdma=True), sheet.of(Q.TX_BYTES, rdma=True)
-    drops, marked = sheet.of(Q.QUEUE_DROPS, rdma=True), sheet.of(Q.ECN_MARKED_PACKETS, rdma=True)
     queue = f"UC{sheet.priority}"
     parts = [
         table(
-            ("Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"),
-            [(port, queue, _grouped(packets[n]), _grouped(size[n]), _grouped(drops[n]), "N/A")],
+            ("Port", "TxQ", *labels),
+            [(port, queue, *(_grouped(row[label]) if label in row else "N/A" for label in labels))],
         )
-        for n, port in enumerate(sheet.ports)
-    ]
-    parts += [
-        table(
-            ("Port", "TxQ", "WredDrp/pkts", "WredDrp/bytes", "EcnMarked/pkts", "EcnMarked/bytes"),
-            [(port, queue, "N/A", "N/A", _grouped(marked[n]), "N/A")],
-        )
-        for n, port in enumerate(sheet.ports)
+        for labels in _QUEUE_LABELS
+        for port, row in sheet.rows(_QUEUE)
     ]
     groups = [(port, *("0" for _ in _PRIORITIES)) for port in sheet.ports]
     parts.append("Ingress PG dropped packets:\n" + table(("Port", *(f"PG{of}" for of in _PRIORITIES)), groups))

@@ -12,7 +12,7 @@ from truerail.model import Port
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
-from truerail.simulator.platforms._switches import as_pasted, by_name, counted, links, sends, speed_word
+from truerail.simulator.platforms._switches import answered, by_name, counted, links, sends, speed_word
 from truerail.simulator.traffic.counter_table import CounterTable
 from truerail.simulator.traffic.ledger import Q
 
@@ -32,11 +32,6 @@ _COUNTERS = {
 _PER = {"carrier-transitions": 2}
 """A link that went down came up before or after."""
 _MTU = 9232
-
-
-def answers(ether: Ether, switch: str) -> dict[str, str]:
-    """Command to answer."""
-    return as_pasted(ether, switch, {_LLDP: _lldp(ether, switch), _INTERFACES: interfaces_json(ether, switch, None)})
 
 
 def _lldp(ether: Ether, switch: str) -> str:
@@ -70,21 +65,12 @@ def _neighbor(heard: Heard) -> dict[str, Any]:
     return {name: value for name, value in leaves.items() if value} | {"management-address": addresses}
 
 
-def interfaces_json(ether: Ether, switch: str, sheet: CounterTable | None) -> str:
+def interfaces_json(ether: Ether, switch: str, sheet: CounterTable | None = None) -> str:
     """The state, the speed and the counters of every port."""
     of = counted(sheet, _COUNTERS)
-    return (
-        dumps(
-            {
-                "interface": [
-                    _interface(link, of(link.name), ether.world.serials.get(Port(switch, link.name), ""))
-                    for link in links(ether, switch)
-                ]
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+    serials = ether.world.serials
+    ports = [_interface(one, of(one.name), serials.get(Port(switch, one.name), "")) for one in links(ether, switch)]
+    return dumps({"interface": ports}, indent=2) + "\n"
 
 
 def _interface(link: Link, counters: dict[str, int], serial: str) -> dict[str, Any]:
@@ -114,7 +100,7 @@ PLATFORM = Platform(
     management="mgmt0",
     port_name=lambda number, shape: f"ethernet-1/{number}",
     frames=sends(by_name),
-    answers=answers,
+    answers=answered({_LLDP: _lldp, _INTERFACES: interfaces_json}),
     steady={
         VERSION: prints_text("Hostname             : leaf\nChassis Type         : 7220 IXR-D5\n"),
     },

@@ -6,7 +6,9 @@ from itertools import groupby
 from json import dumps
 from typing import Any
 
-from truerail.simulator.fabric.frames import Announced, Heard, Speaker
+from msgspec.json import format as format_json
+
+from truerail.simulator.fabric.frames import Heard, Speaker
 from truerail.simulator.platforms._platform import Tools, prints_neighbors
 
 _MAU = "10GbaseT - Four-pair Category 6A or better, full duplex mode only"
@@ -28,92 +30,42 @@ def json0(neighbors: Iterable[Heard]) -> str:
     items = [_json0_interface(heard) for heard in neighbors]
     if not items:
         return '{\n  "lldp": [\n    {\n    }\n  ]\n}\n'
-    return '{\n  "lldp": [\n    {\n      "interface": [\n' + ",\n".join(items) + "\n      ]\n    }\n  ]\n}\n"
+    return format_json(dumps({"lldp": [{"interface": items}]}), indent=2) + "\n"
 
 
-def _json0_interface(heard: Heard) -> str:
-    return f"""        {{
-          "name": "{heard.local}",
-          "via": "{heard.via}",
-          "rid": "{heard.number + 1}",
-          "age": "{age(heard.age_seconds)}",
-          "chassis": [
-{_json0_chassis(heard.speaker)}
-          ],
-          "port": [
-            {{
-              "id": [
-                {{
-                  "type": "{heard.port.id_type}",
-                  "value": {dumps(heard.port.id)}
-                }}
-              ],
-{_json0_description(heard.port)}\
-              "ttl": [
-                {{
-                  "value": "{heard.ttl_seconds}"
-                }}
-              ],
-              "auto-negotiation": [
-                {{
-                  "supported": false,
-                  "enabled": false,
-                  "current": [
-                    {{
-                      "value": "{_MAU}"
-                    }}
-                  ]
-                }}
-              ]
-            }}
-          ]
-        }}"""
+def _values(*values: str) -> list[dict[str, str]]:
+    return [{"value": value} for value in values]
 
 
-def _json0_description(port: Announced) -> str:
-    return _json0_values("descr", [port.description]) if port.description else ""
-
-
-def _json0_values(key: str, values: Iterable[str]) -> str:
-    items = ",\n".join(
-        f"""                {{
-                  "value": {dumps(value)}
-                }}"""
-        for value in values
-    )
-    return f"""              "{key}": [
-{items}
-              ],
-"""
+def _json0_interface(heard: Heard) -> dict[str, Any]:
+    port = heard.port
+    negotiation = {"supported": False, "enabled": False, "current": _values(_MAU)}
+    return {
+        "name": heard.local,
+        "via": heard.via,
+        "rid": str(heard.number + 1),
+        "age": age(heard.age_seconds),
+        "chassis": [_json0_chassis(heard.speaker)],
+        "port": [
+            {
+                "id": [{"type": port.id_type, "value": port.id}],
+                **({"descr": _values(port.description)} if port.description else {}),
+                "ttl": _values(str(heard.ttl_seconds)),
+                "auto-negotiation": [negotiation],
+            }
+        ],
+    }
 
 
 @lru_cache(maxsize=65536)
-def _json0_chassis(speaker: Speaker) -> str:
-    capabilities = ",\n".join(
-        f"""                {{
-                  "type": "{name}",
-                  "enabled": {"true" if _enabled(speaker, name) else "false"}
-                }}"""
-        for name in _CAPABILITIES
-    )
-    fields = [
-        *([_json0_values("name", [speaker.name])] if speaker.name else []),
-        *([_json0_values("descr", [speaker.description])] if speaker.description else []),
-    ]
-    if addresses := speaker.addresses:
-        fields += [_json0_values("mgmt-ip", addresses), _json0_values("mgmt-iface", ["2"] * len(addresses))]
-    return f"""            {{
-              "id": [
-                {{
-                  "type": "{speaker.chassis_type}",
-                  "value": "{speaker.chassis}"
-                }}
-              ],
-{"".join(fields)}\
-              "capability": [
-{capabilities}
-              ]
-            }}"""
+def _json0_chassis(speaker: Speaker) -> dict[str, Any]:
+    texts = {"name": (speaker.name,), "descr": (speaker.description,), "mgmt-ip": speaker.addresses}
+    texts["mgmt-iface"] = ("2",) * len(speaker.addresses)
+    return {
+        "id": [{"type": speaker.chassis_type, "value": speaker.chassis}],
+        **{key: _values(*values) for key, values in texts.items() if any(values)},
+        "capability": [{"type": name, "enabled": _enabled(speaker, name)} for name in _CAPABILITIES],
+    }
 
 
 def json(neighbors: Iterable[Heard]) -> str:

@@ -1,9 +1,9 @@
 """Output of a host on its NICs: `ethtool -S` of mlx5 in a loop, the files of sysfs, `rdma statistic`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from json import dumps
 
-from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.traffic.counter_table import Columns, CounterTable
 from truerail.simulator.traffic.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
 from truerail.simulator.traffic.ledger import Key, Q
 
@@ -17,18 +17,15 @@ _WIDTH = (1 << 32) - 1
 
 def ethtool(sheet: CounterTable) -> str:
     """`ethtool -S` of every port of an mlx5 NIC."""
-    return ethtool_loop(sheet, NIC_COUNTERS)
+    return ethtool_loop(sheet, dict(NIC_COUNTERS))
 
 
-def ethtool_loop(sheet: CounterTable, counters: Iterable[tuple[str, Key]]) -> str:
+def ethtool_loop(sheet: CounterTable, counters: Columns) -> str:
     """Every port's answer below its command, and the kernel's count of link losses."""
-    columns = [(name.format(sheet.priority), sheet.of(key[0], rdma=key[1])) for name, key in counters]
-    downs = sheet.of(Q.LINK_DOWNS)
     lines: list[str] = []
-    for number, port in enumerate(sheet.ports):
-        lines += [f"# ethtool -S {port}", "NIC statistics:"]
-        lines += [f"     {name}: {values[number]}" for name, values in columns]
-        lines.append(f"carrier_down_count: {downs[number]}")
+    for (port, row), downs in zip(sheet.rows(counters), sheet.of(Q.LINK_DOWNS), strict=True):
+        lines += [f"# ethtool -S {port}", "NIC statistics:", *(f"     {name}: {value}" for name, value in row.items())]
+        lines.append(f"carrier_down_count: {downs}")
     return "\n".join(lines) + "\n"
 
 
