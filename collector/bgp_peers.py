@@ -25,7 +25,7 @@ from collector.formats.documents import listed, unwrapped
 from collector.formats.table import is_port
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, BgpPeer, Command, Device, collector, minutes
+from truerail.model import SWITCHES, BgpPeer, Command, Device, collector, commands, minutes
 
 _STATES = ("state", "bgpState", "peerState")
 _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
@@ -38,18 +38,16 @@ _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
         Command("vtysh -c 'show bgp vrf all summary json'", ("cumulus", "linux", "sonic")),
         Command("show bgp summary vrf all | json", ("eos",)),
         Command("show bgp all summary vrf all | json", ("nxos",)),
-        *(
-            Command(text, ("capture",))
-            for text in (
-                "show bgp summary json",
-                "show bgp neighbors json",
-                "net show bgp vrf all neighbor json",
-                "show bgp summary",
-                "show ip bgp summary",
-                "show bgp neighbors",
-                "net show bgp summary",
-                "nv show vrf default router bgp neighbor",
-            )
+        *commands(
+            "capture",
+            "show bgp summary json",
+            "show bgp neighbors json",
+            "net show bgp vrf all neighbor json",
+            "show bgp summary",
+            "show ip bgp summary",
+            "show bgp neighbors",
+            "net show bgp summary",
+            "nv show vrf default router bgp neighbor",
         ),
     ],
     every=minutes(1),

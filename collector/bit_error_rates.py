@@ -36,7 +36,7 @@ from collector.formats.documents import unwrapped
 from collector.formats.table import Table, rows, tables
 from collector.formats.text import Section, asks, is_json, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, BitErrorRate, Command, Device, collector, minutes
+from truerail.model import EVERYWHERE, BitErrorRate, Command, Device, collector, commands, minutes
 
 _FEC_STATS = "fec_pre_ber"
 _WITHOUT_LINK = ("d", "x")
@@ -52,14 +52,9 @@ _ASKED = asks("mlxlink", "(?:-d|--device)")
 @collector(
     on=EVERYWHERE,
     ask=[
-        Command("show interfaces counters fec-stats", ("sonic",)),
-        Command("portstat -f", ("sonic",)),
-        Command("portstat -f -j", ("sonic",)),
+        *commands("sonic", "show interfaces counters fec-stats", "portstat -f", "portstat -f -j"),
         Command("show interfaces phy detail | json", ("eos",)),
-        *(
-            Command(text, ("capture",))
-            for text in ("mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}")
-        ),
+        *commands("capture", "mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}"),
     ],
     every=minutes(5),
     yields=[BitErrorRate],

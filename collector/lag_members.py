@@ -35,7 +35,7 @@ from collector.formats.counts import count
 from collector.formats.documents import data_of, document, listed
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes
+from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, commands, minutes
 from truerail.model.names import canonical_mac
 
 _NO_LAGS = "Number of channels in use: 0"
@@ -75,17 +75,15 @@ _NONE = "00:00:00:00:00:00"
         Command("show lacp interfaces", ("junos",)),
         *(Command(text, ("capture",)) for text in ("cat /proc/net/bonding", "teamdctl state dump")),
         Command("show lacp port-channel", ("os10",)),
-        *(
-            Command(text, ("capture",))
-            for text in (
-                "show interfaces portchannel",
-                "show port-channel summary",
-                "show port-channel summary | json",
-                "show port-channel",
-                "show port-channel | json",
-                "show lacp interfaces | display json",
-                "show lacp interfaces | display xml",
-            )
+        *commands(
+            "capture",
+            "show interfaces portchannel",
+            "show port-channel summary",
+            "show port-channel summary | json",
+            "show port-channel",
+            "show port-channel | json",
+            "show lacp interfaces | display json",
+            "show lacp interfaces | display xml",
         ),
     ],
     every=minutes(5),

@@ -40,7 +40,7 @@ from collector.formats.port_statuses import ASK, answer_statuses
 from collector.formats.port_words import PortStatus
 from collector.formats.sysfs import files
 from truerail.errors import NoAnswerError
-from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, minutes
+from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, commands, minutes
 
 _SYSFS = "/sys/class/"
 _NETDEV = re.compile(r"(?:.*/)?net/([^/]+)")
@@ -55,14 +55,12 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
     on=EVERYWHERE,
     ask=[
         *ASK,
-        *(
-            Command(text, ("linux", "cumulus", "sonic"))
-            for text in (
-                "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :",
-                "grep -H . /sys/class/net/*/speed",
-                "grep . /sys/class/net/*/speed",
-                "grep . /sys/class/infiniband/*/ports/*/rate",
-            )
+        *commands(
+            "linux cumulus sonic",
+            "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :",
+            "grep -H . /sys/class/net/*/speed",
+            "grep . /sys/class/net/*/speed",
+            "grep . /sys/class/infiniband/*/ports/*/rate",
         ),
         Command("nv show interface -o json", ("cumulus",)),
         Command("ethtool {port}", ("capture",)),

@@ -40,7 +40,7 @@ from collector.formats.lldp_words import OF_SWITCHES
 from collector.formats.text import lines
 from collector.nos import cumulus_forms, eos_forms, junos_forms, model_forms, nxos_forms, sonic_forms
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, Neighbor, collector, minutes
+from truerail.model import SWITCHES, Command, Device, Neighbor, collector, commands, minutes
 
 _LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:(?!\s*\{\s*"(?:interfaces"|openconfig-lldp:|srl_nokia-lldp:))')
 _LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via: )", re.MULTILINE)
@@ -62,11 +62,9 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
     on=SWITCHES,
     ask=[
         Command("show lldp neighbors detail | json", ("eos", "nxos")),
-        Command("show lldp neighbors detail | json-pretty", ("nxos",)),
-        Command("show lldp neighbors detail | json native", ("nxos",)),
+        *commands("nxos", "show lldp neighbors detail | json-pretty", "show lldp neighbors detail | json native"),
         Command("show lldp neighbors | json", ("eos", "nxos")),
-        Command("show lldp neighbors | json-pretty", ("nxos",)),
-        Command("show lldp neighbors | json native", ("nxos",)),
+        *commands("nxos", "show lldp neighbors | json-pretty", "show lldp neighbors | json native"),
         Command("show lldp neighbors detail | display json", ("junos",)),
         Command("show lldp neighbors detail | display json | no-more", ("junos",)),
         Command("show lldp neighbors detail | display xml", ("junos",)),
@@ -91,22 +89,17 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         Command("nv show interface --view=lldp -o json", ("cumulus",)),
         Command("net show interface all json", ("cumulus",)),
         Command("net show lldp", ("cumulus",)),
-        Command("lldpctl -f keyvalue", ("cumulus", "linux", "sonic")),
-        Command("lldpctl -f xml", ("cumulus", "linux", "sonic")),
+        *commands("cumulus linux sonic", "lldpctl -f keyvalue", "lldpctl -f xml"),
         Command("docker exec lldp lldpctl -f xml", ("sonic",)),
-        Command("lldpctl", ("cumulus", "linux", "sonic")),
-        Command("lldpcli show neighbors details", ("cumulus", "linux", "sonic")),
-        Command("lldpcli show neighbors", ("cumulus", "linux", "sonic")),
+        *commands("cumulus linux sonic", "lldpctl", "lldpcli show neighbors details", "lldpcli show neighbors"),
         Command("nv show interface lldp-detail", ("cumulus",)),
-        Command("info from state system lldp | as json", ("srlinux",)),
-        Command("show system lldp neighbor", ("srlinux",)),
+        *commands("srlinux", "info from state system lldp | as json", "show system lldp neighbor"),
         Command("show lldp neighbor-info detail", ("aoscx",)),
         Command("show lldp neighbor", ("sonic_cli",)),
         Command("display lldp neighbor-information verbose", ("comware",)),
         Command("display lldp neighbor-information list", ("comware",)),
         Command("display lldp neighbor-information", ("comware",)),
-        Command("display lldp neighbor", ("vrp",)),
-        Command("display lldp neighbor brief", ("vrp",)),
+        *commands("vrp", "display lldp neighbor", "display lldp neighbor brief"),
         Command("show lldp neighbors detail"),
         Command("show lldp neighbors-info detail"),
         Command("show lldp table", ("sonic",)),

@@ -33,7 +33,7 @@ from collector.formats.table import has_title, is_port, is_remote, refuse_severa
 from collector.formats.text import lines
 from collector.nos import cumulus_forms
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, MacEntry, collector, minutes
+from truerail.model import SWITCHES, Command, Device, MacEntry, collector, commands, minutes
 from truerail.model.names import canonical_mac
 
 _LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr", "port-access-security")
@@ -61,27 +61,22 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
 @collector(
     on=SWITCHES,
     ask=[
-        Command("bridge -j fdb show", ("linux", "cumulus")),
-        Command("bridge fdb show", ("linux", "cumulus")),
+        *commands("linux cumulus", "bridge -j fdb show", "bridge fdb show"),
         Command("show mac", ("sonic",)),
-        Command("show mac address-table | json", ("eos", "nxos")),
-        Command("show mac address-table", ("eos", "nxos")),
-        Command("show ethernet-switching table | display json", ("junos",)),
-        Command("show ethernet-switching table", ("junos",)),
+        *commands("eos nxos", "show mac address-table | json", "show mac address-table"),
+        *commands("junos", "show ethernet-switching table | display json", "show ethernet-switching table"),
         Command("display mac-address", ("comware", "vrp")),
-        *(
-            Command(text, ("capture",))
-            for text in (
-                "nv show bridge domain br_default mac-table -o json",
-                "nv show bridge domain br_default mac-table",
-                "show mac-address-table unicast | json",
-                "show mac-address-table",
-                "show ethernet-switching table detail | display json",
-                "show l2vpn forwarding bridge-domain mac-address location",
-                "show l2vpn mac-learning mac all location all",
-                "show ethernet-switching table | display xml",
-                "show bridge mac-table | display xml",
-            )
+        *commands(
+            "capture",
+            "nv show bridge domain br_default mac-table -o json",
+            "nv show bridge domain br_default mac-table",
+            "show mac-address-table unicast | json",
+            "show mac-address-table",
+            "show ethernet-switching table detail | display json",
+            "show l2vpn forwarding bridge-domain mac-address location",
+            "show l2vpn mac-learning mac all location all",
+            "show ethernet-switching table | display xml",
+            "show bridge mac-table | display xml",
         ),
     ],
     every=minutes(1),

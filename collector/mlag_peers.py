@@ -23,14 +23,13 @@ from typing import Any
 from collector.formats.documents import listed, unwrapped
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, collector, minutes
+from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, collector, commands, minutes
 
 
 @collector(
     on=SWITCHES,
     ask=[
-        Command("clagctl -j", ("cumulus",)),
-        Command("net show clag json", ("cumulus",)),
+        *commands("cumulus", "clagctl -j", "net show clag json"),
         Command("show mlag | json", ("eos",)),
         Command("show vpc | json", ("nxos",)),
         *(Command(text, ("capture",)) for text in ("show mlag", "show vpc")),

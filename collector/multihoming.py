@@ -28,7 +28,7 @@ from collector.formats.documents import listed, unwrapped
 from collector.formats.table import is_remote
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, SharedLag, collector, minutes
+from truerail.model import SWITCHES, Command, Device, SharedLag, collector, commands, minutes
 
 _SEGMENT = re.compile(r"ESI[ \t]*:[ \t]*([0-9a-fA-F.:]+)")
 _VPC_UP = ("1", "up")
@@ -43,25 +43,21 @@ _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
 @collector(
     on=SWITCHES,
     ask=[
-        Command("clagctl -j", ("cumulus",)),
-        Command("net show clag json", ("cumulus",)),
+        *commands("cumulus", "clagctl -j", "net show clag json"),
         Command("show mlag interfaces | json", ("eos",)),
-        Command("show vpc | json", ("nxos",)),
-        Command("show nve ethernet-segment", ("nxos",)),
-        *(
-            Command(text, ("capture",))
-            for text in (
-                "nv show evpn multihoming esi -o json",
-                "show evpn es",
-                "show evpn es detail",
-                "show vpc",
-                "show mlag interfaces",
-                "show mlag interfaces detail",
-                "show bgp evpn instance",
-                "show evpn instance esi-info",
-                "show evpn instance extensive",
-                "show system network-instance ethernet-segments",
-            )
+        *commands("nxos", "show vpc | json", "show nve ethernet-segment"),
+        *commands(
+            "capture",
+            "nv show evpn multihoming esi -o json",
+            "show evpn es",
+            "show evpn es detail",
+            "show vpc",
+            "show mlag interfaces",
+            "show mlag interfaces detail",
+            "show bgp evpn instance",
+            "show evpn instance esi-info",
+            "show evpn instance extensive",
+            "show system network-instance ethernet-segments",
         ),
     ],
     every=minutes(5),

@@ -29,7 +29,7 @@ from collector.formats.documents import document, listed
 from collector.formats.table import has_title, refuse_several, stations
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, minutes
+from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, commands, minutes
 from truerail.model.names import canonical_mac
 
 _STATES = frozenset(
@@ -69,29 +69,23 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 @collector(
     on=SWITCHES,
     ask=[
-        Command("ip -j neigh show", ("linux", "cumulus", "sonic")),
-        Command("ip neigh show", ("linux", "cumulus", "sonic")),
+        *commands("linux cumulus sonic", "ip -j neigh show", "ip neigh show"),
         Command("show arp", ("sonic", "iosxr")),
-        Command("show arp vrf all | json", ("eos",)),
-        Command("show arp vrf all", ("eos",)),
-        Command("show ip arp detail vrf all | json", ("nxos",)),
-        Command("show ip arp detail vrf all", ("nxos",)),
-        Command("show arp | display json", ("junos",)),
-        Command("show arp no-resolve", ("junos",)),
+        *commands("eos", "show arp vrf all | json", "show arp vrf all"),
+        *commands("nxos", "show ip arp detail vrf all | json", "show ip arp detail vrf all"),
+        *commands("junos", "show arp | display json", "show arp no-resolve"),
         Command("show ipv6 neighbors", ("iosxr",)),
         Command("display arp", ("comware",)),
-        *(
-            Command(text, ("capture",))
-            for text in (
-                "nv show interface neighbor",
-                "display arp all",
-                "display arp brief",
-                "display ipv6 neighbors",
-                "show arp | display xml",
-                "show ipv6 neighbors | display xml",
-            )
+        *commands(
+            "capture",
+            "nv show interface neighbor",
+            "display arp all",
+            "display arp brief",
+            "display ipv6 neighbors",
+            "show arp | display xml",
+            "show ipv6 neighbors | display xml",
+            "show ipv6 neighbors vrf all | json",
         ),
-        Command("show ipv6 neighbors vrf all | json", ("capture",)),
     ],
     every=minutes(1),
     yields=[AddressEntry],

@@ -43,7 +43,7 @@ from collector.formats.text import Section, asks, is_json, is_prompt, lines, sec
 from collector.nos import model_forms
 from collector.nos.model_forms import port_optics as of_models
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, Optic, collector, minutes
+from truerail.model import EVERYWHERE, Command, Device, Optic, collector, commands, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -100,27 +100,23 @@ Reported = Mapping[str, Mapping[int, str]]
         Command("info from state interface * | as json", ("srlinux",)),
         Command("show inventory", ("capture",)),
         *model_forms.OPTICS_REQUESTS,
-        *(
-            Command(text, ("capture",))
-            for text in (
-                "show interfaces transceiver",
-                "show interfaces transceiver detail",
-                "show inventory | json",
-                "show chassis hardware | display json",
-                "show chassis hardware | display xml",
-                "show chassis hardware",
-                "nv show platform transceiver -o json",
-            )
+        *commands(
+            "capture",
+            "show interfaces transceiver",
+            "show interfaces transceiver detail",
+            "show inventory | json",
+            "show chassis hardware | display json",
+            "show chassis hardware | display xml",
+            "show chassis hardware",
+            "nv show platform transceiver -o json",
         ),
-        *(
-            Command(text, ("linux", "cumulus"))
-            for text in (
-                "ethtool -m {port}",
-                "ethtool --json -m {port}",
-                "ethtool -j -m {port}",
-                "mlxlink --json -m -d {port}",
-                "mlxlink -m -d {port}",
-            )
+        *commands(
+            "linux cumulus",
+            "ethtool -m {port}",
+            "ethtool --json -m {port}",
+            "ethtool -j -m {port}",
+            "mlxlink --json -m -d {port}",
+            "mlxlink -m -d {port}",
         ),
     ],
     every=minutes(5),

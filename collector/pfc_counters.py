@@ -43,16 +43,14 @@ from collector.nos import (
     sonic_forms,
 )
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
 
 
 @collector(
     on=SWITCHES,
     ask=[
         sonic_database.DUMP,
-        Command("show pfc counters", ("sonic",)),
-        Command("pfcstat", ("sonic",)),
-        Command("show pfc counters --history", ("sonic",)),
+        *commands("sonic", "show pfc counters", "pfcstat", "show pfc counters --history"),
         Command("show priority-flow-control counters detail | json", ("eos",)),
         Command("show priority-flow-control counters detail", ("eos",)),
         Command("show priority-flow-control counters | json", ("eos",)),

@@ -52,7 +52,7 @@ from collector.nos import (
     sonic_forms,
 )
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
 
 
 @collector(
@@ -64,11 +64,8 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interfaces counters", ("sonic",)),
         Command("show int counters", ("sonic",)),
         Command("portstat", ("sonic",)),
-        Command("show interfaces | json", ("eos",)),
-        Command("show interfaces counters | json", ("eos",)),
-        Command("show interface counters | json", ("nxos",)),
-        Command("show interface | json", ("nxos",)),
-        Command("show interface counters", ("nxos",)),
+        *commands("eos", "show interfaces | json", "show interfaces counters | json"),
+        *commands("nxos", "show interface counters | json", "show interface | json", "show interface counters"),
         ethtool.LIVE,
         Command("nv show interface -o json", ("cumulus",)),
         Command("show interfaces extensive | display json", ("junos",)),

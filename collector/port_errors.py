@@ -14,15 +14,14 @@ from collector.formats.documents import unwrapped
 from collector.formats.text import is_json
 from collector.nos import eos_forms, nxos_forms
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
 
 
 @collector(
     on=SWITCHES,
     ask=[
         Command("show interfaces counters errors | json", ("eos",)),
-        Command("show interface counters errors | json", ("nxos",)),
-        Command("show interface counters errors", ("nxos",)),
+        *commands("nxos", "show interface counters errors | json", "show interface counters errors"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

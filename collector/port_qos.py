@@ -27,7 +27,7 @@ from collector.formats.table import Table, rows, tables
 from collector.formats.text import is_json
 from collector.nos import eos_forms, nxos_qos_forms
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortQos, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortQos, collector, commands, minutes
 
 _PRIORITIES = ("interface", "lossless priorities")
 _WATCHDOG = ("port", "action", "detection time")
@@ -36,11 +36,8 @@ _WATCHDOG = ("port", "action", "detection time")
 @collector(
     on=SWITCHES,
     ask=[
-        Command("show pfc priority; show pfcwd config", ("sonic",)),
-        Command("show pfc priority", ("sonic",)),
-        Command("show pfcwd config", ("sonic",)),
-        Command("show priority-flow-control | json", ("eos",)),
-        Command("show priority-flow-control", ("eos",)),
+        *commands("sonic", "show pfc priority; show pfcwd config", "show pfc priority", "show pfcwd config"),
+        *commands("eos", "show priority-flow-control | json", "show priority-flow-control"),
         Command("show interface priority-flow-control | json", ("nxos",)),
         Command("show interface priority-flow-control", ("nxos",)),
         Command("show interface priority-flow-control detail", ("nxos",)),

@@ -38,7 +38,7 @@ from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounti
 from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
 from collector.formats.text import decode, is_json, lines
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, Role, SchedulerJob, collector
+from truerail.model import Command, Device, Role, SchedulerJob, collector, commands
 
 SEPARATOR = "\x1f"
 FORMAT = SEPARATOR.join(("%A", "%F", "%K", "%T", "%N", "%D", "%b", "%S", "%e", "%u", "%a", "%P", "%j"))
@@ -63,8 +63,7 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
         *(Command(text, ("capture",)) for text in ("scontrol -o -d show job", "squeue", "squeue -l")),
         Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
         Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
-        Command("GET /slurm/job/{job}", ("slurm_api",)),
-        Command("GET /slurmdb/job/{job}", ("slurm_api",)),
+        *commands("slurm_api", "GET /slurm/job/{job}", "GET /slurmdb/job/{job}"),
     ],
     every=30.0,
     yields=[SchedulerJob],

@@ -12,7 +12,7 @@ from collector.formats.text import lines
 from collector.nos import cumulus_forms, model_forms
 from collector.nos.model_forms import PORT_REQUESTS
 from truerail.errors import UnreadableError
-from truerail.model import Command
+from truerail.model import Command, commands
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE, and the data models.
@@ -173,14 +173,7 @@ ASK = (
     *(Command(text, ("eos",)) for text in ("show interfaces status | json", "show interfaces | json")),
     Command("show interfaces status", ("eos", "sonic")),
     *(Command(text, ("sonic",)) for text in ("show int status", "intfutil -c status")),
-    *(
-        Command(text, ("nxos",))
-        for text in (
-            "show interface status | json",
-            "show interface status | json-pretty",
-            "show interface | json",
-        )
-    ),
+    *commands("nxos", "show interface status | json", "show interface status | json-pretty", "show interface | json"),
     *(
         Command(f"show interfaces {kind}| display json{rest}", ("junos",))
         for kind in ("media ", "", "extensive ")
@@ -190,15 +183,12 @@ ASK = (
     Command("info from state interface * | as json", ("srlinux",)),
     Command("show interfaces", ("eos", "junos", "iosxr")),
     Command("show interfaces brief", ("iosxr",)),
-    Command("show interface physical", ("aoscx",)),
-    Command("show interface brief", ("aoscx",)),
+    *commands("aoscx", "show interface physical", "show interface brief"),
     Command("show interface", ("nxos", "aoscx", "os10", "sonic_cli")),
     Command("show interface status", ("nxos", "os10", "sonic_cli")),
-    Command("display interface", ("comware", "vrp")),
-    Command("display interface brief", ("comware", "vrp")),
+    *commands("comware vrp", "display interface", "display interface brief"),
     *(Command(f"show interfaces {kind}| display xml", ("capture",)) for kind in ("", "terse ", "extensive ")),
-    Command("show interfaces terse", ("capture",)),
-    Command("nv show interface", ("capture",)),
+    *commands("capture", "show interfaces terse", "nv show interface"),
     *PORT_REQUESTS,
     Command("openconfig-interfaces", ("capture",)),
 )

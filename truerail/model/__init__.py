@@ -1,7 +1,7 @@
 """The data model: plan, facts, findings, causes. Imports no other package of the project."""
 
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.collector import BY_HAND, EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
+from truerail.model.collector import BY_HAND, EVERYWHERE, SWITCHES, Collector, Command, collector, commands, minutes
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import (
     BitErrorRate,
@@ -132,5 +132,6 @@ __all__ = [
     "Transport",
     "Verdict",
     "collector",
+    "commands",
     "minutes",
 ]

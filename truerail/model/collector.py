@@ -28,6 +28,11 @@ class Command:
         return answer_file(self.text)
 
 
+def commands(platforms: str, *texts: str) -> tuple[Command, ...]:
+    """Commands of the same platforms, which blanks separate; the best first."""
+    return tuple(Command(text, tuple(platforms.split())) for text in texts)
+
+
 BY_HAND = ("by hand",)
 """The platforms of a file that people give, or put into a capture: no device is one, so that none is asked for it."""
 Parse = Callable[[str, Device], Iterable[Fact]]
