@@ -21,7 +21,7 @@ Traps, all met in the field:
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from collector.formats.text import PASTED, lines
 from truerail.errors import NoAnswerError, UnreadableError
@@ -42,13 +42,8 @@ _AMD = re.compile(
 )
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
-_LEVEL = r"SYS|SOC|NODE|PHB|PXB|PSB|PIX|C2C|X|NV\d{1,2}"
-_CELL = re.compile(rf"{_LEVEL}|\d[\d,-]*")
-_GLUED = re.compile(rf"(?:{_LEVEL})+(?:\d[\d,-]*)?")
-"""Cells between which a terminal's line ended: `NODEPIX`, `SYS0-31`."""
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))
 """Cells of `nvidia-smi topo -p2p` for each pair of GPUs: whether peers may read, write, ... each other."""
-_EXPLAINED = re.compile(r"([A-Z][A-Z0-9]*)#?\s+=\s")
 _NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*(?:(?:->|[(#=]).*)?$")
 Rows = dict[str, list[str]]
 
@@ -70,7 +65,7 @@ def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
         raise NoAnswerError("AMD's tools show paths between GPUs alone: no NICs in it")
     text = lines(answer)
     columns, rows, end = _matrix(text, 0)
-    _check(columns, rows, text[end:])
+    _check(columns, rows)
     names = _nic_names(text[end:])
     nics = [(at, nic, _device(nic, names)) for at, nic in enumerate(columns) if not nic.startswith("GPU")]
     gpus = [(int(gpu[3:]), rows[gpu]) for gpu in columns if gpu.startswith("GPU")]
@@ -119,13 +114,7 @@ def _words(line: str) -> list[str]:
 
 def _cells(line: str) -> list[str]:
     """The words of a row: its label, a level for each column, affinities."""
-    words: list[str] = []
-    for word in line.lstrip(PASTED).split():
-        if word not in _LEVELS and _GLUED.fullmatch(word):
-            words += _CELL.findall(word)
-        else:
-            words.append(word)
-    return words
+    return line.lstrip(PASTED).split()
 
 
 def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
@@ -183,9 +172,9 @@ def _refuse_ragged(cells: Sequence[str], width: int, line: int) -> None:
         raise UnreadableError(f"a row has more than the {width} levels that the header promises", line=line)
 
 
-def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
+def _check(columns: Sequence[str], rows: Rows) -> None:
     """Raises unless every GPU has a row and the matrix is valid: known levels, `X` on the diagonal only, symmetric."""
-    width, levels = len(columns), _LEVELS
+    width = len(columns)
     square: list[list[str]] = []
     for at, label in enumerate(columns):
         if label not in rows:
@@ -195,10 +184,8 @@ def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
         row = rows[label][:width]
         if not _OF_PAIRS.isdisjoint(row):
             raise UnreadableError(f"row {label} says what pairs of GPUs are capable of, not over what they are reached")
-        if not levels.issuperset(row):
-            levels = levels.union(_explained(legend))
-            if not levels.issuperset(row):
-                raise UnreadableError(f"row {label} holds what is no level", text=" ".join(row))
+        if not _LEVELS.issuperset(row):
+            raise UnreadableError(f"row {label} holds what is no level", text=" ".join(row))
         if row[at : at + 1] != ["X"] or row.count("X") != 1:
             raise UnreadableError(f"row {label} does not have its X in column {label}", text=" ".join(row))
         square.append(row)
@@ -207,14 +194,6 @@ def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
         square = [[row[at] for at in present] for row in square]
     if square != [list(column) for column in zip(*square, strict=True)]:
         raise UnreadableError(_disagreement([label for label in columns if label in rows], square))
-
-
-def _explained(legend: Sequence[str]) -> Iterator[str]:
-    """The levels that the answer's own legend explains."""
-    for line in legend:
-        found = _EXPLAINED.match(line.lstrip(PASTED))
-        if found:
-            yield found[1]
 
 
 def _disagreement(labels: Sequence[str], square: Sequence[Sequence[str]]) -> str:
