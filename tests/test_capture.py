@@ -15,8 +15,8 @@ from truerail.poller import Gathered, Limits, Poller, Row
 from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, Simulation, simulate
 from truerail.transport import unanswered
+from truerail.transport.capture_writer import CaptureWriter, folder_name, pack
 from truerail.transport.replay import read_capture
-from truerail.transport.writer import CaptureWriter, folder_name, pack
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 PLATFORMS = ("cumulus", "eos", "nxos", "junos", "sonic", "snmp")

@@ -15,8 +15,8 @@ import pytest
 from tests.live_site import Site, runner
 from truerail.errors import FolderBusyError
 from truerail.simulator import Shape, simulate
+from truerail.transport.capture_writer import CaptureWriter
 from truerail.transport.lock import FILE, alone_in
-from truerail.transport.writer import CaptureWriter
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 HOLDS = """

@@ -15,10 +15,10 @@ from truerail.poller import Gathered, Limits, Poller
 from truerail.poller.questions import applicable, optional
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-from truerail.transport.probe import platform_of
+from truerail.transport.capture_writer import CaptureWriter
+from truerail.transport.platform_probe import platform_of
 from truerail.transport.protocol import Answer
 from truerail.transport.replay import read_capture
-from truerail.transport.writer import CaptureWriter
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 QUICK = Limits(device_seconds=0.4, deadline_seconds=5.0, cancel_seconds=0.1)

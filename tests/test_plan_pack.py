@@ -13,7 +13,7 @@ from truerail.cli.app import app
 from truerail.errors import QueryError
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.outputs.pack import Pack, make_pack
-from truerail.outputs.pack.labels import labels_of
+from truerail.outputs.pack.cable_labels import labels_of
 from truerail.plans import loads, new_plan
 
 HOSTILE = 'gpu^"\\)Tj\x1b[2J'

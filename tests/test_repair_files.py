@@ -11,7 +11,7 @@ from tests.real import require
 from truerail.cli.app import app
 from truerail.errors import CommandError, QueryError
 from truerail.outputs.inventory_rows import bulk_updates, read_ids
-from truerail.outputs.slurm_topology import topology_diff
+from truerail.outputs.topology_diff import topology_diff
 
 TOPOLOGY = """\
 # by rack

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from truerail.model import Plan
 from truerail.outputs.pack import Pack, make_pack
-from truerail.outputs.pack.labels import address
+from truerail.outputs.pack.cable_labels import address
 from truerail.outputs.pack.sheets import GRIDS
 from truerail.plans import loads, new_plan
 

@@ -11,9 +11,9 @@ import sys
 import time
 from collections.abc import Callable
 
+from .agent_commands import Declared, Question
 from .bus_connection import Address, Connection
 from .command_jobs import Job, Result
-from .declared import Declared, Question
 from .neighbor_watch import NeighborWatch
 from .outgoing import Answers, name_token
 from .sysfs_reader import SysfsReader, reader_of

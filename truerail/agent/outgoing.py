@@ -14,8 +14,8 @@ import zlib
 from collections.abc import Iterator
 from hashlib import blake2b
 
+from .agent_commands import command_id
 from .command_jobs import Result
-from .declared import command_id
 
 SCHEMA = 2
 _PART_BYTES = 512 << 10

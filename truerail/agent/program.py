@@ -10,8 +10,8 @@ import socket
 import sys
 from contextlib import suppress
 
+from .agent_commands import declared
 from .bus_connection import Address, BusError
-from .declared import declared
 from .host_agent import HostAgent, say
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from truerail.cli.live import Fleet
     from truerail.poller import Gathered, Row
-    from truerail.transport.writer import CaptureWriter
+    from truerail.transport.capture_writer import CaptureWriter
 
 
 def capture(
@@ -41,8 +41,8 @@ def capture(
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
     from truerail.cli import live, terminal_output
     from truerail.errors import FolderBusyError
+    from truerail.transport.capture_writer import CaptureWriter, pack
     from truerail.transport.lock import alone_in
-    from truerail.transport.writer import CaptureWriter, pack
 
     fleet = live.load_fleet(inventory, plan)
     now = datetime.now(UTC)
@@ -113,7 +113,7 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     from truerail.cli import live, live_progress, terminal_output
     from truerail.cli.evaluating import named
     from truerail.poller import Limits
-    from truerail.transport.writer import folder_name
+    from truerail.transport.capture_writer import folder_name
 
     names = [target.name for target in fleet.targets]
     wanted = named(only, names) if only else set(names)

@@ -40,10 +40,10 @@ from truerail.probe.runner import Run, script
 from truerail.probe.summary import summary
 from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
+from truerail.transport.capture_writer import CaptureWriter
 from truerail.transport.fleet_transport import kind_of
 from truerail.transport.probe_session import ProbeSessions
 from truerail.transport.protocol import Transport
-from truerail.transport.writer import CaptureWriter
 
 _FILE, _HEAVY_FILE = answer_file("truerail-probe"), answer_file("truerail-probe-heavy")
 _COLLECTOR = "probe_results"

@@ -15,7 +15,7 @@ from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits, pause_before
 from truerail.poller.questions import Known, applicable, by_file, first_commands, further_commands, optional
 from truerail.transport.answers import Answers
-from truerail.transport.probe import asked_platform, assumed_role, platform_of
+from truerail.transport.platform_probe import asked_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, Transport
 from truerail.transport.turns import timed_by
 

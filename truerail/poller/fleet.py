@@ -19,7 +19,7 @@ from truerail.poller.questions import Known, neighbor_question, questions_apart
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import questions_of
 from truerail.transport.kept_answers import KeptAnswers
-from truerail.transport.probe import asked_platform, assumed_platform, assumed_role
+from truerail.transport.platform_probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
 from truerail.transport.turns import Turns
 from truerail.transport.unanswered import Unanswered

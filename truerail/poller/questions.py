@@ -9,7 +9,7 @@ from truerail.model import Collector, Device, Neighbor, Role, Target
 from truerail.model.names import answer_file
 from truerail.transport.capture_files import JOB, PORT
 from truerail.transport.command_gate import fits
-from truerail.transport.probe import asked_platform
+from truerail.transport.platform_probe import asked_platform
 
 SNMP = "snmp"
 MOST_ALTERNATIVES = 32

@@ -24,9 +24,9 @@ from truerail.outputs.renaming import (
     why_unsafe,
 )
 from truerail.outputs.report_words import as_sentence, count, name, sentence
-from truerail.outputs.slurm_topology import topology_diff
 from truerail.outputs.text.blocks import Verbatim, hanging, heading
 from truerail.outputs.text.style import QUIET
+from truerail.outputs.topology_diff import topology_diff
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.views.view import View, view_of
 

@@ -13,7 +13,7 @@ from truerail.model import Cable, Device, Neighbor, Plan, Port, Rail, Role
 from truerail.model.names import canonical_mac, natural_key
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.pseudonyms import Names
-from truerail.scrub.text import Text
+from truerail.scrub.scrubbed_text import Text
 from truerail.transport import listed, unanswered
 from truerail.transport.capture_files import questions_of
 from truerail.transport.replay import read_capture

@@ -16,7 +16,7 @@ from truerail.errors import MissingExtraError
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import natural_key
 from truerail.outputs.pack.bill import render_bill
-from truerail.outputs.pack.labels import Label, labels_of, place_of, without_domain
+from truerail.outputs.pack.cable_labels import Label, labels_of, place_of, without_domain
 from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, Column, Document, put, put_name
 from truerail.outputs.pack.qr import QUIET, Code
 from truerail.outputs.report_words import count

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from truerail.simulator.fabric.frames import Speaker
+from truerail.simulator.fabric.lldp_frames import Speaker
 
 if TYPE_CHECKING:
     from truerail.simulator.fabric.world import World

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from truerail.model import Port
 from truerail.simulator.behaviours import identities, port_labels
-from truerail.simulator.fabric.frames import TTL_SECONDS, Announced, Frame, Heard, Speaker
+from truerail.simulator.fabric.lldp_frames import TTL_SECONDS, Announced, Frame, Heard, Speaker
 from truerail.simulator.fabric.world import World, shifted
 from truerail.simulator.platforms import platforms
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from truerail.model import CauseKind, Port
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Frame, Tells
+from truerail.simulator.fabric.lldp_frames import Frame, Tells
 from truerail.simulator.fabric.world import World
 from truerail.simulator.faults.truth import Explanation, TrueCause, Truth
 

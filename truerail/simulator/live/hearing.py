@@ -12,7 +12,7 @@ from zlib import crc32
 
 from truerail.model import Port
 from truerail.simulator.fabric.ether import Ether, first_age
-from truerail.simulator.fabric.frames import Announced, Heard, Speaker
+from truerail.simulator.fabric.lldp_frames import Announced, Heard, Speaker
 from truerail.simulator.fabric.world import World
 
 UP_AGAIN_SECONDS = 1.0

@@ -11,9 +11,9 @@ from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, flows
 from truerail.simulator.traffic.counter_table import CounterTable, sheet_of
 from truerail.simulator.traffic.flow_faults import Placed
-from truerail.simulator.traffic.jobs import Job, demo_jobs
 from truerail.simulator.traffic.ledger import Key, Q
 from truerail.simulator.traffic.net import Net
+from truerail.simulator.traffic.traffic_jobs import Job, demo_jobs
 
 STEP_SECONDS = 5.0
 """Length of a step; faults of the traffic begin and end with a step."""

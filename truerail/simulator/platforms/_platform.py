@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from truerail.model import Port
-from truerail.simulator.fabric.frames import Frame, Heard
+from truerail.simulator.fabric.lldp_frames import Frame, Heard
 
 if TYPE_CHECKING:
     from truerail.simulator.fabric.builder import Shape

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from truerail.model import Port
 from truerail.simulator.behaviours import identities
 from truerail.simulator.behaviours.chosen import Behaviours
-from truerail.simulator.fabric.frames import Announced, Frame, Speaker, Tells
+from truerail.simulator.fabric.lldp_frames import Announced, Frame, Speaker, Tells
 from truerail.simulator.platforms._platform import Link, Tool, Tools
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ a neighbour without a name has an empty line.
 from collections.abc import Iterable
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import answered, by_name, counted, links, prints_links, sends, speed_word
 from truerail.simulator.traffic.counter_table import CounterTable

@@ -8,10 +8,10 @@ from typing import Any
 
 from truerail.model import Port
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import as_pasted, by_name, is_asked_otherwise, sends
-from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpd, nic_counters, sysfs
+from truerail.simulator.platforms.linux import cable_modules, ethtool_counters, ip_link, lldpctl, sysfs_files
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces, speeds
 from truerail.simulator.traffic.counter_table import Columns, CounterTable
 from truerail.simulator.traffic.ledger import Q
@@ -51,9 +51,9 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     world, heard = ether.world, ether.neighbors(switch)
     by_nvue = is_asked_otherwise(world, switch)
     found = {
-        **({_NVUE_LLDP: lldp_json(heard)} if by_nvue else {"lldpctl -f json0": lldpd.json0(heard)}),
+        **({_NVUE_LLDP: lldp_json(heard)} if by_nvue else {"lldpctl -f json0": lldpctl.json0(heard)}),
         "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
-        sysfs.SPEEDS: speeds(ether, switch),
+        sysfs_files.SPEEDS: speeds(ether, switch),
     }
     if world.serials or world.behaviours.hits("dac_serial", switch):
         jacks = (Port(switch, name) for name in world.fabric.ports[switch])
@@ -96,7 +96,7 @@ def _neighbor(heard: Heard) -> dict[str, Any]:
 
 def port_counters(sheet: CounterTable) -> str:
     """`ethtool -S` of every port."""
-    return nic_counters.ethtool_loop(sheet, _HW)
+    return ethtool_counters.ethtool_loop(sheet, _HW)
 
 
 def interface_json(sheet: CounterTable) -> str:
@@ -115,8 +115,8 @@ PLATFORM = Platform(
     steady={
         **ip_link.tools(interfaces),
         OS_RELEASE: prints_text('NAME="Cumulus Linux"\nVERSION_ID=5.9.1\nID=cumulus-linux\n'),
-        sysfs.SPEEDS: speeds,
+        sysfs_files.SPEEDS: speeds,
     },
-    fleeting={**lldpd.tools(), _NVUE_LLDP: prints_neighbors(lldp_json)},
+    fleeting={**lldpctl.tools(), _NVUE_LLDP: prints_neighbors(lldp_json)},
     counters={_PORT_COUNTERS: port_counters, "nv show interface -o json": interface_json},
 )

@@ -7,7 +7,7 @@ from json import dumps
 from typing import Any
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
 from truerail.simulator.platforms._switches import as_pasted, by_name_alone, cisco_mac, links, prints_links, sends
 from truerail.simulator.traffic.counter_table import Columns, CounterTable

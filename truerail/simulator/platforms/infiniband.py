@@ -12,7 +12,7 @@ from truerail.simulator.behaviours import identities
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.world import World
 from truerail.simulator.platforms._platform import Platform
-from truerail.simulator.platforms.linux import lldp_agents, sysfs
+from truerail.simulator.platforms.linux import lldp_agents, sysfs_files
 from truerail.simulator.platforms.linux.host import matrix
 from truerail.simulator.platforms.linux.topo import AZURE_NETWORKING
 
@@ -63,7 +63,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         "ip -j -d link": json.dumps(list(_interfaces(world, host))) + "\n",
     }
     if world.behaviours.hits("ib_saturate", host):
-        found[sysfs.RDMA_COUNTERS] = sysfs.full_counters(
+        found[sysfs_files.RDMA_COUNTERS] = sysfs_files.full_counters(
             _rdma(world, host, slot) for slot, _ in enumerate(_jacks(world, host))
         )
     discoverer = next(machine for machine in world.fabric.models if machine not in world.absent)

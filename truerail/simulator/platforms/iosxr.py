@@ -7,7 +7,7 @@ TLV is absent, and the line of a neighbour without one reads `not advertised`.
 from collections.abc import Iterable
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import answered, by_name_alone, cisco_mac, counted, links, sends
 from truerail.simulator.traffic.counter_table import CounterTable

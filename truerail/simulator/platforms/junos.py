@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from truerail.simulator.fabric.builder import Shape
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Announced, Frame, Heard, Tells
+from truerail.simulator.fabric.lldp_frames import Announced, Frame, Heard, Tells
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import SwitchPort, as_pasted, by_name, links, prints_links, sends
 from truerail.simulator.traffic.counter_table import CounterTable

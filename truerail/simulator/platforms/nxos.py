@@ -8,7 +8,7 @@ from json import dumps
 from typing import Any
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Announced, Frame, Heard
+from truerail.simulator.fabric.lldp_frames import Announced, Frame, Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import (
     SwitchPort,

@@ -7,7 +7,7 @@ table of ports shortens their names to `Eth 1/1/1` and has no administrative sta
 from collections.abc import Iterable
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import (
     answered,

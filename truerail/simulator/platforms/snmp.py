@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from truerail.model import Port
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import Platform
 from truerail.simulator.platforms._switches import by_name, sends
 from truerail.simulator.platforms.cumulus import DESCRIPTION

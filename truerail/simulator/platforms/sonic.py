@@ -8,7 +8,7 @@ from typing import Any
 
 from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Announced, Frame, Heard, Tells
+from truerail.simulator.fabric.lldp_frames import Announced, Frame, Heard, Tells
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import (
     MTU,
@@ -19,7 +19,7 @@ from truerail.simulator.platforms._switches import (
     sends,
     speed_word,
 )
-from truerail.simulator.platforms.linux import ip_link, lldpd
+from truerail.simulator.platforms.linux import ip_link, lldpctl
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces
 from truerail.simulator.traffic.counter_table import Columns, CounterTable
 from truerail.simulator.traffic.ledger import Q
@@ -138,7 +138,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     heard = ether.neighbors(switch)
     by_table = is_asked_otherwise(ether.world, switch)
     found = {
-        **({_LLDP_TABLE: lldp_table(heard)} if by_table else {_LLDPCTL: lldpd.json(heard)}),
+        **({_LLDP_TABLE: lldp_table(heard)} if by_table else {_LLDPCTL: lldpctl.json(heard)}),
         "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
         _STATUS: _status_now(ether, switch),
         **({_FEC_STATS: fec_stats(ether, switch)} if "fec_rates" in ether.world.behaviours else {}),
@@ -328,7 +328,7 @@ PLATFORM = Platform(
         OS_RELEASE: prints_text("ID=debian\n"),
         _STATUS: _status_now,
     },
-    fleeting={**lldpd.tools(), **lldpd.tools("docker exec lldp "), _LLDP_TABLE: prints_neighbors(lldp_table)},
+    fleeting={**lldpctl.tools(), **lldpctl.tools("docker exec lldp "), _LLDP_TABLE: prints_neighbors(lldp_table)},
     counters={
         _PORT_COUNTERS: database,
         _QUEUE_COUNTERS: queue_tables,

@@ -10,7 +10,7 @@ from typing import Any
 
 from truerail.model import Port
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
 from truerail.simulator.platforms._switches import answered, by_name, counted, links, sends, speed_word
 from truerail.simulator.traffic.counter_table import CounterTable

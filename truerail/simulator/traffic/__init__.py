@@ -3,15 +3,15 @@
 Flows are fluids: each step is one interval of steady rates, not a run of packets. The truth is known.
 """
 
+from truerail.simulator.traffic.counter_polls import Polls
 from truerail.simulator.traffic.flow_faults import KINDS, FlowFault, FlowFaultKind
-from truerail.simulator.traffic.flow_paths import Switching
+from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.flow_simulation import FlowSimulation, flows
 from truerail.simulator.traffic.flow_truth import FlowTruth, Victim
 from truerail.simulator.traffic.habits import HABITS, LATER, MISCONFIGURED, Habits
 from truerail.simulator.traffic.hashing import Hash
-from truerail.simulator.traffic.jobs import Job, Pattern
-from truerail.simulator.traffic.polling import Polls
 from truerail.simulator.traffic.snapshots import round_after, seen_now
+from truerail.simulator.traffic.traffic_jobs import Job, Pattern
 
 __all__ = [
     "HABITS",

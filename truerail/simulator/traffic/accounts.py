@@ -8,7 +8,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.model.columns import Codes
 from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.connections import Connections
-from truerail.simulator.traffic.flow_paths import Switching
+from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.ledger import KEYS, PLACE, Q
 from truerail.simulator.traffic.load import Load, held_back, tight_port
 from truerail.simulator.traffic.net import Marks, Net, Rates

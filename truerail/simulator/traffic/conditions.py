@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from truerail.simulator.traffic.jobs import Job
 from truerail.simulator.traffic.net import Marks, Net, Rates
+from truerail.simulator.traffic.traffic_jobs import Job
 
 
 @dataclass(frozen=True)

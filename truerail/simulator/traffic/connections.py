@@ -8,8 +8,8 @@ import numpy as np
 
 from truerail.model.columns import Codes
 from truerail.simulator.traffic.hashing import Bytes, header_keys, source_ports
-from truerail.simulator.traffic.jobs import Job, Pattern, pairs
 from truerail.simulator.traffic.net import Net, Rates
+from truerail.simulator.traffic.traffic_jobs import Job, Pattern, pairs
 
 _QP_NUMBERS = (0x100, 1 << 24)
 

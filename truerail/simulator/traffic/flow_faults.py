@@ -12,8 +12,8 @@ from truerail.errors import NoRoomError
 from truerail.model import Port
 from truerail.model.columns import Codes
 from truerail.simulator.traffic.conditions import Conditions
-from truerail.simulator.traffic.jobs import GROUP_HOSTS, Job, Pattern
 from truerail.simulator.traffic.net import Net
+from truerail.simulator.traffic.traffic_jobs import GROUP_HOSTS, Job, Pattern
 
 
 class FlowFaultKind(StrEnum):

@@ -14,17 +14,17 @@ from truerail.simulator.simulation import TAKEN_AT, Simulation
 from truerail.simulator.traffic.accounts import Step, gains_of
 from truerail.simulator.traffic.conditions import Conditions, healthy
 from truerail.simulator.traffic.connections import Connections, connections
+from truerail.simulator.traffic.counter_polls import Poller, Polls
 from truerail.simulator.traffic.flow_faults import FlowFault, FlowFaultKind, Placed, Room, act, place, room_of
-from truerail.simulator.traffic.flow_paths import Paths, Switching, find_paths, seeds
+from truerail.simulator.traffic.flow_routes import Paths, Switching, find_paths, seeds
 from truerail.simulator.traffic.flow_truth import FlowTruth, cabling_truths, truth_of
 from truerail.simulator.traffic.habits import PORT_CACHE, Habits
 from truerail.simulator.traffic.hashing import Hasher
-from truerail.simulator.traffic.jobs import Job, mixed_jobs
 from truerail.simulator.traffic.ledger import new_ledger
 from truerail.simulator.traffic.load import Standing, load_of, standing_of
 from truerail.simulator.traffic.net import Rates, net_of, routes_of
 from truerail.simulator.traffic.pauses import pauses_of
-from truerail.simulator.traffic.polling import Poller, Polls
+from truerail.simulator.traffic.traffic_jobs import Job, mixed_jobs
 
 NOISE = 0.05
 """Relative deviation of a NIC's flows from the usual in a step."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerail.simulator.traffic.flow_faults import FlowFaultKind, Placed
-from truerail.simulator.traffic.flow_paths import Switching
+from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.load import Load, held_back, tight_port
 from truerail.simulator.traffic.net import Net
 from truerail.simulator.traffic.pauses import behind, pressure

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.quantities import Quantity
 from truerail.model import Counter
 from truerail.model.columns import Codes
-from truerail.simulator.traffic.flow_paths import Switching
+from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.ledger import PLACE, Key, Q
 
 NIC_COUNTERS: tuple[tuple[str, Key], ...] = (

@@ -7,7 +7,7 @@ import numpy as np
 from truerail.model.columns import Codes
 from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.connections import Connections
-from truerail.simulator.traffic.flow_paths import Paths, Switching
+from truerail.simulator.traffic.flow_routes import Paths, Switching
 from truerail.simulator.traffic.net import NOWHERE, Marks, Net, Rates
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerail.model.columns import Codes
 from truerail.simulator.traffic.conditions import Conditions
-from truerail.simulator.traffic.flow_paths import Switching
+from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.load import Load, held_back
 from truerail.simulator.traffic.net import Net, Rates
 

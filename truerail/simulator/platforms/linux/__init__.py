@@ -1,7 +1,7 @@
 """Linux: GPU hosts, and the Linux tools of other platforms."""
 
 from truerail.simulator.platforms._platform import Platform, prints_text
-from truerail.simulator.platforms.linux import host, ip_link, lldp_agents, lldpd, nic_counters, sysfs
+from truerail.simulator.platforms.linux import ethtool_counters, host, ip_link, lldp_agents, lldpctl, sysfs_files
 from truerail.simulator.platforms.linux.switch import OS_RELEASE
 
 PLATFORM = Platform(
@@ -16,17 +16,17 @@ PLATFORM = Platform(
         "nvidia-smi topo --matrix": lambda ether, name: host.matrix(ether.world, name),
         "rdma link": lambda ether, name: host.rdma_answer(ether.world, name),
         "rdma link show": lambda ether, name: host.rdma_answer(ether.world, name),
-        sysfs.SPEEDS: lambda ether, name: host.speeds(ether.world, name),
+        sysfs_files.SPEEDS: lambda ether, name: host.speeds(ether.world, name),
         OS_RELEASE: prints_text('NAME="Ubuntu"\nVERSION_ID="22.04"\nID=ubuntu\nID_LIKE=debian\n'),
         **ip_link.tools(host.interfaces),
     },
-    fleeting=lldpd.tools(),
+    fleeting=lldpctl.tools(),
     counters={
-        nic_counters.NIC_LOOP: nic_counters.ethtool,
-        sysfs.RDMA_COUNTERS: nic_counters.sysfs,
-        "rdma statistic": nic_counters.statistic,
-        "rdma statistic show": nic_counters.statistic,
-        "rdma -j statistic": nic_counters.statistic_json,
-        "rdma -j statistic show": nic_counters.statistic_json,
+        ethtool_counters.NIC_LOOP: ethtool_counters.ethtool,
+        sysfs_files.RDMA_COUNTERS: ethtool_counters.sysfs,
+        "rdma statistic": ethtool_counters.statistic,
+        "rdma statistic show": ethtool_counters.statistic,
+        "rdma -j statistic": ethtool_counters.statistic_json,
+        "rdma -j statistic show": ethtool_counters.statistic_json,
     },
 )

@@ -7,11 +7,11 @@ from itertools import groupby
 from truerail.model import Port
 from truerail.simulator.behaviours import identities
 from truerail.simulator.fabric.ether import Ether, out_of_band, storage
-from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.fabric.servers import device_number
 from truerail.simulator.fabric.world import World, shifted
 from truerail.simulator.platforms._platform import Link
-from truerail.simulator.platforms.linux import cable_modules, ip_link, link_rates, lldpd, rdma_link, sysfs
+from truerail.simulator.platforms.linux import cable_modules, ip_link, link_rates, lldpctl, rdma_link, sysfs_files
 from truerail.simulator.platforms.linux.topo import KINDS as TOPO_KINDS
 from truerail.simulator.platforms.linux.topo import topo
 
@@ -20,9 +20,9 @@ _FIRST_INDEX = 4
 _MTU = 9000
 _STORAGE_GBPS = 200.0
 LLDP: dict[str, Callable[[Iterable[Heard]], str]] = {
-    "lldpctl -f json0": lldpd.json0,
-    "lldpctl -f json": lldpd.json,
-    "lldpctl -f keyvalue": lldpd.keyvalue,
+    "lldpctl -f json0": lldpctl.json0,
+    "lldpctl -f json": lldpctl.json,
+    "lldpctl -f keyvalue": lldpctl.keyvalue,
 }
 
 
@@ -36,7 +36,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         "rdma link": rdma_answer(world, host),
         command: LLDP[command](ether.neighbors(host)),
         "ip -j -d link": ip_link.link(found_interfaces, details=True),
-        sysfs.SPEEDS: speeds(world, host),
+        sysfs_files.SPEEDS: speeds(world, host),
     }
     if any(world.behaviours.hits(name, host) for name in ("networkd", "efa")):
         del found[command]  # no lldpd there
@@ -184,7 +184,7 @@ def speeds(world: World, host: str) -> str:
         device = identities.rdma(world, host, name.rdma)
         devices[device] = Link(device, up=True, gbps=_STORAGE_GBPS)
         netdevs.append(Link(name.netdev, up=True, gbps=_STORAGE_GBPS))
-    return sysfs.speeds(devices.values(), netdevs, model.nic)
+    return sysfs_files.speeds(devices.values(), netdevs, model.nic)
 
 
 def interfaces(ether: Ether, host: str) -> Iterator[ip_link.Interface]:

@@ -6,7 +6,7 @@ from hashlib import md5
 from truerail.model import Port
 from truerail.simulator.behaviours import identities
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.fabric.frames import Announced, Frame, Speaker, Tells
+from truerail.simulator.fabric.lldp_frames import Announced, Frame, Speaker, Tells
 from truerail.simulator.fabric.world import World, shifted
 
 IDRAC_TTL_SECONDS = 480

@@ -6,7 +6,7 @@ from truerail.model import Port
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.platforms._platform import Link
 from truerail.simulator.platforms._switches import MTU, links
-from truerail.simulator.platforms.linux import ip_link, sysfs
+from truerail.simulator.platforms.linux import ip_link, sysfs_files
 
 OS_RELEASE = "cat /etc/os-release"
 _MANAGEMENT = "eth0"
@@ -14,7 +14,7 @@ _MANAGEMENT = "eth0"
 
 def speeds(ether: Ether, switch: str) -> str:
     """The speeds in sysfs."""
-    return sysfs.speeds((), [Link(_MANAGEMENT, up=True, gbps=1.0), *links(ether, switch)])
+    return sysfs_files.speeds((), [Link(_MANAGEMENT, up=True, gbps=1.0), *links(ether, switch)])
 
 
 def interfaces(ether: Ether, switch: str) -> Iterator[ip_link.Interface]:

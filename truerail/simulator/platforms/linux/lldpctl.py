@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.json import format as format_json
 
-from truerail.simulator.fabric.frames import Heard, Speaker
+from truerail.simulator.fabric.lldp_frames import Heard, Speaker
 from truerail.simulator.platforms._platform import Tools, prints_neighbors
 
 _MAU = "10GbaseT - Four-pair Category 6A or better, full duplex mode only"
