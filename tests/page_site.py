@@ -32,7 +32,7 @@ from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.worklist import Worklist
 from truerail.rounds import evaluate
-from truerail.service.news import reported
+from truerail.service.current import reported
 from truerail.views.fabric_map import fabric_map
 from truerail.views.faults_now import open_faults
 from truerail.views.steps import step_lines

@@ -8,7 +8,7 @@ from tests.api_client import Api
 from tests.fake_tower import FakeTower, published
 from truerail.analysis.published import EvaluatedRound
 from truerail.views.view import view_of
-from truerail.web.page.alerted import alerted
+from truerail.web.page.routes import alerted
 
 
 def test_an_alert_on_a_cable_leads_to_its_cause_and_a_rule_on_a_device_too() -> None:

@@ -18,7 +18,7 @@ from truerail.model.life import Mute, MuteKind
 from truerail.model.open_fault import OpenFault
 from truerail.views.fault_alert import Elsewhere, fault_alerts
 from truerail.views.view import view_of
-from truerail.web.page.alerted import alerted
+from truerail.web.page.routes import alerted
 
 BROKEN, SEEN = fabric()
 WIKI, GRAFANA = "https://wiki.example.net/rails", "https://grafana.example.net"

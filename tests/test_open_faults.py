@@ -12,7 +12,7 @@ from truerail.analysis.published import EvaluatedRound, Published
 from truerail.model import Cause, CauseKind, Finding, Severity
 from truerail.model.life import Life, LifeState
 from truerail.model.open_fault import OpenFault
-from truerail.service.wordings import KEPT, Wordings
+from truerail.service.evaluator import KEPT, Wordings
 from truerail.simulator import Fault, Shape, simulate
 from truerail.views.faults_now import open_faults
 

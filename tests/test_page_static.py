@@ -13,8 +13,7 @@ from rules import rules
 from tests.api_client import Api, problem_of
 from tests.each import each
 from tests.real import require
-from truerail.web.page.assets import Assets, load
-from truerail.web.page.routes import LISTS
+from truerail.web.page.routes import LISTS, Assets, load
 
 FOLDER = Path("truerail/web/page")
 SCRIPTS = sorted((FOLDER / "static").glob("*.js"))

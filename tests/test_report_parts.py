@@ -4,11 +4,11 @@ import pytest
 import report_fabric as fabric
 
 from truerail.model import NOTHING_YET, CableState, Cause, CauseKind, Device, Move, Plan, Port, Status, Verdict
-from truerail.outputs.diagram import bar, crossing
 from truerail.outputs.narrow import narrowed
 from truerail.outputs.punch import punch_list
 from truerail.outputs.rail_grid import Picture
 from truerail.outputs.report import render
+from truerail.outputs.report_html import bar, crossing
 from truerail.outputs.report_words import as_sentence, count, instruction, name, place, sure
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.test_service_watch import fabric_of, run, settings_for, until, watched
 from truerail.model.pause import garbage_collection_paused
-from truerail.service import current, freeing, garbage, news, round_loop
+from truerail.service import current, freeing, garbage, round_loop
 from truerail.service.freeing import free
 from truerail.service.garbage import Garbage
 
@@ -137,7 +137,7 @@ def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monke
 def test_news_that_were_overtaken_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An acknowledgement that comes while an evaluation's news are made: they are reported against what it left."""
     before: list[Any] = []
-    real = news.reported
+    real = current.reported
 
     async def body() -> None:
         async with watched(settings_for(tmp_path), fabric_of()) as front:

@@ -3,7 +3,7 @@
     python -m benchmarks.accuracy.witnesses [--fabrics 100] [--write PAGE]
 
 Every fabric has 512 host cables, six swaps of two cables, and 2 % of its hosts unread; MAC tables and serial numbers
-have the noise of `truerail/simulator/faults/beside_lldp.py`. `--write` replaces the section of the page, and nothing
+have the noise of `truerail/simulator/faults/noise.py`. `--write` replaces the section of the page, and nothing
 else of it.
 """
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 from tests.page_site import Site, chromium, publication
 from truerail.analysis.published import Published
 from truerail.model import CauseKind
-from truerail.service.news import dumped
+from truerail.service.current import dumped
 from truerail.simulator import Fault, Shape, simulate
 from truerail.views.fabric_map import cells_of, fabric_map
 

@@ -6,7 +6,7 @@ The matrix is the one of a right host of the model. The state of an RDMA port fo
 import shlex
 
 from truerail.simulator.fabric.servers import Model
-from truerail.simulator.platforms.linux.rdma_link import rdma_link
+from truerail.simulator.platforms.linux.host import rdma_link
 from truerail.simulator.platforms.linux.topo import topo
 
 _NVIDIA_SMI = """\

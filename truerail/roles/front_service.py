@@ -18,12 +18,35 @@ from truerail.model.step_marks import StepMark
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.roles.front_link import FrontLink, Takes
-from truerail.roles.judge_history import JudgeHistory
 from truerail.service.events import EventLog
 from truerail.service.freeing import free
 from truerail.service.logs import logger
 from truerail.viewfile.reader import Read, ViewReader
 from truerail.views.models import StepLine
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The journal of a front that cannot reach it: the judge reads it.
+
+
+class JudgeHistory:
+    """Stands in place of a `History`. Each of its queries raises NotInViewError, so that the judge answers the whole
+    question; while the judge is away JournalUnavailableError, so that what needs no journal is answered without it.
+    """
+
+    def __init__(self, away: Callable[[], bool]) -> None:
+        self._away = away
+
+    def __getattr__(self, name: str) -> Callable[..., NoReturn]:
+        def query(*_: object, **__: object) -> NoReturn:
+            if self._away():
+                raise JournalUnavailableError("the judge, which reads the journal, is away")
+            raise NotInViewError(f"the journal's {name}")
+
+        return query
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The `ServiceAPI` of a front: the newest publication of the view, and the judge behind the link for the rest.
 
 _LOCAL_BITS = 10
 """An event of the judge has its number times 1,024 here: events of the front itself come between."""

@@ -1,10 +1,12 @@
 """From the current snapshot to the published evaluation: rules, causes, lives, punch list, everything readers need."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
@@ -19,6 +21,7 @@ from truerail.analysis.trends.link_past import Past
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
+from truerail.model.open_fault import OpenFault
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.probe_facts import PROBE_COLLECTORS
 from truerail.outputs.worklist import Worklist
@@ -29,13 +32,42 @@ from truerail.service.logs import logger
 from truerail.service.muted_findings import mutes, work_now
 from truerail.service.reported_jobs import ReportedJobs
 from truerail.service.settings import Settings
-from truerail.service.wordings import Wordings
 from truerail.views.fabric_map import FabricMap, fabric_map
 from truerail.views.faults_now import open_faults
 from truerail.views.lines import cause_lines
 from truerail.views.models import StepLine
 from truerail.views.steps import step_lines
 from truerail.views.view import view_of, warm
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The sentences of open faults, kept while only their numbers change: each other text is another series of metrics.
+
+KEPT: Final = timedelta(minutes=15)
+"""A share or rate that changes with every round makes at most four series an hour for a fault."""
+_NUMBER: Final = re.compile(r"(?<![\w/-])\d[\d.,]*")
+"""A figure, and not a part of a name."""
+
+
+class Wordings:
+    """By the key of each open fault: its sentence, and since when it reads so. One caller at a time."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[str, datetime]] = {}
+
+    def steady(self, faults: Sequence[OpenFault], at: datetime) -> tuple[OpenFault, ...]:
+        """The faults with sentences whose numbers are at most a quarter of an hour old."""
+        kept = {fault.key: self._sentence(fault, at) for fault in faults}
+        self._kept = kept
+        return tuple(replace(fault, summary=kept[fault.key][0]) for fault in faults)
+
+    def _sentence(self, fault: OpenFault, at: datetime) -> tuple[str, datetime]:
+        known, since = self._kept.get(fault.key, ("", at))
+        same = _NUMBER.sub("", known) == _NUMBER.sub("", fault.summary)
+        return (known, since) if same and abs(at - since) < KEPT else (fault.summary, at)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# From the current snapshot to the published evaluation: rules, causes, lives, punch list, everything readers need.
 
 MOST_CHANGES = 10_000
 """Most link changes within the counters' window: the newest ones, if a whole pod was re-plugged."""

@@ -1,6 +1,13 @@
 """The routes of the page: each answers with its frame, and the browser fetches what stands in it from the API."""
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2s
+from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -12,9 +19,94 @@ from truerail.model.names import printable
 from truerail.questions import questions
 from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
-from truerail.views.view import view_of
-from truerail.web.page.alerted import alerted
-from truerail.web.page.assets import MEDIA, load, suffix
+from truerail.views.view import View, view_of
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The page's own files, read once and named by a version made of what they hold: browsers may keep them forever.
+
+MEDIA = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_IMPORT = re.compile(r"""^import\b[^;'"(]*['"]\./([\w.-]+)['"]""", re.MULTILINE)
+_LATER = re.compile(r"""\bimport\(['"]\./([\w.-]+)['"]\)""")
+
+
+@dataclass(frozen=True)
+class Assets:
+    """Every static file by its name."""
+
+    files: Mapping[str, bytes]
+
+    @cached_property
+    def version(self) -> str:
+        """Changes with any byte of any file."""
+        digest = blake2s(digest_size=6)
+        for name, content in sorted(self.files.items()):
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()
+
+    def imports(self, module: str) -> list[str]:
+        """A module and all that it imports, near ones first: what a page asks the browser to load at once."""
+        found = {module: None}
+        for name in (queue := [module]):
+            for needed in _IMPORT.findall(self.files[name].decode()):
+                if needed not in found:
+                    found[needed] = None
+                    queue.append(needed)
+        return list(found)
+
+    def later(self, module: str) -> list[str]:
+        """What a module imports after its first work, and all that this needs, without what is there by then."""
+        first = self.imports(module)
+        found = {name: None for late in _LATER.findall(self.files[module].decode()) for name in self.imports(late)}
+        return [name for name in found if name not in first]
+
+
+def load() -> Assets:
+    """The files as they were installed."""
+    folder = files("truerail.web.page") / "static"
+    return Assets({entry.name: entry.read_bytes() for entry in folder.iterdir() if suffix(entry.name) in MEDIA})
+
+
+def suffix(name: str) -> str:
+    """`.js` of `map.js`."""
+    return name[name.rfind(".") :]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The page of what an alert is about. An alert has labels: the key of its cause or the id of its finding, or rule and
+# subject.
+
+_KEY = re.compile(r"[0-9a-f]{12}")
+
+
+def alerted(view: View, rule: str, subject: str, cause: str = "", finding: str = "") -> str:
+    """The path of the page of an alert.
+
+    By the key of a cause or the id of a finding, also past ones, its page; that of its cause where one explains the
+    finding by now. By rule and subject the path of the cause's page; without one that of the finding, without one that
+    of the device, else `/`.
+
+    A finding of the rule comes first: on the port itself, or on its device, as for rules that compare the ports of one;
+    then any other on the port, since an alert on a cable has the name of one rule for several.
+    """
+    if _KEY.fullmatch(cause):
+        return f"/causes/{cause}"
+    if _KEY.fullmatch(finding):
+        known = view.cause_of(finding)
+        return f"/causes/{view.sight.key_of(known)}" if known else f"/findings/{finding}"
+    device = subject.partition("/")[0]
+    own, beside = view.findings_on([subject]), view.findings_on([device])
+    found = next((one for one in (*own, *beside) if one.rule == rule), own[0] if own else None)
+    if found is not None:
+        return alerted(view, "", "", finding=found.id)
+    code = view.device(device)
+    if not device or not view.is_planned(code):
+        return "/"
+    room = "hosts" if view.index.devices.is_host(code) else "switches"
+    return f"/{room}/{quote(view.index.devices.names[code], safe='')}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The routes of the page: each answers with its frame, and the browser fetches what stands in it from the API.
 
 FOREVER = "public, max-age=31536000, immutable"
 LONGEST_NAME = 300

@@ -6,14 +6,84 @@ from itertools import groupby
 
 from truerail.model import Port
 from truerail.simulator.behaviours import identities
+from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.fabric.ether import Ether, out_of_band, storage
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.fabric.servers import device_number
 from truerail.simulator.fabric.world import World, shifted
 from truerail.simulator.platforms._platform import Link
-from truerail.simulator.platforms.linux import cable_modules, ip_link, link_rates, lldpctl, rdma_link, sysfs_files
+from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpctl, sysfs_files
 from truerail.simulator.platforms.linux.topo import KINDS as TOPO_KINDS
 from truerail.simulator.platforms.linux.topo import topo
+
+# ----------------------------------------------------------------------------------------------------------------------
+# `rdma link` (iproute2): one line per port, each with its trailing blank.
+
+UP = "ACTIVE physical_state LINK_UP"
+POLLING = "DOWN physical_state POLLING"
+DISABLED = "DOWN physical_state DISABLED"
+
+
+def rdma_link(links: Iterable[tuple[str, bool, str]]) -> str:
+    """The answer for RDMA device, whether it is up, and its netdev."""
+    return rdma_states((device, UP if up else POLLING, netdev) for device, up, netdev in links)
+
+
+def rdma_states(links: Iterable[tuple[str, str, str]], *, blank_lines: bool = False) -> str:
+    """The answer for RDMA device, its state as printed, and its netdev, empty if it has none."""
+    lines = (
+        f"link {device}/1 state {state} " + (f"netdev {netdev} " if netdev else "") for device, state, netdev in links
+    )
+    return ("\n\n" if blank_lines else "\n").join(lines) + "\n"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# `mlxlink -c` of each NIC: the bit error rates of its link since its counters were cleared (mstflint
+# `mlxlink_commander.cpp`; recorded answers of a BlueField-3).
+
+_NO_ERROR = "15E-255"
+_TITLE = "Physical Counters and BER Info"
+
+
+COMMAND = "mlxlink -c"
+
+
+def mlxlink(behaviours: Behaviours, device: str, *key: object, up: bool) -> str:
+    """The answer for an RDMA device, below its command. Healthy links have 1e-12 to 8e-7 before FEC; just after they
+    came up, more for a few seconds, and frames are lost.
+    """
+    draw = behaviours.draw("ber", *key)
+    is_new = behaviours.value("mlxlink_rates") == "new"
+    minutes = 0.1 + 0.8 * draw if is_new else 90.0 * 3000**draw
+    raw = 10 ** (-5 + draw if is_new else -12 + 5.9 * behaviours.draw("raw_ber", *key))
+    values = (
+        ("Time Since Last Clear [Min]", f"{minutes:.1f}"),
+        ("Effective Physical Errors", "41" if is_new else "0"),
+        ("Effective Physical BER", "2E-12" if is_new else _NO_ERROR),
+        ("Raw Physical Errors Per Lane", ",".join(str(int(raw * 1e13 * lane)) for lane in (4, 1, 3, 2))),
+        ("Link Down Counter", "0"),
+        ("Link Error Recovery Counter", "0"),
+        ("Raw Physical BER", _written(raw)),
+    )
+    lines = [
+        f"# {COMMAND} -d {device}",
+        "",
+        _TITLE,
+        "-" * len(_TITLE),
+        *(f"{label:<35}: {value if up else 'N/A'}" for label, value in values),
+        "",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _written(rate: float) -> str:
+    """A coefficient of one digit and an exponent: `3E-8`."""
+    digit, _, exponent = f"{rate:.0e}".partition("e-")
+    return f"{digit}E-{int(exponent)}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A host's answers.
 
 _MANAGEMENT = "eno1"
 _FIRST_INDEX = 4
@@ -46,9 +116,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         )
     mellanox = [nic for nic in nics(world, host) if nic.rdma.startswith("mlx5")]
     if mellanox and "mlxlink_rates" in world.behaviours:
-        found[link_rates.COMMAND] = "".join(
-            link_rates.mlxlink(world.behaviours, nic.rdma, host, nic.slot, up=nic.up) for nic in mellanox
-        )
+        found[COMMAND] = "".join(mlxlink(world.behaviours, nic.rdma, host, nic.slot, up=nic.up) for nic in mellanox)
     if world.fabric.shape.subnets:
         found["ip -j addr"] = ip_link.addr(found_interfaces)
     return found
@@ -138,7 +206,7 @@ def neighbors(ether: Ether, host: str) -> Iterator[Heard]:
 
 def rdma_answer(world: World, host: str) -> str:
     """The answer to `rdma link`."""
-    return rdma_link.rdma_states(_rdma_states(world, host), blank_lines=world.behaviours.hits("rdma_text_forms", host))
+    return rdma_states(_rdma_states(world, host), blank_lines=world.behaviours.hits("rdma_text_forms", host))
 
 
 def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
@@ -148,22 +216,22 @@ def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
     for nic in nics(world, host):
         device, netdev = (f"mlx5_bond_{nic.bond[4:]}", nic.bond) if nic.bond else (nic.rdma, nic.netdev)
         if model.nic == "efa":
-            found[device] = device, rdma_link.UP, ""
+            found[device] = device, UP, ""
         elif device not in found or nic.up:  # a bond is ACTIVE while any member has carrier
-            found[device] = device, rdma_link.UP if nic.up else _down(world, nic), netdev
+            found[device] = device, UP if nic.up else _down(world, nic), netdev
     for name in model.storage_names:
         device = identities.rdma(world, host, name.rdma)
-        found[device] = device, rdma_link.UP, name.netdev
+        found[device] = device, UP, name.netdev
     if behaviours.hits("vfs", host):
         for number, nic in enumerate(nics(world, host)):
-            found[f"mlx5_{100 + number}"] = f"mlx5_{100 + number}", rdma_link.DISABLED, f"{nic.netdev}v0"
+            found[f"mlx5_{100 + number}"] = f"mlx5_{100 + number}", DISABLED, f"{nic.netdev}v0"
     return sorted(found.values(), key=lambda item: ("bond" in item[0], device_number(item[0])))
 
 
 def _down(world: World, nic: Nic) -> str:
     """The driver's words for a port without carrier: all except ionic print DISABLED for any reason (mlx5/main.c)."""
     is_ionic = world.fabric.shape.nic == "ionic"
-    return rdma_link.POLLING if is_ionic and not nic.off else rdma_link.DISABLED
+    return POLLING if is_ionic and not nic.off else DISABLED
 
 
 def speeds(world: World, host: str) -> str:
