@@ -26,6 +26,7 @@ from tests.patience import ENOUGH
 from tests.real import require
 from tests.small_fabric import make_plan
 from tests.snmpd import COMMUNITY, snmpd
+from tests.sshd import sshd
 from truerail.analysis.published import JournalHealth, JournalState
 from truerail.cli.evaluating import named
 from truerail.errors import CommandError, JournalUnavailableError, QueryError, TransportError
@@ -35,6 +36,7 @@ from truerail.service.logs import set_up
 from truerail.service.muted_findings import checked_scope
 from truerail.service.settings import Log
 from truerail.transport.snmp_transport import SnmpTransport
+from truerail.transport.switch_cli import SwitchCli
 from truerail.web.application import create_app
 
 HUGE = "gpu-[1-900000]"
@@ -198,6 +200,26 @@ def test_a_demo_ends_with_its_terminal(tmp_path: Path) -> None:
         process.send_signal(signal.SIGHUP)
         out, err = process.communicate(timeout=ENOUGH)
         assert process.returncode == 0, (out, err)
+
+
+def test_no_existing_session_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import paramiko
+
+    def closed(*_: object) -> None:
+        raise paramiko.SSHException("No existing session")
+
+    monkeypatch.setattr("truerail.transport.switch_login._authenticate", closed)
+    with sshd(tmp_path) as server:
+
+        async def ask() -> None:
+            switches = SwitchCli()
+            try:
+                await switches.ask(replace(server.target(), platform="cumulus"), ["lldpctl -f json0"])
+            finally:
+                await switches.close()
+
+        with pytest.raises(TransportError, match="the switch closed the connection before the login"):
+            asyncio.run(ask())
 
 
 @pytest.mark.parametrize("engine", ["pysnmp", "gufo"])

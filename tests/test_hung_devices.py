@@ -36,7 +36,7 @@ SECONDS = ENOUGH / 2
 def test_good_devices_behind_hung_ones_are_asked_in_the_same_round(tmp_path: Path, stage: str, kind: str) -> None:
     make: dict[str, Callable[[], Transport]] = {
         "hosts": lambda: SshHosts(handshakes=TURNS),
-        "switches": lambda: SwitchCli(handshakes=TURNS),
+        "switches": lambda: SwitchCli(threads=TURNS),
     }
     asked = ["lldp_switch"] if kind == "switches" else ["rdma_link"]
     with crowd(tmp_path, stage, HUNG, GOOD, switches=kind == "switches", seconds=SECONDS) as fleet:
@@ -154,7 +154,7 @@ def test_work_that_keeps_the_loop_busy_keeps_its_turn() -> None:
 
 def test_a_turn_is_given_back_once_however_it_ends() -> None:
     async def left() -> int:
-        turns = Turns(2)
+        turns = Turns(2, in_all=3)
         waiting = [asyncio.create_task(_hold(turns, 1000)) for _ in range(9)]
         await asyncio.sleep(5)
         for task in waiting:
@@ -162,9 +162,10 @@ def test_a_turn_is_given_back_once_however_it_ends() -> None:
         await asyncio.gather(*waiting, return_exceptions=True)
         held = [asyncio.create_task(_hold(turns, 0.1)) for _ in range(9)]
         await asyncio.gather(*held)
-        return turns._at_work._value
+        assert turns._in_all
+        return turns._at_work._value * 10 + turns._in_all._value
 
-    assert timeless(left()) == 2
+    assert timeless(left()) == 23
 
 
 async def _hold(turns: Turns, seconds: float) -> None:

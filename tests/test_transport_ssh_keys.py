@@ -23,9 +23,10 @@ from truerail.transport.known_hosts import Trust, trust
 from truerail.transport.protocol import Answer, Transport
 from truerail.transport.shell_sessions import Ended
 from truerail.transport.ssh_connections import Connections
+from truerail.transport.ssh_exec import Whole
 from truerail.transport.ssh_hosts import SshHosts
 from truerail.transport.ssh_session import converse
-from truerail.transport.switch_cli import OneCommand, SwitchCli
+from truerail.transport.switch_cli import SwitchCli
 
 RDMA = "ip -j addr"
 PASSWORD = "correct-horse-battery"
@@ -376,7 +377,7 @@ def test_a_command_that_ended_before_its_input_came_is_an_answer(server: Sshd) -
     """A command that needs no input may end before the end of that input is sent: no fault of the device."""
 
     async def run() -> tuple[Ended, int | None, str]:
-        sink = OneCommand(RDMA, LIMITS)
+        sink = Whole(LIMITS)
         connections = Connections(1)
         try:
             connection = await connections.to(device_hop(server.target()))

@@ -83,7 +83,7 @@ class UndeclaredCommandError(TransportError):
     """A command that no collector declares for this platform. It was not sent."""
 
 
-class NoExecError(TransportError):
+class NoExecError(TruerailError):
     """The switch refuses exec channels and offers a shell only."""
 
 

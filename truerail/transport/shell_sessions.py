@@ -35,7 +35,6 @@ class Ended(Enum):
     BY_ITSELF = "the session ended"
     SLOW = "no answer came in time"
     FLOODED = "too much output came"
-    LOST = "the connection ended, and no exit status had come"
 
 
 async def end_of(ended: "asyncio.Future[Ended]", sink: Sink, seconds: float) -> Ended:

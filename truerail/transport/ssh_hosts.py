@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from truerail.errors import SilentSessionError
+from truerail.errors import SilentSessionError, TransportError
 from truerail.model import Target
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.shell_sessions import ask_in_sessions, outcome
+from truerail.transport.shell_sessions import ask_in_sessions, outcome, reason
+
+if TYPE_CHECKING:
+    from truerail.transport.shell_sessions import Ended
 
 HANDSHAKES = 64
 """New logins at once. Key exchanges share one core: more at once only make each take longer, and time out."""
@@ -42,14 +46,36 @@ class SshHosts:
         await self._connections.close()
 
     async def _session(self, hop: Hop, commands: Sequence[str], seconds: float) -> list[Answer]:
-        from truerail.transport.ssh_session import converse_with
-
-        now = asyncio.get_running_loop().time
-        frames, ended, _ = await converse_with(
-            self._connections, hop, lambda: Frames(commands, self._limits, now), seconds
-        )
+        frames, ended = await self._converse(hop, commands, seconds)
         try:
             return outcome(frames, ended, seconds)
         except SilentSessionError as error:
             self._connections.drop(hop)
             raise SilentSessionError(f"{hop.where}: logged in, but {error}") from None
+
+    async def _converse(self, hop: Hop, commands: Sequence[str], seconds: float) -> "tuple[Frames, Ended]":
+        """One session, on the held connection; on a new one where the held one turns out to be dead."""
+        from truerail.transport.ssh_session import converse
+
+        for again in (False, True):
+            connection = await self._connections.to(hop)
+            frames = Frames(commands, self._limits, asyncio.get_running_loop().time)
+            try:
+                ended, _ = await converse(connection, frames.script, frames.opening, frames, seconds)
+            except TimeoutError:
+                self._connections.drop(hop)
+                raise TransportError(f"{hop.where}: the connection opens no session within {seconds:g} s") from None
+            except (_library_error(), OSError) as error:
+                self._connections.drop(hop)
+                if again:
+                    raise TransportError(f"{hop.where}: no session: {reason(error)}") from None
+                continue
+            if frames.started or again or not connection.is_closed():
+                break
+        return frames, ended
+
+
+def _library_error() -> type[Exception]:
+    import asyncssh
+
+    return asyncssh.Error

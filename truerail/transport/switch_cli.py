@@ -1,70 +1,52 @@
-"""Switches by SSH: exec channels on one held connection each.
+"""Switches by SSH: exec channels on one held connection each, by paramiko in a bounded number of threads.
 
 Network operating systems have no POSIX shell, so each command has a channel of its own; a shell is opened only where a
 switch refuses exec channels.
 """
 
 import asyncio
-from collections.abc import Sequence
+import socket
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from truerail.errors import NoExecError, TransportError
+from truerail.errors import TransportError
 from truerail.model import Target
 from truerail.transport.command_gate import refuse_undeclared
-from truerail.transport.framing import LIMITS, Limits, first_line, refusal
+from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.shell_sessions import Ended, ask_in_sessions
-from truerail.transport.ssh_connections import Connections
-from truerail.transport.ssh_hosts import HANDSHAKES
-from truerail.transport.ssh_session import converse_with
-from truerail.transport.switch_shell import Shell
+from truerail.transport.tcp import AT_ONCE, reach
+from truerail.transport.turns import Turns
 
-_MOST_SHELLS = 1000
-"""Threads: each waits for one switch that has a shell alone."""
+if TYPE_CHECKING:
+    from truerail.transport.ssh_exec import SshExec
+    from truerail.transport.switch_device import SwitchDevice
 
-
-class OneCommand:
-    """One command, and its output."""
-
-    opening = b""
-
-    def __init__(self, command: str, limits: Limits) -> None:
-        self.script = command
-        self._limits = limits
-        self.since = asyncio.get_running_loop().time()
-        self.output = bytearray()
-        self.complaint = bytearray()
-
-    @property
-    def started(self) -> bool:
-        """Whether the device has printed anything."""
-        return bool(self.output or self.complaint)
-
-    @property
-    def flooded(self) -> bool:
-        """Whether there is more than is taken."""
-        return len(self.output) > self._limits.answer_bytes
-
-    def out(self, data: bytes) -> None:
-        """Takes standard output."""
-        self.output += data
-
-    def err(self, data: bytes) -> None:
-        """Takes the beginning of standard error."""
-        self.complaint += data[: max(0, self._limits.complaint_bytes - len(self.complaint))]
+THREADS = 32
+"""Switches that are at work at once. More threads than this only take the interpreter from each other."""
+MOST_THREADS = 1000
+"""Threads in all: the others wait for switches that are slow or hang."""
+_CLOSING_THREADS = 8
+"""To end a connection takes a tenth of a second, which the event loop must not wait for."""
+_T = TypeVar("_T")
 
 
 class SwitchCli:
     """The transport for network operating systems: SONiC, Cumulus, EOS, NX-OS, Junos."""
 
-    def __init__(self, *, handshakes: int = HANDSHAKES, limits: Limits = LIMITS) -> None:
-        self._connections = Connections(handshakes)
+    def __init__(self, *, threads: int = THREADS, limits: Limits = LIMITS) -> None:
+        from truerail.transport.host_keys import HostKeys
+
+        self._threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="truerail-switch")
+        self._closing = ThreadPoolExecutor(_CLOSING_THREADS, thread_name_prefix="truerail-closing")
+        self._turns = Turns(threads, MOST_THREADS)
+        self._reaching = asyncio.Semaphore(AT_ONCE)
         self._limits = limits
-        self._threads = ThreadPoolExecutor(_MOST_SHELLS, thread_name_prefix="truerail-switch")
-        self._shells: dict[tuple[Hop, str], Shell] = {}
-        """Of the switches that refuse exec channels."""
+        self._host_keys = HostKeys()
+        self._devices: dict[tuple[Hop, str], SwitchDevice] = {}
+        self._old: SshExec | None = None
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
         """One answer for each command, in order, within `target.timeout_seconds` for the login and for each command.
@@ -72,35 +54,84 @@ class SwitchCli:
         Raises `TransportError` if the device cannot be queried, `UndeclaredCommandError` before anything is sent.
         """
         refuse_undeclared(target, commands)
-        return await ask_in_sessions(commands, lambda left: self._session(target, left[0]))
+        if target.ssh.legacy_algorithms:
+            return await self._by_asyncssh().ask(target, commands)
+        device = self._device(target)
+        async with device.busy, self._turns.turn():
+            return await self._ask(device, commands)
 
     async def close(self) -> None:
         """Ends all connections and waits for all threads."""
-        for shell in self._shells.values():
-            shell.close()
-        self._shells.clear()
-        await self._connections.close()
-        await asyncio.to_thread(self._threads.shutdown)
+        if self._old:
+            await self._old.close()
+        for device in self._devices.values():
+            self._closing.submit(device.let_go())
+        self._devices.clear()
+        for pool, ends_early in ((self._closing, False), (self._threads, True)):
+            await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=ends_early)
 
-    async def _session(self, target: Target, command: str) -> list[Answer]:
-        hop = device_hop(target)
-        key = (hop, target.platform)
-        if key not in self._shells:
+    async def _ask(self, device: "SwitchDevice", commands: Sequence[str]) -> list[Answer]:
+        answers: list[Answer] = []
+        for command in commands:
             try:
-                return [await self._answer(hop, command)]
-            except NoExecError:
-                self._shells[key] = Shell(hop, target.platform, self._limits, self._threads)
-        return [await self._shells[key].run(await self._connections.to(hop), command)]
+                answers.append(await self._answer(device, command))
+            except TransportError as error:
+                if not answers:
+                    raise
+                answers.append(Answer(command, error=f"not asked: {error}"))
+        return answers
 
-    async def _answer(self, hop: Hop, command: str) -> Answer:
-        begin = partial(OneCommand, command, self._limits)
-        sink, ended, status = await converse_with(self._connections, hop, begin, hop.seconds)
-        took = asyncio.get_running_loop().time() - sink.since
-        if ended is Ended.SLOW:
-            return Answer(command, error=f"no answer within {hop.seconds:g} s", took_seconds=took)
-        if ended is Ended.FLOODED:
-            return Answer(command, error=f"more than {self._limits.answer_bytes} bytes of output, not read")
-        if ended is Ended.LOST:
-            raise TransportError(f"{hop.where}: connection lost")
-        why = refusal(max(0, status or 0), first_line(sink.complaint))
-        return Answer(command, sink.output.decode(errors="replace"), why, took, bool(why))
+    async def _answer(self, device: "SwitchDevice", command: str) -> Answer:
+        """A command's answer. A connection that was dead already, or dies during a command, is reopened once."""
+        for again in (False, True):
+            held = device.connected
+            if not held:
+                await self._connect(device)
+            try:
+                return await self._bounded(device, lambda: device.run(command), "no answer")
+            except ConnectionError as error:
+                if again or not held:
+                    raise TransportError(f"{device.hop.where}: {error}") from None
+        raise AssertionError("unreachable: the second try returns or raises")
+
+    async def _connect(self, device: "SwitchDevice") -> None:
+        """Logs in. A switch that cannot be reached is waited for in the event loop, and costs no thread."""
+        reached: socket.socket | None = None
+        if not device.hop.access.jump:
+            async with self._reaching:
+                reached = await reach(device.hop)
+        try:
+            await self._bounded(device, partial(device.connect, reached), "no login")
+        except BaseException:
+            if reached:
+                reached.close()
+            raise
+
+    async def _bounded(self, device: "SwitchDevice", work: Callable[[], _T], what: str) -> _T:
+        """Work in a thread, for as long as the device may take. Cutting its connections ends the thread's wait."""
+        loop = asyncio.get_running_loop()
+        running: Awaitable[_T] = loop.run_in_executor(self._threads, work)
+        try:
+            async with asyncio.timeout(device.hop.seconds + 1):
+                return await running
+        except TimeoutError:
+            self._closing.submit(device.let_go())
+            raise TransportError(f"{device.hop.where}: {what} within {device.hop.seconds:g} s") from None
+        except asyncio.CancelledError:
+            self._closing.submit(device.let_go())
+            raise
+
+    def _device(self, target: Target) -> "SwitchDevice":
+        from truerail.transport.switch_device import SwitchDevice
+
+        key = (device_hop(target), target.platform)
+        if key not in self._devices:
+            self._devices[key] = SwitchDevice(*key, self._host_keys, self._limits)
+        return self._devices[key]
+
+    def _by_asyncssh(self) -> "SshExec":
+        from truerail.transport.ssh_exec import SshExec
+
+        if self._old is None:
+            self._old = SshExec(handshakes=THREADS, limits=self._limits)
+        return self._old

@@ -46,22 +46,32 @@ def clock_stopped() -> Iterator[None]:
 
 
 class Turns:
-    """`at_work` turns at a time."""
+    """`at_work` turns at a time, and `in_all` places for those who have one or have given it up; None: no limit."""
 
-    def __init__(self, at_work: int, ticks: int = TICKS) -> None:
+    def __init__(self, at_work: int, in_all: int | None = None, ticks: int = TICKS) -> None:
         self._at_work = asyncio.Semaphore(at_work)
+        self._in_all = asyncio.Semaphore(in_all) if in_all is not None else None
         self._ticks = ticks
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Waits for a turn, with the device's clock stopped."""
         with clock_stopped():
-            await self._at_work.acquire()
+            if self._in_all:
+                await self._in_all.acquire()
+            try:
+                await self._at_work.acquire()
+            except BaseException:
+                if self._in_all:
+                    self._in_all.release()
+                raise
         held = _Held(self._at_work, self._ticks)
         try:
             yield
         finally:
             held.give_back()
+            if self._in_all:
+                self._in_all.release()
 
 
 class _Held:
