@@ -6,7 +6,7 @@ import os
 import selectors
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 MOST_COMPLAINT_BYTES = 400
@@ -24,6 +24,27 @@ class Result:
         self.status, self.took_seconds = 0, 0.0
         self.output = self.complaint = b""
         self.why = ""
+
+
+def started(words: Sequence[str], complaints: int) -> subprocess.Popen[bytes]:
+    """A process in a group of its own, without standard input: its output is a pipe that does not block. `complaints`
+    is for standard error, as `subprocess` has it. Raises OSError.
+    """
+    environment = dict(os.environ)
+    environment["PATH"] = environment.get("PATH", os.defpath) + ":" + PATH
+    environment.pop("CREDENTIALS_DIRECTORY", None)
+    process = subprocess.Popen(  # noqa: S603 - a command of the list in this file, or a fixed one that only reads
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=complaints,
+        env=environment,
+        start_new_session=True,
+    )
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            os.set_blocking(pipe.fileno(), False)
+    return process
 
 
 class Job:
@@ -48,24 +69,13 @@ class Job:
 
     def start(self) -> None:
         """Starts it, as truerail does in an SSH session: a subshell of sh without standard input."""
-        environment = dict(os.environ)
-        environment["PATH"] = environment.get("PATH", os.defpath) + ":" + PATH
-        environment.pop("CREDENTIALS_DIRECTORY", None)
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - a command of the list in this file
-                ["/bin/sh", "-c", "( " + self._command + " )"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-            )
+            self._process = started(["/bin/sh", "-c", "( " + self._command + " )"], subprocess.PIPE)
         except OSError as error:
             self._end("/bin/sh does not start: " + str(error.strerror))
             return
         for pipe, into in ((self._process.stdout, self._output), (self._process.stderr, self._complaint)):
             assert pipe is not None  # noqa: S101 - both are pipes
-            os.set_blocking(pipe.fileno(), False)
             self._selector.register(pipe, selectors.EVENT_READ, _reader(self, pipe, into))
 
     def read(self, pipe: object, into: bytearray) -> None:

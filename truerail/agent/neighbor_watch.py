@@ -12,7 +12,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 
-from .command_jobs import PATH
+from .command_jobs import started
 
 COMMAND = ("lldpcli", "-f", "json0", "watch")
 FIRST_SECONDS, MOST_SECONDS = 1.0, 60.0
@@ -41,23 +41,13 @@ class NeighborWatch:
         """Starts it where it does not run and its time has come."""
         if self._process is not None or self._clock() < self.next_at:
             return
-        environment = dict(os.environ)
-        environment["PATH"] = environment.get("PATH", os.defpath) + ":" + PATH
         self.next_at = self._clock() + self._pause
         self._pause = min(self._pause * 2, MOST_SECONDS)
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - a fixed command that only reads
-                ["/usr/bin/env", *COMMAND],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
+            self._process = started(["/usr/bin/env", *COMMAND], subprocess.DEVNULL)
         except OSError:
             return
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-        os.set_blocking(self._process.stdout.fileno(), False)
         self._selector.register(self._process.stdout, selectors.EVENT_READ, self._read)
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ _OTHER = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
 
 
 def name_token(text: str) -> str:
-    """A name as one part of a subject, as `truerail.link.subjects` has it."""
+    """A name as one part of a subject: itself where it can be, else what is readable of it and eight hex digits."""
     if _PLAIN.fullmatch(text):
         return text
     readable = _OTHER.sub("-", text).strip("-")[:48] or "x"

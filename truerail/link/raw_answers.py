@@ -5,7 +5,6 @@ it sends is bounded here, before anything of it is held.
 """
 
 import math
-from hashlib import blake2b
 
 import msgspec
 from msgspec import Struct
@@ -52,11 +51,6 @@ class RawMessage(Struct, frozen=True):
 
 
 _MESSAGE = msgspec.json.Decoder(RawMessage)
-
-
-def command_id(command: str) -> str:
-    """A command as messages name it: 16 hexadecimal digits."""
-    return blake2b(command.encode(), digest_size=8).hexdigest()
 
 
 def raw_message(data: bytes) -> RawMessage:

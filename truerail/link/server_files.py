@@ -14,10 +14,11 @@ from pathlib import Path
 
 import nkeys
 
+from truerail.agent.outgoing import name_token
 from truerail.errors import BusError
 from truerail.link.cluster_files import ClusterServer, cluster_block, quoted
 from truerail.link.rights import User
-from truerail.link.subjects import Subjects, name_token
+from truerail.link.subjects import Subjects
 
 _MAPS = re.compile(r"^\s*verify_and_map\s*[:=]\s*true\b", re.MULTILINE)
 SERVER, USERS, SEED = "nats-server.conf", "users.conf", ".nk"

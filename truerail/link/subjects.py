@@ -4,25 +4,14 @@ A zone stands in a subject, a poller does not where a device does: the last valu
 poller asks.
 """
 
-import re
 from dataclasses import dataclass
-from hashlib import blake2b
 
+from truerail.agent.outgoing import name_token
 from truerail.link.shards import token
-from truerail.model.names import is_plain_name
 
 VERSION = "v1"
 JUDGE_KEY = "judge"
 """The key of the judge's lease in the bucket of live roles."""
-_OTHER = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
-
-
-def name_token(text: str) -> str:
-    """A name as one part of a subject: itself where it can be, else what is readable of it and eight hex digits."""
-    if is_plain_name(text):
-        return text
-    readable = _OTHER.sub("-", text).strip("-")[:48] or "x"
-    return f"{readable}-{blake2b(text.encode(), digest_size=4).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)

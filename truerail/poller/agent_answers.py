@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from truerail.agent.agent_commands import command_id
+from truerail.agent.outgoing import name_token
 from truerail.errors import BusMessageError
 from truerail.link.clocks import Clock
 from truerail.link.codec import inflated
-from truerail.link.raw_answers import Answered, RawMessage, command_id, raw_message
-from truerail.link.subjects import name_token
+from truerail.link.raw_answers import Answered, RawMessage, raw_message
 from truerail.model import Target
 from truerail.model.names import printable
 from truerail.model.steady import STEADY
