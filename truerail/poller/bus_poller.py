@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from structlog import get_logger
 
+from truerail.agent.outgoing import name_token
 from truerail.errors import BusError, BusMessageError
 from truerail.link.codec import opened, unpack
 from truerail.link.live_pollers import LivePollers
@@ -20,7 +21,7 @@ from truerail.link.outbox import Outbox
 from truerail.link.sending import BusSender
 from truerail.link.shards import owner
 from truerail.link.streams import Timing
-from truerail.link.subjects import Subjects, fields, name_token
+from truerail.link.subjects import Subjects, fields
 from truerail.model.tasks import end
 from truerail.poller.agent_answers import AgentAnswers
 from truerail.poller.agent_transport import AgentTransport

@@ -18,7 +18,7 @@ from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.tcp import AT_ONCE, reach
+from truerail.transport.ssh_connections import AT_ONCE, reach
 from truerail.transport.turns import Turns
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from truerail.model.names import printable
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
 from truerail.transport.ssh_algorithms import MODERN
-from truerail.transport.ssh_keys import DEFAULT_FILES
-from truerail.transport.ssh_login import old_device, password, refused_login, system_words
+from truerail.transport.ssh_login import DEFAULT_FILES, old_device, password, refused_login, system_words
 
 _LOG = logging.getLogger("truerail.transport.paramiko")
 _LOG.addFilter(lambda _: False)
