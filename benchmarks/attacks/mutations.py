@@ -22,10 +22,15 @@ def recorded(name: str) -> tuple[str, ...]:
 
 
 def mutated(name: str, drawn: random.Random) -> str:
-    """A recorded answer of a collector with pieces cut out, doubled or replaced; a document in every other case with
-    values replaced; now and then with rows moved, cut off, or followed by the end of another answer.
-    """
+    """A mutation of a recorded answer of a collector, or of two."""
     answer = drawn.choice(recorded(name))
+    if drawn.random() < 0.15:
+        answer = _of_other_rows(answer, drawn.choice(recorded(name)), drawn)
+    return mutation(answer, drawn)
+
+
+def mutation(answer: str, drawn: random.Random) -> str:
+    """The answer with pieces cut out, doubled or replaced; a document in every other case with values replaced."""
     if answer[:1] in ("{", "[") and drawn.random() < 0.5:
         try:
             document = json.loads(answer)
@@ -33,8 +38,6 @@ def mutated(name: str, drawn: random.Random) -> str:
             pass
         else:
             return json.dumps(_of_another_type(document, drawn, drawn.choice((0.3, 0.1, 0.03))))
-    if drawn.random() < 0.2:
-        answer = _of_other_rows(answer, drawn.choice(recorded(name)), drawn)
     for _ in range(drawn.randint(1, 3)):
         start = drawn.randint(0, len(answer))
         end = min(len(answer), start + drawn.choice((0, 1, 3, 10, 60, 200)))

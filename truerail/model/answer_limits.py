@@ -35,9 +35,10 @@ _CHECK_SECONDS = 0.1
 
 def refuse_endless(answer: str, megabytes: int, *, long_lines: bool) -> None:
     """Raises `TooMuchError`. Between once and twice `_BLANK` blanks may be refused: it looks at whole blocks alone."""
-    if len(answer) > megabytes << 20:
-        raise TooMuchError(f"an answer of {len(answer) / 2**20:.1f} MB, not read: {megabytes} MB are the most")
-    if any(answer[at : at + _BLANK].isspace() for at in range(0, len(answer) - _BLANK + 1, _BLANK)):
+    refuse_large(len(answer), megabytes)
+    firsts = answer[: len(answer) - _BLANK + 1 : _BLANK] if len(answer) >= _BLANK else ""
+    blank = (at * _BLANK for at, first in enumerate(firsts) if first.isspace())
+    if any(answer[at : at + _BLANK].isspace() for at in blank):
         raise TooMuchError(f"more than {_BLANK} blanks in a row: no answer of a device")
     at = 0
     while not long_lines and len(answer) - at > LONGEST_LINE:
@@ -48,6 +49,12 @@ def refuse_endless(answer: str, megabytes: int, *, long_lines: bool) -> None:
                 number = answer.count("\n", 0, at) + 1
                 raise TooMuchError(f"a line of {end - at:,} characters: no answer of a device", line=number)
         at = end + 1
+
+
+def refuse_large(size: int, megabytes: int) -> None:
+    """Raises `TooMuchError` for an answer of so many bytes, or characters."""
+    if size > megabytes << 20:
+        raise TooMuchError(f"an answer of {size / 2**20:.1f} MB, not read: {megabytes} MB are the most")
 
 
 def in_time(answer: str, read: Callable[[], T]) -> T:
