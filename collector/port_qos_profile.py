@@ -18,11 +18,10 @@ Traps:
   reported then.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from collector.formats.text import lines
+from collector.formats.text import document_at, lines
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortQos, collector, minutes
 
@@ -52,15 +51,11 @@ def port_qos_profile(answer: str, device: Device) -> list[PortQos]:
 def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Keys and hashes of all documents. Raises `UnreadableError`."""
     text = "\n".join(lines(answer))
-    decoder, at = json.JSONDecoder(), text.find("{")
+    at = text.find("{")
     if at < 0:
         raise UnreadableError("not the QoS tables of CONFIG_DB", line=1, text=text.split("\n")[0])
     while at >= 0:
-        try:
-            document, end = decoder.raw_decode(text, at)
-        except ValueError as error:
-            line = text.count("\n", 0, getattr(error, "pos", at)) + 1
-            raise UnreadableError("not JSON, or cut short", line=line, text=text[at : at + 40]) from error
+        document, end = document_at(text, at)
         for key, entry in document.items():
             value = entry.get("value") if isinstance(entry, dict) else None
             if not isinstance(value, dict) or key.partition("|")[0] not in TABLES:

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,7 +28,9 @@ from truerail.model.history import NoHistory
 from truerail.roles.front_link import SILENT_SECONDS, Takes
 from truerail.roles.front_service import FrontService
 from truerail.roles.front_socket import SocketFrontLink
+from truerail.roles.judge import _give_way
 from truerail.roles.service import _folder
+from truerail.service.current import CurrentEvaluation
 from truerail.viewfile.view_file import NAME
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
@@ -219,6 +222,24 @@ def test_whatever_ends_by_itself_is_replaced_again_and_again(service: Service) -
     service.front = service.replaced(ended)
     assert service.stale() is None
     assert service.process.poll() is None
+
+
+def test_a_judge_gives_way_to_readers_once_it_has_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before that they wait for it. A standby has no reader that waits."""
+    nice: set[int] = set()
+    monkeypatch.setattr(os, "setpriority", lambda which, thread, value: nice.add(value))
+
+    async def body() -> None:
+        shown = CurrentEvaluation(datetime.now(UTC))
+        leads = asyncio.create_task(_give_way(10, SimpleNamespace(leadership=None, shown=shown)))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        assert not nice
+        shown.events.add("map", b"{}")
+        await leads
+        await _give_way(5, SimpleNamespace(leadership=object()))  # type: ignore[arg-type]
+
+    asyncio.run(body())
+    assert nice == {10, 5}
 
 
 @pytest.mark.parametrize("stopped", [False, True], ids=["idle", "busy"])

@@ -10,20 +10,21 @@ import random
 import re
 import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from benchmarks.attacks.mutations import RECORDINGS, mutated
 from collector import collectors
 from tests.draws import draws
 from tests.each import each
 from tests.patience import grows_with
-from truerail.errors import ReaderFaultError, TooMuchError, UnreadableError
+from truerail.errors import QueryLimitError, ReaderFaultError, TooMuchError, UnreadableError
 from truerail.model import Device, Fact
 from truerail.model.answer_limits import LONGEST_LINE
+from truerail.model.ended_work import Work
 
-RECORDINGS = Path(__file__).parent / "recordings"
 GPU = Device("gpu-001")
 NAMES = sorted(collectors())
 QUARTER = 20_000
@@ -91,48 +92,11 @@ def test_reading_takes_time_as_the_answer_is_long(name: str, case: int, shape: i
     grows_with(lambda k: read(name, spoiled(answer, spot, hostile(answer, shape, k * QUARTER, min(long, k * QUARTER)))))
 
 
-WORDS = (
-    *("null", "{}", "[]", "true", "1", "-1", "1e400", '""', '"x"', "NaN", "9" * 30, "9" * 5000, "\u0663", "\u00b2"),
-    *("x", "", "{", "}", "[", "]", '"', ":", ",", "\n", "\t", "  ", "-", "--", "N/A", "/", ".", "|", "=", "\x00", "0x"),
-)
-"""What a mutation puts in the place of something else."""
-DEEP = ('{"a":' * 30_000, "[" * 90_000, "[" * 90_000 + "]" * 90_000, "<a>" * 30_000)
-VALUES = (None, 7, "x", "", True, [], {}, [1], ["x"], {"a": 1}, -1, 1.5, [None], [[]], [{}], 10**30)
-
-
-def _of_another_type(value: object, drawn: random.Random, chance: float) -> object:
-    """A document with values of other types here and there."""
-    if drawn.random() < chance:
-        return drawn.choice(VALUES)
-    if isinstance(value, dict):
-        return {key: _of_another_type(one, drawn, chance) for key, one in value.items()}
-    return [_of_another_type(one, drawn, chance) for one in value] if isinstance(value, list) else value
-
-
-def _mutated(answer: str, drawn: random.Random) -> str:
-    """The answer with pieces cut out, doubled or replaced; a document in every other case with values replaced."""
-    if answer[:1] in ("{", "[") and drawn.random() < 0.5:
-        try:
-            document = json.loads(answer)
-        except ValueError:
-            pass
-        else:
-            return json.dumps(_of_another_type(document, drawn, drawn.choice((0.3, 0.1, 0.03))))
-    for _ in range(drawn.randint(1, 3)):
-        start = drawn.randint(0, len(answer))
-        end = min(len(answer), start + drawn.choice((0, 1, 3, 10, 60, 200)))
-        word = drawn.choice(DEEP if drawn.random() < 0.005 else WORDS)
-        piece = drawn.choice((answer[start:end] * 2, word, word))
-        answer = answer[:start] + piece + answer[end:]
-    return answer
-
-
 @each("name", NAMES)
 def test_no_mutation_of_an_answer_breaks_its_reader(name: str) -> None:
     drawn = random.Random(name)
-    answers = [path.read_bytes().decode() for path in sorted((RECORDINGS / name).glob("*/answer.txt"))]
     for _ in range(draws(100, 7_000)):
-        read(name, _mutated(drawn.choice(answers), drawn))
+        read(name, mutated(name, drawn))
 
 
 @pytest.mark.parametrize(
@@ -180,11 +144,36 @@ def test_reading_that_takes_too_long_is_ended_within_a_search_and_on_an_event_lo
     assert read("net_link", '[{"ifname": "eth0", "flags": []}]' + " " * 400 + "\n" * 100)
 
 
-def test_in_a_thread_an_answer_is_read_without_a_limit_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.model.answer_limits.MOST_SECONDS", 0.0)
+def _ticking(answer: str, device: Device) -> tuple[Fact, ...]:
+    """Goes on in small steps."""
+    while True:
+        answer.find("x")
+
+
+def test_reading_that_takes_too_long_is_ended_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("truerail.model.answer_limits.MOST_SECONDS", 0.2)
     links = json.dumps([{"ifname": f"eth{number}", "flags": ["UP"]} for number in range(1_000)])
-    found: list[tuple[Fact, ...] | None] = []
-    thread = threading.Thread(target=lambda: found.append(read("net_link", links)))
-    thread.start()
-    thread.join()
-    assert len(found[0] or ()) == 1_000
+    endless = replace(collectors()["net_link"], parse=_ticking)
+    with ThreadPoolExecutor(1) as threads:
+        for _ in range(2):
+            with pytest.raises(TooMuchError, match=r"it took more than 0\.2 s to read"):
+                threads.submit(endless.read, links, GPU).result()
+            assert len(threads.submit(read, "net_link", links).result() or ()) == 1_000
+
+
+def test_the_time_of_an_answer_ends_nothing_else() -> None:
+    """A question that reads an answer is ended as a whole, though the reader's own time is not up."""
+    reading, links = threading.Event(), "x\n" * 5_000
+
+    def tick(answer: str, device: Device) -> tuple[Fact, ...]:
+        reading.set()
+        return _ticking(answer, device)
+
+    endless = replace(collectors()["net_link"], parse=tick)
+    question = Work(lambda: endless.read(links, GPU), QueryLimitError("given up"))
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(question)
+        reading.wait()
+        question.end()
+        with pytest.raises(QueryLimitError, match="given up"):
+            asked.result()

@@ -320,6 +320,8 @@ def _interface_rows(text: Sequence[str]) -> Iterator[Mapping[str, str]]:
         if _INTERFACE_HEADER.match(line) and _INTERFACE_RULER.fullmatch(below):
             starts = [run.start() for run in re.finditer(r"\S+", said[at + 1])]
             labels = [cell.lower().removeprefix("remote ") for cell in cells_at(line, starts)]
+            if labels[0] != "interface":
+                raise UnreadableError("its labels are not above its ruler", line=at + 1, text=line)
         elif starts and not _INTERFACE_RULER.fullmatch(line.strip()):
             row = dict(zip(labels, cells_at(line, starts), strict=True))
             row["interface"] = row["interface"].removeprefix("+ ").strip()

@@ -2,7 +2,7 @@
 
 Readers search by patterns, and some need time that grows with the square of the length of a line, or of a run of
 blanks. Both are therefore limited where answers enter, so that reading takes time as an answer is long. What is left is
-cut short by a limit of processor time, where that is possible.
+cut short by a limit of processor time.
 """
 
 import math
@@ -10,11 +10,15 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
+from typing import TypeVar
 
 from truerail.errors import TOO_SLOW, TooMuchError
+from truerail.model.ended_work import TimeIsUpError, Work
+
+T = TypeVar("T")
 
 MOST_SECONDS = 2.0
 """Of processor time, for one answer: the longest of the speed benchmark take 0.1 s."""
@@ -29,15 +33,12 @@ _SHORT = 4096
 _CHECK_SECONDS = 0.1
 
 
-class _TimeIsUp(BaseException):
-    """No error that an `except Exception` of a reader may take."""
-
-
 def refuse_endless(answer: str, megabytes: int, *, long_lines: bool) -> None:
     """Raises `TooMuchError`. Between once and twice `_BLANK` blanks may be refused: it looks at whole blocks alone."""
-    if len(answer) > megabytes << 20:
-        raise TooMuchError(f"an answer of {len(answer) / 2**20:.1f} MB, not read: {megabytes} MB are the most")
-    if any(answer[at : at + _BLANK].isspace() for at in range(0, len(answer) - _BLANK + 1, _BLANK)):
+    refuse_large(len(answer), megabytes)
+    firsts = answer[: len(answer) - _BLANK + 1 : _BLANK] if len(answer) >= _BLANK else ""
+    blank = (at * _BLANK for at, first in enumerate(firsts) if first.isspace())
+    if any(answer[at : at + _BLANK].isspace() for at in blank):
         raise TooMuchError(f"more than {_BLANK} blanks in a row: no answer of a device")
     at = 0
     while not long_lines and len(answer) - at > LONGEST_LINE:
@@ -50,25 +51,53 @@ def refuse_endless(answer: str, megabytes: int, *, long_lines: bool) -> None:
         at = end + 1
 
 
-def in_time(answer: str) -> AbstractContextManager[None]:
-    """Raises `TooMuchError` once the work in it has taken `MOST_SECONDS` of processor time, even inside one search of a
-    pattern.
+def refuse_large(size: int, megabytes: int) -> None:
+    """Raises `TooMuchError` for an answer of so many bytes, or characters."""
+    if size > megabytes << 20:
+        raise TooMuchError(f"an answer of {size / 2**20:.1f} MB, not read: {megabytes} MB are the most")
 
-    A signal does that, which only the main thread of a process takes: pollers, and `check`, read there. In another
-    thread nothing limits the time but the length of the answer.
+
+def in_time(answer: str, read: Callable[[], T]) -> T:
+    """What `read` returns. Raises `TooMuchError` once it has taken `MOST_SECONDS` of processor time.
+
+    A signal does that, even inside one search of a pattern. Only the main thread of a process takes signals: pollers,
+    and `check`, read there. Another thread is ended between two searches.
     """
-    if len(answer) <= _SHORT or threading.current_thread() is not threading.main_thread():
-        return nullcontext()
-    return _within(MOST_SECONDS)
+    if len(answer) <= _SHORT:
+        return read()
+    late = TooMuchError(f"{TOO_SLOW} {MOST_SECONDS:g} s to read")
+    if threading.current_thread() is not threading.main_thread():
+        return _watched(Work(read, late), MOST_SECONDS)
+    with _within(MOST_SECONDS, late):
+        return read()
+
+
+def _watched(work: Work[T], seconds: float) -> T:
+    clock, over = time.pthread_getcpuclockid(threading.get_ident()), threading.Event()
+    ends = time.clock_gettime(clock) + seconds
+
+    def watch() -> None:
+        while not over.wait(max(_CHECK_SECONDS, ends - time.clock_gettime(clock))):
+            if time.clock_gettime(clock) >= ends:
+                work.end()
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        return work()
+    finally:
+        over.set()
+        watcher.join()
 
 
 @contextmanager
-def _within(seconds: float) -> Iterator[None]:
+def _within(seconds: float, error: TooMuchError) -> Iterator[None]:
     ends = time.thread_time() + seconds
 
     def look(_: int, __: FrameType | None) -> None:
         if time.thread_time() >= ends:  # else other threads of the process took the time
-            raise _TimeIsUp
+            raise TimeIsUpError
 
     before = signal.signal(signal.SIGVTALRM, look)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _CHECK_SECONDS)
@@ -78,7 +107,7 @@ def _within(seconds: float) -> Iterator[None]:
         finally:
             ends = math.inf
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    except _TimeIsUp as late:
-        raise TooMuchError(f"{TOO_SLOW} {seconds:g} s to read") from late
+    except TimeIsUpError as late:
+        raise error from late
     finally:
         signal.signal(signal.SIGVTALRM, before)

@@ -4,6 +4,8 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truerail.errors import CommandError, HistoryStoreError, JournalUnusableError
@@ -77,15 +79,26 @@ async def judge(
         linked = asyncio.create_task(link.run(post.link, lambda: ready(post.url)))
         serving = asyncio.create_task(fronts.run()) if fronts else None
         ending = asyncio.create_task(_end_without_lease(leadership)) if leadership else None
+        waiting = asyncio.create_task(_give_way(post.nice, watch))
         try:
             await watch.run(stop)
         finally:
             if leadership and ending:
                 await end([ending])
                 await leadership.end()
-            await end([task for task in (linked, serving) if task], failed=True)
+            await end([task for task in (linked, serving, waiting) if task], failed=True)
             await transport.close()
             writer.close()
+
+
+async def _give_way(nice: int, watch: Watch) -> None:
+    """Readers wait for no round but a judge's first, before which they have an old view or none. A standby has none."""
+    if watch.leadership is None:
+        async with aclosing(watch.shown.events.follow(watch.shown.events.last)) as events:
+            await anext(events)
+    for thread in Path("/proc/self/task").glob("*"):
+        with suppress(OSError):  # it has ended, or a sandbox forbids it
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), nice)
 
 
 def _bus_fronts(leadership: "Leadership | None", link: JudgeLink, post: Post) -> "BusFronts | None":

@@ -6,7 +6,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from truerail.roles.front_bus import JudgePlace
 
 NICE = 10
-"""Of the judge: readers do not wait for a round. Alone on its core it has all of it."""
+"""Of the judge, once it has evaluated: readers do not wait for a round. Alone on its core it has all of it."""
 _PREFIX, _LOCK, _SQLITE = "truerail-service-", "lock", "sqlite:///"
 Judging = Callable[[Post], Coroutine[Any, Any, None]]
 """What runs in the judge's process, until the judge ends."""
@@ -53,10 +53,8 @@ def serve(settings: Settings, judging: "Judging | JudgePlace", renewed: Callable
         def judge(started: Started) -> None:
             for one in http:
                 one.close()
-            with suppress(OSError):  # a sandbox may forbid it
-                os.nice(NICE)
             assert callable(judging)  # noqa: S101 - it is here
-            run(judging(replace(post, started=started)))
+            run(judging(replace(post, started=started, nice=NICE)))
 
         def serving(started: Started) -> None:
             post.link.close()

@@ -25,8 +25,8 @@ from truerail.web.application import shared_api
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
-STEADY_SECONDS = 60.0
-"""A child that ran for so long starts again without a longer pause."""
+STEADY_SECONDS = 5.0
+"""A child that ran for so long starts again without a longer pause: it works, and readers wait for it."""
 END_SECONDS = 60.0
 """A child that has not ended in this time after its signal is killed."""
 _STARTED = b"\0"

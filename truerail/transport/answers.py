@@ -11,6 +11,7 @@ from collector import collectors
 from truerail.errors import FileRefusedError, UnreadableError
 from truerail.files.file_text import text_of, utf16_text
 from truerail.model import Collector, Device, Fact, Reading, Role, session_log
+from truerail.model.answer_limits import refuse_large
 from truerail.model.terminal import untouched
 from truerail.transport import unanswered
 from truerail.transport.capture_files import ByQuestion, Questions, without_ending
@@ -217,6 +218,7 @@ class Answers:
         self, collector: Collector, content: bytes, device: Device, source: str
     ) -> tuple[tuple[Fact, ...], datetime | None]:
         """The facts, and when the answer came that they were parsed from, if that is an earlier one."""
+        refuse_large(len(content), collector.megabytes)
         if self._kept is None:
             return self._facts(collector, content, device, source), None
 

@@ -1,0 +1,1 @@
+"""Attacks on what devices answer, and on the service; what they cost others than the attacker."""
