@@ -4,6 +4,7 @@ short: coverage where it is wanted, no garbage collection while tests are collec
 most.
 """
 
+import atexit
 import gc
 import os
 import shutil
@@ -107,9 +108,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         plugin.cov_controller.pause()
 
 
-def pytest_unconfigure() -> None:
-    """What lasted is let go, so that the types of DuckDB end before their module, which would list them as leaked."""
-    gc.unfreeze()
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """A worker that has sent all of its reports ends without freeing a million values, which takes seconds. In a run
+    without workers what lasted is let go, so that the types of DuckDB end before their module, which would list them as
+    leaked.
+    """
+    if hasattr(config, "workerinput"):
+        atexit.register(os._exit, 0)
+    else:
+        gc.unfreeze()
     if tempfile.gettempdir() == os.environ.get("TMPDIR"):
         shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
 

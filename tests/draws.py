@@ -2,7 +2,10 @@
 
 import os
 
+SOAK = bool(os.environ.get("TRUERAIL_SOAK"))
+"""Whether this is `make soak`."""
+
 
 def draws(here: int, soak: int) -> int:
-    """`here`, or `soak` where TRUERAIL_SOAK is set."""
-    return soak if os.environ.get("TRUERAIL_SOAK") else here
+    """`here`, or `soak` where this is it."""
+    return soak if SOAK else here

@@ -6,9 +6,7 @@ leaf of a simulated fabric with all of its numbers replaced, through reading, ev
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +15,9 @@ import pytest
 from collector import collectors
 from collector._questions import naming
 from rules import rules
+from tests.draws import draws
 from tests.each import each
+from tests.live_site import runner
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, Rule
 from truerail.errors import OutOfBoundsError, ReaderFaultError, UnreadableError
@@ -30,13 +30,15 @@ from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.transport.replay import read_capture
 
+_Done = tuple[int, str, str]
 RECORDINGS = Path(__file__).parent / "recordings"
 HOSTILE = (
     *("9" * 20, "9" * 320, "9" * 5000, "-1", "-" + "9" * 30, "1e400", "-1e400", "1e5", "NaN", "Infinity", "-inf"),
     *("0x" + "f" * 40, "18446744073709551616", "1.7976931348623157e308", "\u0663", "", "null", "true", "{}", "[]"),
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.:])")
-_POSITIONS = 6
+_POSITIONS, _TURNS = draws(5, 6), draws(2, 4)
+"""How many numbers of an answer are replaced, and how often each."""
 
 
 def _spoiled(answer: str, first: int = 0) -> Iterator[str]:
@@ -44,8 +46,8 @@ def _spoiled(answer: str, first: int = 0) -> Iterator[str]:
     spots = list(_NUMBER.finditer(answer))
     step = max(1, len(spots) // _POSITIONS)
     for number, spot in enumerate(spots[::step]):
-        for turn in range(4):
-            word = HOSTILE[(first + 5 * number + turn) % len(HOSTILE)]
+        for turn in range(_TURNS):
+            word = HOSTILE[(first + 5 * number + 7 * turn) % len(HOSTILE)]
             yield answer[: spot.start()] + word + answer[spot.end() :]
 
 
@@ -144,6 +146,10 @@ def _capture(site: Path) -> Path:
     return next(path.parent for path in sorted(site.rglob("*")) if path.is_dir() and path.name.startswith("gpu-001"))
 
 
+_SHARES = draws(3, 1)
+"""Each file of an answer gets one share of the hostile words, and the next file the next one."""
+
+
 @pytest.mark.parametrize("who", ["gpu-001", "leaf"])
 def test_one_device_full_of_hostile_numbers_spoils_no_other(site: Path, who: str) -> None:
     plan = load(site / "plan.csv")
@@ -155,9 +161,9 @@ def test_one_device_full_of_hostile_numbers_spoils_no_other(site: Path, who: str
         cable.a: before.cable_states[cable.a] for cable in plan.cables if device not in (cable.a.device, cable.b.device)
     }
     assert others
-    for file in sorted(folder.iterdir()):
+    for number, file in enumerate(sorted(folder.iterdir())):
         text = file.read_text()
-        for word in HOSTILE:
+        for word in HOSTILE[number % _SHARES :: _SHARES]:
             file.write_text(_NUMBER.sub(word.replace("\\", ""), text))
             after = evaluate(Round(plan, read_capture(capture, devices=plan.devices).snapshot()))
             assert {port: after.cable_states[port] for port in others} == others, (file.name, word[:30])
@@ -176,12 +182,14 @@ def test_one_device_full_of_hostile_numbers_spoils_no_other(site: Path, who: str
         file.write_text(text)
 
 
-def _check(site: Path, capture: Path) -> "subprocess.CompletedProcess[str]":
-    words = ["check", "--plan", str(site / "plan.csv"), "--from", str(capture), "--format", "json"]
-    return subprocess.run([sys.executable, "-m", "truerail", *words], capture_output=True, text=True, check=False)
+@pytest.fixture
+def check(site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[Path], _Done]:
+    """Exit code, report and errors of `truerail check` of a capture."""
+    run = runner(monkeypatch, capsys)
+    return lambda capture: run("check", "--plan", site / "plan.csv", "--from", capture, "--format", "json")
 
 
-def test_an_mtu_of_twenty_digits_does_not_turn_the_rule_off(site: Path) -> None:
+def test_an_mtu_of_twenty_digits_does_not_turn_the_rule_off(site: Path, check: Callable[[Path], _Done]) -> None:
     capture = _capture(site)
     links = sorted(capture.glob("gpu-00[12]*/ip*link*"))
     assert len(links) == 2
@@ -189,27 +197,27 @@ def test_an_mtu_of_twenty_digits_does_not_turn_the_rule_off(site: Path) -> None:
     try:
         links[0].write_text(re.sub(r'("mtu": ?|mtu )\d+', r"\g<1>99999999999999999999", whole[0]))
         links[1].write_text(re.sub(r'("mtu": ?|mtu )\d+', r"\g<1>1280", whole[1]))
-        done = _check(site, capture)
+        code, out, err = check(capture)
     finally:
         for path, text in zip(links, whole, strict=True):
             path.write_text(text)
-    report = json.loads(done.stdout)
-    assert done.returncode == 1, done.stderr
+    report = json.loads(out)
+    assert code == 1, err
     assert {verdict["rule"]: verdict["status"] for verdict in report["verdicts"]}["LNK002"] == "fail"
     assert {finding["subject"].partition("/")[0] for finding in report["findings"]} == {"gpu-002"}
 
 
-def test_a_module_with_320_digits_costs_its_own_answer(site: Path) -> None:
+def test_a_module_with_320_digits_costs_its_own_answer(site: Path, check: Callable[[Path], _Done]) -> None:
     capture = _capture(site)
     case = next(path for path in _cases("optics") if path.lstrip().startswith(("[", "{")))
     file = next(capture.glob("gpu-001*")) / "ethtool_--json_-m_eth0"
     file.write_text(_NUMBER.sub("9" * 320, case))
     try:
-        done = _check(site, capture)
+        code, out, err = check(capture)
     finally:
         file.unlink()
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["summary"]["cables_right"] > 0
+    assert code == 0, err
+    assert json.loads(out)["summary"]["cables_right"] > 0
 
 
 def test_what_is_out_of_bounds_is_unknown_or_refused() -> None:

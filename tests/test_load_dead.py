@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rules import rules
+from tests.draws import draws
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.testing.cases import scene
 
@@ -40,23 +41,23 @@ def fabric(flows: int, members: int, seed: int) -> dict[int, list[int]]:
 
 @pytest.mark.parametrize("members", [8, 16])
 def test_siblings_show_how_many_flows_there_are(members: int) -> None:
-    flows = 25 * members
-    together = [named(fabric(flows, members, seed), members) for seed in range(20)]
-    alone = [named({0: fabric(flows, members, seed)[0]}, members) for seed in range(20)]
-    assert sum(found == {"leaf-0/up0"} for found in together) >= 16
-    assert sum(found == {"leaf-0/up0"} for found in alone) <= 10
+    flows, seeds = 25 * members, range(draws(10, 20))
+    together = [named(fabric(flows, members, seed), members) for seed in seeds]
+    alone = [named({0: fabric(flows, members, seed)[0]}, members) for seed in seeds]
+    assert sum(found == {"leaf-0/up0"} for found in together) >= 0.8 * len(seeds)
+    assert sum(found == {"leaf-0/up0"} for found in alone) <= 0.5 * len(seeds)
     assert all(found in ({"leaf-0/up0"}, set(), None) for found in (*together, *alone))
 
 
 def test_a_leaf_with_fewer_flows_than_its_siblings_has_an_idle_uplink_by_chance() -> None:
-    """Every one that leaves one of eight uplinks idle, of 4,000 draws of 24 flows: some 40 in a hundred."""
-    said = []
+    """Those that leave one of eight uplinks idle, of 4,000 draws of 24 flows: some 40 in a hundred."""
+    said, wanted = [], draws(40, 150)
     for seed in range(4_000):
         counts = loads(24, 8, seed)
-        if counts.count(0) == 1 and len(said) < 150:
+        if counts.count(0) == 1 and len(said) < wanted:
             as_much = [24 * count / 480 for count in loads(480, 8, 10_000 + seed)]
             said.append(named({0: counts, **dict.fromkeys(range(1, LEAVES), as_much)}, 8))
-    assert len(said) == 150
+    assert len(said) == wanted
     assert not any(said)
 
 

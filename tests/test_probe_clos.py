@@ -10,7 +10,7 @@ from tests.probe_clos import MTU, Clos, clos
 from tests.real import require
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import swept
-from truerail.model import CauseKind, Evaluation
+from truerail.model import CauseKind, Evaluation, ProbeReach
 from truerail.probe.path_sweep import Budget
 
 ALL = ("reach", "nic", "mtu", "dscp", "paths", "loss")
@@ -46,9 +46,10 @@ def test_a_clean_fabric_is_seen_by_all_its_paths_and_has_no_finding(fabric: Clos
 def test_tiers_with_one_seed_are_polarized(fabric: Clos) -> None:
     fabric.seeds(alike=True)
     try:
-        evaluation, _ = probe(fabric, ("paths",))
+        evaluation, round = probe(fabric, ("paths",))
     finally:
         fabric.seeds()
+    assert {row.sent for row in round.snapshot.table(ProbeReach).rows} <= {3, None}, "more are for loss alone"
     assert fabric.rules(evaluation) == [("PRB004", f"leaf-{pod}{rail}") for pod in (0, 1) for rail in (0, 1)]
 
 

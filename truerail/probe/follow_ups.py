@@ -15,7 +15,7 @@ from truerail.probe.flow_columns import Paced
 from truerail.probe.path_questions import HopProbes, beyond, confirming, large_hops, more_packets, unanswered
 from truerail.probe.recordings import merged
 from truerail.probe.schedule import FULL_TTL, WAIT_SECONDS
-from truerail.probe.tasks import ProbePlan
+from truerail.probe.tasks import ProbePlan, Settings
 
 MOST_ROUNDS = 2
 """What did not answer or got few packets; then the links of ties."""
@@ -31,7 +31,7 @@ async def follow_up(plan: ProbePlan, recordings: Mapping[str, str], send: Send, 
     """The recordings of a plan's sweep with those of the rounds that follow from it. `look` evaluates recordings."""
     found = dict(recordings)
     for questions in (_open, _ties) if plan.sweep is not None else ():
-        next_round = round_of(plan, questions(look(found)))
+        next_round = round_of(plan, questions(look(found), plan.settings))
         if next_round is None:
             continue
         answers = await send(next_round)
@@ -41,11 +41,12 @@ async def follow_up(plan: ProbePlan, recordings: Mapping[str, str], send: Send, 
     return found
 
 
-def _open(swept: Swept) -> list[HopProbes]:
-    return [*unanswered(swept.paths), *large_hops(swept.paths), *more_packets(swept.paths)]
+def _open(swept: Swept, asked: Settings) -> list[HopProbes]:
+    more = more_packets(swept.paths) if "loss" in asked.what else ()
+    return [*unanswered(swept.paths), *large_hops(swept.paths), *more]
 
 
-def _ties(swept: Swept) -> list[HopProbes]:
+def _ties(swept: Swept, _: Settings) -> list[HopProbes]:
     return [*confirming(swept.paths, swept.losses), *beyond(swept.paths, swept.losses)]
 
 

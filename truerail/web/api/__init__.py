@@ -29,10 +29,8 @@ PREFIX = "/api/v1"
 
 
 def routes() -> APIRouter:
-    """All routes, for callers with read access. Each write requires an operator."""
-    router = APIRouter(
-        prefix=PREFIX, dependencies=[Depends(reader), Depends(only_known), Depends(on_view)], responses=PROBLEMS
-    )
+    """All routes below `PREFIX`, for callers with read access. Each write requires an operator."""
+    router = APIRouter(dependencies=[Depends(reader), Depends(only_known), Depends(on_view)], responses=PROBLEMS)
     for part in (
         fabric_routes,
         probe_routes,
