@@ -33,7 +33,7 @@ help:
 	@sh requirements/setup.sh dev
 	@touch $@ .venv/.run
 
-.venv/.deploy: .venv/.dev requirements/deploy.txt requirements/package.json
+.venv/.deploy: requirements/deploy.txt requirements/package.json requirements/setup.sh
 	@sh requirements/setup.sh deploy
 	@touch $@
 

@@ -91,11 +91,12 @@ pip_install() {
     thrice pip_once "$@"
 }
 
-# Installs with pip, and says how far it is: what takes a minute must not look as if it hung.
+# Installs with pip, and says how far it is: what takes a minute must not look as if it hung. Tests import a third of the
+# modules in their packages, which Python then compiles; what truerail runs with is compiled at once.
 pip_once() {
     {
         PYTHONUNBUFFERED=1 "${environment:-.venv}/bin/python" -m pip --disable-pip-version-check --timeout 60 install \
-            --root-user-action=ignore --progress-bar off --no-color "$@" && echo "pip has ended well"
+            --root-user-action=ignore --progress-bar off --no-color ${compile:-} "$@" && echo "pip has ended well"
     } | {
         packages=0
         well=1
@@ -118,6 +119,7 @@ install_packages() {
     if [ "$1" = run ]; then
         pip_install --require-hashes -r requirements/run.txt -r requirements/build.txt
     else
+        compile=--no-compile
         pip_install --require-hashes -r requirements/dev.txt
     fi
     pip_install --no-deps --no-build-isolation --editable .
@@ -125,7 +127,8 @@ install_packages() {
 
 # Tools that stay out of .venv: install_beside bench installs requirements/bench.txt into .venv-bench.
 install_beside() {
-    environment=.venv-$1
+    make_environment
+    environment=.venv-$1 compile=--no-compile
     say "installing the packages of requirements/$1.txt into $environment"
     [ -x "$environment/bin/pip" ] || .venv/bin/python -m venv "$environment"
     pip_install --require-hashes -r "requirements/$1.txt"

@@ -1,9 +1,11 @@
 """The page about traffic in a real Chromium: storms and their trees, rates of ports."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -29,28 +31,32 @@ COUNTED = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters")
 FIRES, QUIET = rules()["PFC001"].fires, rules()["PFC001"].quiet
 SPREAD, BEHIND, TWO = FIRES[0], FIRES[7], FIRES[8]
 
+Shows = Callable[[Published], AbstractContextManager[Watched]]
+
 
 def reported(case: Case) -> Published:
     """An example of the rule, evaluated."""
     return publication((made := scene(case)).plan, made.snapshot, counters=made.counters)
 
 
-class Eyes:
+@pytest.fixture(scope="module")
+def shows(browser: Browser) -> Iterator[Shows]:
+    """Shows a publication in the browser, which keeps the files of the page from one test to the next."""
+    with Site(None) as site:
+        yield partial(_eyes, browser, site)
+
+
+@contextmanager
+def _eyes(browser: Browser, site: Site, shown: Published) -> Iterator[Watched]:
     """A site with a browser before it; what the browser complains about fails the test."""
-
-    def __init__(self, browser: Browser, shown: Published, **how: Any) -> None:
-        self.site, self.browser, self.how = Site(shown), browser, how
-
-    def __enter__(self) -> Watched:
-        self.site.__enter__()
-        self.watched = Watched(self.browser, self.site, **self.how)
-        return self.watched
-
-    def __exit__(self, *failed: Any) -> None:
-        self.watched.close()
-        self.site.__exit__(None, None, None)
-        assert self.watched.complaints == []
-        assert self.watched.foreign() == []
+    site.again(shown)
+    watched = Watched(browser, site)
+    try:
+        yield watched
+    finally:
+        watched.close()
+    assert watched.complaints == []
+    assert watched.foreign() == []
 
 
 def faked(page: Page, answer: Mapping[str, Any]) -> None:
@@ -92,8 +98,8 @@ def answer(*storms: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) -> None:
-    with Eyes(browser, reported(SPREAD)) as eyes:
+def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(shows: Shows) -> None:
+    with shows(reported(SPREAD)) as eyes:
         page = eyes.open("/storm")
         card = page.locator("section.storm")
         expect(card).to_have_count(1)
@@ -114,8 +120,8 @@ def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) 
         page.wait_for_url("**/ask?q=job&nodes=gpu-%5B2-3%5D")
 
 
-def test_a_tree_is_walked_by_keyboard(browser: Browser) -> None:
-    with Eyes(browser, reported(SPREAD)) as eyes:
+def test_a_tree_is_walked_by_keyboard(shows: Shows) -> None:
+    with shows(reported(SPREAD)) as eyes:
         page = eyes.open("/storm")
         page.get_by_role("link", name="Evidence").focus()
         seen = []
@@ -129,8 +135,8 @@ def test_a_tree_is_walked_by_keyboard(browser: Browser) -> None:
         page.wait_for_url("**/hosts/gpu-3")
 
 
-def test_every_storm_stands_below_the_other_and_one_can_be_asked_for(browser: Browser) -> None:
-    with Eyes(browser, reported(TWO)) as eyes:
+def test_every_storm_stands_below_the_other_and_one_can_be_asked_for(shows: Shows) -> None:
+    with shows(reported(TWO)) as eyes:
         page = eyes.open("/storm")
         expect(page.locator("section.storm h2")).to_have_text(["gpu-3/nic0", "gpu-1/nic0"])
         expect(page.locator("p.verdict")).to_contain_text("2 PFC storms")
@@ -145,30 +151,30 @@ def test_every_storm_stands_below_the_other_and_one_can_be_asked_for(browser: Br
         expect(page.locator("section.storm")).to_have_count(2)
 
 
-def test_a_culprit_that_nobody_monitors_is_said_to_stand_behind(browser: Browser) -> None:
-    with Eyes(browser, reported(BEHIND)) as eyes:
+def test_a_culprit_that_nobody_monitors_is_said_to_stand_behind(shows: Shows) -> None:
+    with shows(reported(BEHIND)) as eyes:
         page = eyes.open("/storm")
         expect(page.locator("section.storm h2")).to_have_text("Behind leaf-0/swp9")
         expect(page.locator(".stop.culprit.suspect")).to_contain_text("not monitored")
 
 
-def test_nothing_stands_is_not_the_same_as_nobody_can_tell(browser: Browser) -> None:
+def test_nothing_stands_is_not_the_same_as_nobody_can_tell(shows: Shows) -> None:
     plan, seen = fabric()[0].plan, fabric()[1]
-    with Eyes(browser, reported(QUIET[1])) as eyes:
+    with shows(reported(QUIET[1])) as eyes:
         page = eyes.open("/storm")
         expect(page.locator(".calm")).to_contain_text("No PFC storm")
         assert page.locator("section.storm").count() == 0
         expect(eyes.open("/").locator("article.cause a.kind", has_text="PFC storm")).to_have_count(0)
-    with Eyes(browser, publication(plan, seen)) as eyes:
+    with shows(publication(plan, seen)) as eyes:
         page = eyes.open("/storm")
         expect(page.locator(".doubtful")).to_contain_text("Whether there is a storm")
         assert page.locator(".calm").count() == 0
 
 
-def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: Browser) -> None:
+def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(shows: Shows) -> None:
     made = scene(SPREAD)
     calm = publication(made.plan, made.snapshot, counters=scene(replace(QUIET[1], plan=SPREAD.plan)).counters)
-    with Eyes(browser, calm) as eyes:
+    with shows(calm) as eyes:
         page = eyes.open("/")
         expect(page.locator("#verdict a")).to_have_count(0)
         eyes.site.publish(replace(reported(SPREAD), number=2))
@@ -181,11 +187,11 @@ def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: 
 
 
 @pytest.mark.parametrize("where", ["cause", "finding"])
-def test_a_cause_and_a_finding_lead_to_the_tree(browser: Browser, where: str) -> None:
+def test_a_cause_and_a_finding_lead_to_the_tree(shows: Shows, where: str) -> None:
     evaluated = reported(SPREAD)
     (cause,) = [one for one in evaluated.evaluation.causes if one.kind is CauseKind.PFC_STORM]
     (finding,) = [one for one in evaluated.evaluation.findings if one.rule == "PFC001"]
-    with Eyes(browser, evaluated) as eyes:
+    with shows(evaluated) as eyes:
         page = eyes.open({"cause": f"/causes/{cause.key}", "finding": f"/findings/{finding.id}"}[where])
         page.locator(".title").get_by_role("link", name="Pause tree").click()
         page.wait_for_url("**/storm?of=gpu-1%2Fnic0")
@@ -206,12 +212,12 @@ def storming() -> tuple[str, Published]:
     return nic, publication(site.fabric.plan, asked.snapshot(), counters=window.view())
 
 
-def test_a_storm_in_a_living_fabric_is_drawn_as_it_is_answered(browser: Browser) -> None:
+def test_a_storm_in_a_living_fabric_is_drawn_as_it_is_answered(shows: Shows) -> None:
     with ThreadPoolExecutor(1) as elsewhere:  # an event loop of the browser's runs in this thread
         nic, evaluated = elsewhere.submit(storming).result()
     (reported_of,) = storm(evaluated).storms
     assert reported_of.culprit == nic
-    with Eyes(browser, evaluated) as eyes:
+    with shows(evaluated) as eyes:
         page = eyes.open("/storm")
         expect(page.locator("section.storm h2")).to_have_text(nic)
         names = {text.split()[0] for text in page.locator(".stop .name").all_text_contents()}
@@ -223,12 +229,12 @@ def test_a_storm_in_a_living_fabric_is_drawn_as_it_is_answered(browser: Browser)
         expect(traffic).to_contain_text("Gb/s")
 
 
-def test_many_who_wait_alike_are_folded_and_none_is_left_out(browser: Browser) -> None:
+def test_many_who_wait_alike_are_folded_and_none_is_left_out(shows: Shows) -> None:
     edges = [wait("leaf-0/swp7", "gpu-007/nic0", 1)]
     edges += [wait(f"gpu-{n:03d}/nic0", f"leaf-0/swp{n}", 2, share=n / 100) for n in range(20, 60)]
     edges += [wait(f"leaf-{n}/swp60", f"leaf-0/swp{n + 70}", 2, share=n / 20) for n in range(1, 10)]
     edges += [wait(f"gpu-{n + 900}/nic0", f"leaf-{n}/swp1", 3, exact=False) for n in range(1, 10)]
-    with Eyes(browser, reported(SPREAD)) as eyes:
+    with shows(reported(SPREAD)) as eyes:
         faked(eyes.page, answer(tree(edges)))
         page = eyes.open("/storm")
         expect(page.locator(".stop")).to_have_count(1 + 1 + 6 + 4 + 4 + 1)
@@ -239,16 +245,16 @@ def test_many_who_wait_alike_are_folded_and_none_is_left_out(browser: Browser) -
         expect(page.locator("section.storm tbody tr")).to_have_count(59)
 
 
-def test_a_circle_of_waits_ends(browser: Browser) -> None:
+def test_a_circle_of_waits_ends(shows: Shows) -> None:
     edges = [wait("leaf-1/a", "leaf-0/a", 1), wait("leaf-2/a", "leaf-1/b", 2), wait("leaf-0/b", "leaf-2/b", 3)]
-    with Eyes(browser, reported(SPREAD)) as eyes:
+    with shows(reported(SPREAD)) as eyes:
         faked(eyes.page, answer(tree(edges, priority=None, level="suspect")))
         page = eyes.open("/storm")
         expect(page.locator(".stop .name")).to_have_text(["leaf-0", "leaf-1", "leaf-2", "leaf-0"])
         expect(page.locator(".tag.flapping")).to_have_text("may be a storm")
 
 
-def test_names_that_would_be_markup_are_text_in_trees_and_rates(browser: Browser) -> None:
+def test_names_that_would_be_markup_are_text_in_trees_and_rates(shows: Shows) -> None:
     edges = [wait(f"{IMAGE}/{SCRIPT}", f"{SCRIPT}/x", 1), wait("", f"{IMAGE}/{IMAGE}", 2, source=IMAGE)]
     hostile = tree(
         edges, summary=IMAGE, action=SCRIPT, sub_cause=IMAGE, culprit=f"{SCRIPT}/x", finding=SCRIPT, hosts=[IMAGE]
@@ -257,7 +263,7 @@ def test_names_that_would_be_markup_are_text_in_trees_and_rates(browser: Browser
     counts = {"tx_gbps": [1.0], "rx_gbps": [None], "paused": [0.5], "pausing": [], "errors": {IMAGE: 3}}
     port = {"port": f"h/{IMAGE}", "rail": 0, "plane": None, "peer": SCRIPT, "speed_gbps": None} | counts
     rates["ports"] = [port | {"paused_exact": False, "pausing_exact": True}]
-    with Eyes(browser, reported(SPREAD)) as eyes:
+    with shows(reported(SPREAD)) as eyes:
         faked(eyes.page, answer(hostile, hostile))
         body = json.dumps(rates)
         eyes.page.route("**/api/v1/rates*", lambda route: route.fulfill(body=body, content_type="application/json"))
@@ -268,8 +274,8 @@ def test_names_that_would_be_markup_are_text_in_trees_and_rates(browser: Browser
             assert IMAGE in page.locator("body").inner_text(), path
 
 
-def test_a_telephone_shows_the_tree_without_scrolling_aside(browser: Browser) -> None:
-    with Eyes(browser, reported(SPREAD)) as eyes:
+def test_a_telephone_shows_the_tree_without_scrolling_aside(shows: Shows) -> None:
+    with shows(reported(SPREAD)) as eyes:
         eyes.page.set_viewport_size({"width": 390, "height": 800})
         page = eyes.open("/storm")
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
@@ -284,8 +290,8 @@ def test_a_telephone_shows_the_tree_without_scrolling_aside(browser: Browser) ->
 NAMES = [["gpu-007"], ["gpu-001", "gpu-002", "gpu-003", "gpu-007"], ["a9", "a10", "a11"], ["x", "gpu-1", "gpu-2"], []]
 
 
-def test_folded_names_are_a_node_set_that_means_them(browser: Browser) -> None:
-    with Eyes(browser, reported(SPREAD)) as eyes:
+def test_folded_names_are_a_node_set_that_means_them(shows: Shows) -> None:
+    with shows(reported(SPREAD)) as eyes:
         page = eyes.open("/storm")
         module = page.locator("link[href$='nodeset.js']").get_attribute("href")
         for names in NAMES:
@@ -294,13 +300,13 @@ def test_folded_names_are_a_node_set_that_means_them(browser: Browser) -> None:
             assert len(text) <= len(",".join(names)) + 2
 
 
-def test_ports_without_counters_are_not_reported(browser: Browser) -> None:
+def test_ports_without_counters_are_not_reported(shows: Shows) -> None:
     plan, seen = fabric()[0].plan, fabric()[1]
-    with Eyes(browser, publication(plan, seen)) as eyes:
+    with shows(publication(plan, seen)) as eyes:
         traffic = eyes.open("/hosts/gpu-001").get_by_role("region", name="Traffic")
         expect(traffic).to_contain_text("Not reported: no device was polled for counters.")
         assert traffic.locator("table").count() == 0
-    with Eyes(browser, reported(SPREAD)) as eyes:
+    with shows(reported(SPREAD)) as eyes:
         traffic = eyes.open("/switches/leaf-0").get_by_role("region", name="Traffic")
         row = traffic.locator("tr", has_text="swp1").first
         expect(row.locator("svg.pause")).to_have_count(1)
