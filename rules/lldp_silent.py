@@ -43,8 +43,9 @@ import numpy.typing as npt
 
 from rules._examples import hears, no_carrier, up
 from rules._links import not_polled, unpolled
-from rules._places import places_by_name, unknown_cables
+from rules._places import unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
+from truerail.analysis.cabling.joined import places_by_name
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
