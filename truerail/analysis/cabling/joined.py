@@ -25,9 +25,15 @@ from truerail.analysis.cabling.links import PortStates, port_states
 from truerail.analysis.cabling.nic_places import nic_places
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails
 from truerail.analysis.cabling.peers import Peers, peers_of
-from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, current_claims, heard_devices, partners
+from truerail.analysis.cabling.port_pairs import (
+    DEVICE_ONLY,
+    current_claims,
+    heard_devices,
+    may_be_another_nic,
+    partners,
+)
 from truerail.analysis.cabling.witnesses import Testimony, testimony
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import Fact, Neighbor, NetLink, Optic, RdmaLink
 from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
@@ -270,32 +276,12 @@ def _evaluate_cables(wiring: Wiring) -> None:
         undecided = np.array([cable.a in index.plan.undecided for cable in index.plan.cables], dtype=bool)
         undecided &= right | wrong
         wiring.state[undecided], wiring.why[undecided] = State.UNKNOWN, Why.UNDECIDED
-    open_ = right & vague & (wiring.heard[a] < 0) & _may_be_another_nic(wiring)
+    open_ = right & vague & (wiring.heard[a] < 0) & may_be_another_nic(index, wiring.heard, wiring.partner)
     wiring.state[open_], wiring.why[open_] = State.UNKNOWN, Why.NIC_OPEN
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
     for doubted, why in ((index.contradicted, Why.CONTRADICTED), (wiring.identity.unnamed, Why.UNNAMED)):
         wiring.state[doubted], wiring.why[doubted] = State.UNKNOWN, why
-
-
-def places_by_name(wiring: Wiring) -> Codes:
-    """The number of switch ports that hear each device by its name alone, shape (devices,): its port is unknown. From
-    two such ports on, the answers do not show which of its ports is in which place.
-    """
-    heard = wiring.heard[: len(wiring.index.ports)]
-    ports = np.flatnonzero((heard >= 0) & (wiring.partner[: len(heard)] < 0))
-    ports = ports[wiring.index.devices.tiers[wiring.index.ports.device_of(ports)] > 0]
-    return np.bincount(heard[ports], minlength=len(wiring.index.devices.names))
-
-
-def _may_be_another_nic(wiring: Wiring) -> Mask:
-    """Cables of hosts that several places hear by name alone, and whose cables are of several rails or planes."""
-    index = wiring.index
-    several = places_by_name(wiring)[: index.devices.planned] > 1
-    own = index.from_host
-    kinds = distinct_pairs(index.a_device[own], (index.rail << 16 | (index.plane + 1))[own])[0]
-    several &= np.bincount(kinds[kinds >= 0], minlength=len(several))[: len(several)] > 1
-    return np.asarray(index.from_host & several[index.a_device], dtype=bool)
 
 
 def _heard_too_often(wiring: Wiring) -> Mask:
