@@ -77,7 +77,8 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
     devices = wiring.index.devices
     known = slice(0, devices.planned)
     reported = unknown_cables(wiring, (Why.AMBIGUOUS, Why.SILENT))[known]
-    unknown, failed = unknown_cables(wiring)[known] - reported, _failed(wiring)
+    open_ = unknown_cables(wiring, (Why.NIC_OPEN,))[known]  # counted as `places_by_name`
+    unknown, failed = unknown_cables(wiring)[known] - reported - open_, _failed(wiring)
     quiet = wiring.read[known] & ~wiring.hears[known]
     quiet &= _linked(wiring, quiet)
     away = {code: why for code, why in unpolled(round, "lldp").items() if quiet[code]}
