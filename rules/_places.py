@@ -103,32 +103,6 @@ def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
     return count
 
 
-def places_by_name(wiring: Wiring) -> Codes:
-    """The number of switch ports that hear each device by its name alone, shape (devices,): its port is unknown. From
-    two such ports on, the answers do not show which of its ports is in which place.
-    """
-    heard = wiring.heard[: len(wiring.index.ports)]
-    ports = np.flatnonzero((heard >= 0) & (wiring.partner[: len(heard)] < 0))
-    tier = np.array([*wiring.index.devices.tier, NONE], dtype=np.int64)
-    ports = ports[tier[wiring.index.ports.device_of(ports)] > 0]
-    return np.bincount(heard[ports], minlength=len(wiring.index.devices.names))
-
-
-def unknown_among(wiring: Wiring, value: Codes) -> Iterator[NotEvaluated]:
-    """Hosts whose cables may be on each other's rails or planes, the `value` by cable, and look right."""
-    index = wiring.index
-    by_name = np.flatnonzero(places_by_name(wiring)[: index.devices.planned] > 1)
-    hosts = tuple(
-        index.devices.names[code]
-        for code in by_name.tolist()
-        if len(np.unique(value[index.from_host & (index.a_device == code)])) > 1
-    )
-    if hosts:
-        many = f"{len(hosts)} hosts ({some(hosts, more=', ...')})"
-        why = f"{many} are seen by name alone: which of a host's NICs is on which leaf is unknown"
-        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts, rest_evaluated=True)
-
-
 _NOT_SEEN = {
     Why.SILENT: "both ends run LLDP, and neither sees the other",
     Why.NOT_READ: "neither end could be read",
@@ -137,6 +111,7 @@ _NOT_SEEN = {
     Why.PENDING: "the host is down",
     Why.UNNUMBERED: "the discovery has their switch as several nodes whose ports the plan does not number",
     Why.CONTRADICTED: "the plan is wrong there, see `truerail plan lint`",
+    Why.NIC_OPEN: "their leaf hears the right host, and not which of its NICs",
     Why.UNNAMED: "the plan names ports that their devices do not have",
     Why.UNDECIDED: "without a plan too few hosts show their rail",
 }

@@ -43,9 +43,10 @@ import numpy.typing as npt
 
 from rules._examples import hears, no_carrier, up
 from rules._links import not_polled, unpolled
-from rules._places import places_by_name, unknown_cables
+from rules._places import unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
+from truerail.analysis.cabling.port_pairs import places_by_name
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Severity, Transport
@@ -76,12 +77,13 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
     devices = wiring.index.devices
     known = slice(0, devices.planned)
     reported = unknown_cables(wiring, (Why.AMBIGUOUS, Why.SILENT))[known]
-    unknown, failed = unknown_cables(wiring)[known] - reported, _failed(wiring)
+    open_ = unknown_cables(wiring, (Why.NIC_OPEN,))[known]  # counted as `places_by_name`
+    unknown, failed = unknown_cables(wiring)[known] - reported - open_, _failed(wiring)
     quiet = wiring.read[known] & ~wiring.hears[known]
     quiet &= _linked(wiring, quiet)
     away = {code: why for code, why in unpolled(round, "lldp").items() if quiet[code]}
     quiet[list(away)] = False
-    listened, by_name = wiring.listened[known], places_by_name(wiring)[known]
+    listened, by_name = wiring.listened[known], places_by_name(wiring.index, wiring.heard, wiring.partner)[known]
     for code in np.flatnonzero(quiet).tolist():
         name, error = devices.names[code], failed.get(code, "")
         nameless = int(by_name[code]) if by_name[code] > 1 and devices.is_host(code) else 0

@@ -36,7 +36,7 @@ compare the plan first.
 from collections.abc import Iterator
 
 from rules._examples import hears
-from rules._places import Misplaced, Places, places, unknown_among, unseen_cables
+from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
@@ -56,7 +56,7 @@ def nic_on_wrong_rail(round: Round) -> Iterator[Finding]:
             action=f"Move the cable to {index.b_port(cable)}, unless its cause says otherwise: it may be half of a "
             "swap, or a label.",
         )
-    report_not_evaluated([*unseen_cables(wiring, index.from_host), *unknown_among(wiring, index.rail)])
+    report_not_evaluated(unseen_cables(wiring, index.from_host))
 
 
 def _whose(sorted_: Places, cable: int) -> str:
@@ -136,9 +136,10 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "Two swapped cables of one rail stay on it.",
+        "Two cables of one rail may be swapped: both leaves hear their host's DPU.",
         "gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1",
         {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
+        unknown=True,
     ),
     Case(
         "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",

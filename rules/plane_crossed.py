@@ -28,7 +28,7 @@ has to move.
 from collections.abc import Iterator
 
 from rules._examples import hears
-from rules._places import Misplaced, places, unknown_among, unseen_cables
+from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
@@ -50,7 +50,7 @@ def plane_crossed(round: Round) -> Iterator[Finding]:
             "swapped.",
         )
     of_a_plane = wiring.index.from_host & (wiring.index.plane >= 0)
-    report_not_evaluated([*unseen_cables(wiring, of_a_plane), *unknown_among(wiring, wiring.index.plane)])
+    report_not_evaluated(unseen_cables(wiring, of_a_plane))
 
 
 PLAN = """

@@ -1,13 +1,15 @@
 """A NIC cannot reach the peers of its rail.
 
 ## Why it matters
-In a rail-only fabric (no switches above the leaves) a rail is one switch, and nothing leads from one rail to another.
+In a rail-only fabric (no switches above the leaves), and where each rail has spines of its own, nothing leads from one
+rail to another.
 NCCL goes over another rail's NIC on the sending side only (PXN), so a receiver whose NIC is off its rail is not
 reached: the job does not become slow, it fails.
 
 ## How it is detected
-The plan has no cable between switches, and every cable of a host on one rail is missing or is seen on something else
-than the planned leaf's ports of this rail. The peers are the other planned hosts on this leaf and rail.
+The plan has no way from one rail to another, and every cable of a host on one rail is missing or is seen on something
+else than the switches of this rail. The peers are the other planned hosts of this rail that its leaf leads to. A leaf
+with no link to the rest of its rail cuts its hosts from theirs.
 
 ## What to do
 Repair the cable that the finding on this port names (CAB001, CAB003, CAB004, NIC003). Until then keep jobs off this
@@ -17,10 +19,11 @@ host.
 - `link-down`: one cable. Reseat, then replace it (CAB003).
 - `gpu-nic-order`: two NICs' names or cables. Confirm on the host before anything moves (CAB001).
 - `cable-move`: one plug is in a wrong place. Make the listed move.
+- `no link leads from`: its hosts are all right, and its uplinks are down. Repair one (CAB003).
 - `is not connected`: keep jobs off this host until the cable is back: NCCL has no other way here.
 
 ## False positives
-Only fabrics without switches above the leaves have this rule: a spine that is missing in the plan makes it fire.
+Only fabrics in which no switch leads from rail to rail have this rule: a spine that the plan lacks makes it fire.
 """
 
 from collections.abc import Iterator
@@ -30,6 +33,7 @@ import numpy as np
 from rules._examples import down, hears, up
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
+from truerail.analysis.explained import connected_parts, planned_parts, rails_apart
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
@@ -39,13 +43,15 @@ from truerail.model.index import PlanIndex
 
 @rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
 def rail_cut(round: Round) -> Iterator[Finding]:
-    """Hosts that are off a rail, where no spine leads round it."""
+    """Hosts that are off a rail, where no switch leads round it."""
     sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
-    if not index.from_host.all():
+    if not round.plan.once(rails_apart):
         return
-    cut = _cut(sorted_)
-    for cable, peers in zip(cut.tolist(), _peers(index)[cut].tolist() if len(cut) else (), strict=True):
+    parts = round.plan.once(planned_parts)
+    yield from _split(sorted_, parts)
+    cut = _cut(sorted_, parts)
+    for cable, peers in zip(cut.tolist(), _peers(index, parts)[cut].tolist() if len(cut) else (), strict=True):
         if not peers:
             continue
         port, leaf, rail = index.a_port(cable), index.b_port(cable).device, int(index.rail[cable])
@@ -54,8 +60,8 @@ def rail_cut(round: Round) -> Iterator[Finding]:
         yield sorted_.found(
             rail_cut,
             cable,
-            summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} on {leaf}; "
-            "there is no other path, and NCCL drops the connection",
+            summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} behind "
+            f"{leaf}; there is no other path, and NCCL drops the connection",
             action=f"Move {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
             confidence=wiring.confidence(cable) or ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(index.b[cable])),
@@ -63,11 +69,35 @@ def rail_cut(round: Round) -> Iterator[Finding]:
         )
 
 
-def _cut(sorted_: Places) -> Codes:
+def _split(sorted_: Places, parts: Codes) -> Iterator[Finding]:
+    """Leaves from which no link, sure or unknown, leads to the hosts of their rail on other leaves."""
+    w, index = sorted_.wiring, sorted_.wiring.index
+    end = np.where((w.state == State.WRONG) & (sorted_.at >= 0), sorted_.at, index.b_device)
+    linked = connected_parts(index, end, w.state != State.MISSING, len(index.devices.names))
+    railed = np.flatnonzero(index.from_host & (index.rail >= 0))
+    for leaf in np.unique(index.b_device[railed]).tolist():
+        whole = railed[parts[index.b_device[railed]] == parts[leaf]]
+        beyond = whole[linked[index.b_device[whole]] != linked[leaf]]
+        if len(beyond):
+            name, rail = index.devices.names[leaf], int(index.rail[beyond[0]])
+            lost = len(np.unique(index.a_device[beyond]))
+            yield rail_cut.found(
+                name,
+                rail=rail,
+                summary=f"no link leads from {name} to {lost} hosts of rail {rail} on other leaves; "
+                "there is no other path, and NCCL drops the connection",
+                action=f"Repair an uplink of {name}, or of the leaves that it does not reach.",
+                detail=(("peers", lost),),
+            )
+
+
+def _cut(sorted_: Places, parts: Codes) -> Codes:
     """The first cable of each host and rail all of whose cables are off the rail."""
     w, index = sorted_.wiring, sorted_.wiring.index
     gone = (w.state == State.MISSING) & (w.why != Why.DISABLED)
-    off = gone | (sorted_.kind == Misplaced.RAIL) | (sorted_.kind == Misplaced.STRANGER)
+    known = (sorted_.at >= 0) & (sorted_.at < len(parts))
+    other = ~known | (parts[np.where(known, sorted_.at, 0)] != parts[index.b_device])
+    off = gone | ((sorted_.kind == Misplaced.RAIL) & other) | (sorted_.kind == Misplaced.STRANGER)
     if not off.any():
         return np.empty(0, dtype=np.int64)
     _, first, group = np.unique(index.a_device << 16 | (index.rail + 1), return_index=True, return_inverse=True)
@@ -76,9 +106,9 @@ def _cut(sorted_: Places) -> Codes:
     return np.sort(cut[index.rail[cut] >= 0])
 
 
-def _peers(index: PlanIndex) -> Codes:
-    """How many other hosts the plan has on the leaf and rail of each cable, shape (cables,)."""
-    _, where = np.unique(index.b_device << 16 | (index.rail + 1), return_inverse=True)
+def _peers(index: PlanIndex, parts: Codes) -> Codes:
+    """How many other hosts of the rail the plan has behind the leaf of each cable, shape (cables,)."""
+    _, where = np.unique(parts[index.b_device] << 16 | (index.rail + 1), return_inverse=True)
     _, first = np.unique(where << 32 | index.a_device, return_index=True)  # a host with two planes counts once
     return np.asarray(np.bincount(where[first])[where] - 1)
 
@@ -94,14 +124,28 @@ _TWO_PLANES = """
     gpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1
     gpu-2/nic0p0 leaf-0/swp2 rail=0 plane=0
 """
+_OWN_SPINES = f"""{PLAN}
+    gpu-3/nic0 leaf-2/swp1 rail=0
+    leaf-0/swp9 spine-0/swp1
+    leaf-2/swp9 spine-0/swp2
+    leaf-1/swp9 spine-1/swp1
+"""
 _SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")]}
 
 FIRES = (
     Case("Two cables of a host are swapped in a fabric without spines.", facts=_SWAPPED, finds="gpu-1/nic0 gpu-1/nic1"),
+    Case("Each rail has a spine of its own.", _OWN_SPINES, _SWAPPED, finds="gpu-1/nic0 gpu-1/nic1"),
+    Case(
+        "A leaf has no link to the rest of its rail.",
+        _OWN_SPINES,
+        {"leaf-0": [down("swp9")], "leaf-2": [up("swp9")]},
+        finds="leaf-0 leaf-2",
+    ),
     Case("A NIC has no link.", facts={"gpu-1": [down("nic0"), up("nic1")], "leaf-0": []}, finds="gpu-1/nic0"),
 )
 
 QUIET = (
+    Case("Another leaf of the rail is on the rail.", _OWN_SPINES, {"gpu-1": [hears("nic0", "leaf-2/swp5")]}),
     Case("With spines there is another path.", PLAN + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
     Case("One plane of the rail is left.", _TWO_PLANES, {"gpu-1": [down("nic0p0"), up("nic0p1")]}),
     Case(

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.draws import draws
-from tests.followed import both_ways, followed
+from tests.followed import followed
 from tests.small_fabric import World, make_plan
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.round import Round
@@ -17,6 +17,7 @@ from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
+from truerail.verify import both_ways
 
 
 def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
@@ -166,7 +167,7 @@ def test_a_cable_moved_back_over_right_ones_is_not_of_the_block() -> None:
     assert [str(move.cable) for move in kinds[CauseKind.CABLE_MOVE].moves] == [str(nic(12, 1))]
     assert "not found" not in kinds[CauseKind.CABLE_MOVE].summary
     assert [move.after for move in kinds[CauseKind.PORT_SHIFT].moves] == ["the cable of h12/nicb is moved", "", "", ""]
-    followed(world.where, causes)
+    followed(world.plan, world.where, causes)
 
 
 @pytest.mark.parametrize("by_inventory", [False, True])
@@ -303,7 +304,7 @@ def test_moves_never_touch_a_right_cable_and_lead_to_the_plan(order: list[int], 
         for move in (*cause.moves, *(m for a in cause.alternatives for m in a.moves)):
             if cause.moves:
                 assert world.where[move.cable] != world.plan.peer_of(move.cable)
-    here = followed(world.where, causes)
+    here = followed(world.plan, world.where, causes)
     if not any(c.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER) for c in causes):
         assert here == both_ways({c.a: c.b for c in world.plan.cables})
         assert sum(len(c.moves) for c in causes) == len(wiring.cables(State.WRONG))
@@ -328,9 +329,9 @@ def test_each_move_of_shifted_swapped_and_lost_cables_goes_to_a_free_port(random
     taken = Counter(world.where.values())
     world.where |= {cable: None for cable, place in world.where.items() if taken[place] > 1}
     causes = causes_of(world)[1]
-    here = followed(world.where, causes)
+    here = followed(world.plan, world.where, causes)
     if not any(cause.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER) for cause in causes):
-        assert {cable: here[cable] for cable in planned} == {c: p and planned[c] for c, p in world.where.items()}
+        assert {cable: here.get(cable) for cable in planned} == {c: p and planned[c] for c, p in world.where.items()}
 
 
 def test_what_sits_in_a_shifted_block_moves_with_it_or_before_it() -> None:
@@ -342,7 +343,7 @@ def test_what_sits_in_a_shifted_block_moves_with_it_or_before_it() -> None:
     cause = only(causes_of(world)[1])
     assert (cause.kind, len(cause.moves)) == (CauseKind.PORT_SHIFT, 7)
     assert cause.summary.startswith("4 cables on leaf-1 are 1 port too high: swp3 to swp7 is one shifted block, and 3")
-    assert followed(world.where, [cause]) == both_ways({cable.a: cable.b for cable in world.plan.cables})
+    assert followed(world.plan, world.where, [cause]) == both_ways({cable.a: cable.b for cable in world.plan.cables})
 
 
 @settings(max_examples=30, deadline=None)

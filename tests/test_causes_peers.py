@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from rules._examples import hears
 from tests.draws import draws
 from tests.each import each
-from tests.followed import both_ways, followed
+from tests.followed import followed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import Cable, CableState, CauseKind, Device, Evaluation, Neighbor, Plan, Port, Role
 from truerail.rounds import evaluate
 from truerail.testing.cases import scene
+from truerail.verify import both_ways
 
 
 def ring(hosts: int) -> Plan:
@@ -50,7 +51,7 @@ def test_exchanged_plugs_at_one_host_of_a_ring_are_one_swap_there() -> None:
     (cause,) = found(plan, far).causes
     assert (cause.kind, cause.subjects) == (CauseKind.CABLE_SWAP, ("h0/p1", "h2/p0"))
     assert {(str(move.source), str(move.target)) for move in cause.moves} == {("h1/p1", "h1/p0"), ("h1/p0", "h1/p1")}
-    assert followed(far, [cause]) == both_ways({cable.a: cable.b for cable in plan.cables})
+    assert followed(plan, far, [cause]) == both_ways({cable.a: cable.b for cable in plan.cables})
 
 
 @each("plan", [ring(5), ring(8), mesh(4), mesh(5)])
@@ -67,7 +68,7 @@ def test_exchanged_names_are_asked_about_and_nothing_moves(plan: Plan) -> None:
     assert "serial numbers" in cause.to_confirm
     (other,) = cause.alternatives
     as_moves = replace(cause, moves=other.moves, kind=CauseKind.BUNDLE_SWAP)
-    assert followed(renamed, [as_moves]) == both_ways({cable.a: cable.b for cable in plan.cables})
+    assert followed(plan, renamed, [as_moves]) == both_ways({cable.a: cable.b for cable in plan.cables})
 
 
 @settings(max_examples=draws(60, 3000), deadline=None)
@@ -86,6 +87,6 @@ def test_exchanged_plugs_are_put_right_with_one_move_for_each_wrong_cable(
         cable.a for cable in plan.cables if now[cable.a] != cable.b
     }
     if not any(cause.kind is CauseKind.HOST_SWAP for cause in evaluation.causes):
-        assert followed(far, evaluation.causes) == planned
+        assert followed(plan, far, evaluation.causes) == planned
         moves = [move for cause in evaluation.causes for move in cause.moves]
         assert len(moves) == sum(planned[here] != there for here, there in far.items())

@@ -88,7 +88,8 @@ def test_cables_of_one_host_in_each_others_places_are_said_to_be_unknown(kind: C
     assert said[cause.cables[0].device] == 4
     score = behaviour_score(made, evaluation)
     assert (score.causes_unknown, score.causes_missed, score.problems) == (1, 0, [])
-    passed = replace(evaluation, findings=())
+    assert {evaluation.cable_states[port] for port in cause.cables} == {CableState.UNKNOWN}
+    passed = replace(evaluation, findings=(), cable_states=dict.fromkeys(evaluation.cable_states, CableState.RIGHT))
     assert behaviour_score(made, passed).causes_missed == 1  # no one says that it may be so
 
 

@@ -2,7 +2,7 @@
 cable known or unknown, and one of the cables as they really are in the simulator.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -10,15 +10,21 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.accuracy.orders import heard, rails_apart
 from tests.draws import draws
+from tests.each import each
 from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, all_hosts, shown, simulated
+from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port
 from truerail.questions.job import job
 from truerail.questions.job_answer import Pairs
 from truerail.questions.pairs import count_pairs, joined
+from truerail.questions.path import path
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
+from truerail.rounds import publication_of
 from truerail.simulator import VARIANTS, Fault, Shape, Simulation
+from truerail.verify import both_ways
 
 SHAPES = (RAIL_ONLY, SPINES, PODS, PLANES, SHARED, STRIDED, Shape(hosts=9, pods=3, rails=2, spines=0))
 KINDS = [kind for kind in VARIANTS if kind is not CauseKind.UNREACHABLE]
@@ -200,3 +206,41 @@ def test_a_job_meets_what_is_really_plugged(shape: Shape, kinds: list[CauseKind]
     # names or bundles swapped: where the evidence leaves that open, so is what is really plugged
     assume(not any(cause.alternatives for cause in publication.evaluation.causes))
     assert job(publication, all_hosts(publication)).pairs == in_truth(simulation)
+
+
+@each(
+    "taken, pairs, cut, hosts",
+    [
+        ((), 0, [], ()),
+        (("h0/n0",), 7, ["h0/n0"], ("h0", "h3")),
+        (("l0-0/swp50",), 0, [], ()),
+        (("l0-0/swp50", "l0-0/swp51"), 16, ["l0-0", "l0-1"], ("h0", "h1")),
+    ],
+)
+def test_rails_with_spines_of_their_own_are_cut_for_job_path_and_rule_alike(
+    taken: Sequence[str], pairs: int, cut: Sequence[str], hosts: Sequence[str]
+) -> None:
+    plan = rails_apart(8, 3)
+    far = both_ways({cable.a: cable.b for cable in plan.cables})
+    for port in taken:
+        device, _, name = port.partition("/")
+        far.pop(far.pop(Port(device, name)))
+    publication = publication_of(Round(plan, heard(plan, far, "").snapshot))
+    found = [one.subject for one in publication.evaluation.findings if one.rule == "RAL003"]
+    assert (sorted(found), job(publication, "h[0-7]").pairs.cut) == (cut, pairs)
+    if hosts:
+        (way,) = path(publication, *hosts, 0).rails
+        assert way.summary.startswith("Cut:")
+        assert way.stays is False
+
+
+def test_another_leaf_of_a_rail_with_spines_of_its_own_is_on_the_rail() -> None:
+    plan = rails_apart(8, 3)
+    far = {cable.a: cable.b for cable in plan.cables}
+    one, other = Port("h0", "n0"), Port("h1", "n0")
+    far[one], far[other] = far[other], far[one]
+    publication = publication_of(Round(plan, heard(plan, both_ways(far), "").snapshot))
+    pairs = job(publication, "h[0-7]").pairs
+    assert (pairs.same_rail, pairs.rerouted, pairs.cut) == (pairs.total, 0, 0)
+    assert path(publication, "h0", "h2", 0).rails[0].stays
+    assert not [one for one in publication.evaluation.findings if one.rule == "RAL003"]

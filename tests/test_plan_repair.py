@@ -8,9 +8,11 @@ from itertools import pairwise
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.accuracy.orders import heard, ring
 from tests.oncall_fabrics import PLANES, RAIL_ONLY, SPINES, published, shown
 from tests.test_drain import Announced
 from truerail.analysis.published import EvaluatedRound, Published
+from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import NOTHING_YET, CableState, CauseKind, Port
@@ -20,7 +22,9 @@ from truerail.questions.plan_repair import QUESTION, plan_repair
 from truerail.questions.plan_repair_answer import Repair, RepairPlan
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
+from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, simulate
+from truerail.verify import both_ways
 from truerail.views.plain import answer_from_json, as_json
 
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)
@@ -64,6 +68,19 @@ def test_a_link_that_is_down_is_repaired_under_a_job_and_a_live_one_is_not() -> 
     host = live.interrupts
     idle = ",".join(f"gpu-00{number}" for number in range(1, 9) if f"gpu-00{number}" != host)
     assert of_kind(asked(both(), f"llama={idle}"), CauseKind.DEGRADED_LINK).when == "now"
+
+
+def test_a_cable_between_hosts_waits_for_the_jobs_at_both_ends() -> None:
+    plan = ring(5)
+    far = {cable.a: cable.b for cable in plan.cables}
+    far |= {Port("h0", "p1"): Port("h4", "p0"), Port("h3", "p1"): Port("h1", "p0")}
+    hall = heard(plan, both_ways(far), "exchanged at h1 and h4")
+    publication = publication_of(Round(plan, hall.snapshot))
+    (cause,) = publication.evaluation.causes
+    ends = {end.device for move in cause.moves for end in (move.cable, move.source, move.target)}
+    assert {"h1", "h4"} <= ends
+    for host in plan.devices:
+        assert (asked(publication, f"llama={host}").repairs[0].when == "now") is (host not in ends), (host, ends)
 
 
 def test_without_jobs_only_what_interrupts_nothing_is_done_now() -> None:

@@ -39,6 +39,7 @@ from truerail.model.maintained import Maintained
 from truerail.model.names import folded, natural_key, printable
 from truerail.plans.linting import contradictions
 from truerail.rule_faults import without_culprit
+from truerail.verify import proven
 
 _ONE_ROUND = "it needs the counters of two rounds or more, at most 15 minutes apart"
 _UNPLANNED = "CAB009"
@@ -75,7 +76,7 @@ def evaluate(
             verdicts.append(verdict)
             findings += found
     ordered = _ordered(findings)
-    causes = explain(round, ordered, work)
+    causes = proven(wiring, explain(round, ordered, work))
     explained = Explained(round, ordered, causes, tuple(verdicts))
     joined: list[Finding] = []
     for rule in wanted:
@@ -99,6 +100,7 @@ def evaluate(
             *notes,
             *(f"{one.words}." for one in wiring.identity.fit.matches if not one.open),
             *_notes(wiring),
+            *(f"{one.id} is a fault of truerail: please report it with this capture" for one in causes if one.unproven),
             *_unplanned(ordered),
             *_probed(round),
         ),
@@ -124,7 +126,7 @@ def evaluate_further(evaluation: Evaluation, round: Round, codes: Collection[str
     rest = [one for one in evaluation.findings if one.rule not in codes]
     joined = [one for one in rest if all_rules()[one.rule].after_causes]
     before = [one for one in rest if not all_rules()[one.rule].after_causes]
-    causes = with_explained(explain(round, _ordered([*before, *found])), joined)
+    causes = with_explained(proven(round.cabling, explain(round, _ordered([*before, *found]))), joined)
     findings = _ordered([*rest, *with_actions(found, causes)])
     return replace(evaluation, findings=findings, causes=causes, verdicts=tuple(verdicts.values()))
 

@@ -9,9 +9,10 @@ import numpy as np
 from truerail.analysis.affected import affected_cables, hidden_by_names, hosts_hurt, hosts_in_doubt
 from truerail.analysis.cabling import State
 from truerail.analysis.round import Round
-from truerail.model.columns import NONE, Codes, Mask, grouped
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, grouped
 from truerail.model.finding import Cause, Finding, Severity, Verdict
-from truerail.model.index import PlanIndex
+from truerail.model.index import PlanColumns, PlanIndex
+from truerail.model.plan import Plan
 
 HURT_BY = "hurt_by"
 """The field of a finding's detail with the key of the cause that explains it."""
@@ -105,7 +106,25 @@ def with_explained(causes: Iterable[Cause], findings: Iterable[Finding]) -> tupl
     )
 
 
-def connected_parts(index: PlanIndex, end: Codes, use: Mask, size: int) -> Codes:
+def rails_apart(plan: Plan) -> bool:
+    """Whether the plan has no way from one rail to another: no switch above the leaves, or none that two rails share.
+    Then NCCL cannot go round what is off its rail.
+    """
+    columns, parts = plan.once(PlanColumns), plan.once(planned_parts)
+    if columns.from_host.all():
+        return True
+    railed = columns.from_host & (columns.rail >= 0)
+    part, rail = distinct_pairs(parts[columns.b_device[railed]], columns.rail[railed])
+    return len(np.unique(rail)) > 1 and len(np.unique(part)) == len(part)
+
+
+def planned_parts(plan: Plan) -> Codes:
+    """Numbers the parts of the switches that planned links connect, shape (devices,)."""
+    columns = plan.once(PlanColumns)
+    return connected_parts(columns, columns.b_device, columns.b_device >= 0, len(plan.devices))
+
+
+def connected_parts(index: PlanIndex | PlanColumns, end: Codes, use: Mask, size: int) -> Codes:
     """Numbers the connected parts of the switches, shape (devices,): union by the smaller number."""
     part = list(range(size))
 

@@ -69,6 +69,7 @@ def swapped_peers(s: ObservedLinks, wiring: Wiring) -> Iterator[CauseCandidate]:
 def _draft(s: ObservedLinks, rows: Codes, hosts: tuple[int, int], before: Sequence[Relabelling]) -> CauseCandidate:
     names = names_of_devices(s.index, hosts)
     both = joined_names(names)
+    rows = rows[np.argsort(s.slots.of[s.taken_for[rows]], kind="stable")]  # each plug with that in its place
     steps = moves_on(s, rows.tolist(), before)
     s.place[rows] = s.index.b[s.taken_for[rows]]
     return CauseCandidate(

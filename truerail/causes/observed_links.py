@@ -94,7 +94,8 @@ class ObservedLinks:
     def of(cls, wiring: Wiring) -> "ObservedLinks":
         """All cables of a wiring that are seen at a port."""
         index, place = turned(wiring)
-        seen = np.flatnonzero((place >= 0) & np.isin(wiring.state, [State.RIGHT, State.WRONG]))
+        known = np.isin(wiring.state, [State.RIGHT, State.WRONG]) | (place != wiring.place)
+        seen = np.flatnonzero((place >= 0) & known)
         places = place[seen]
         sure = np.maximum(wiring.sure[index.a[seen]], wiring.sure[places])
         return cls(index, Slots(index), seen, seen.copy(), places.copy(), places.copy(), sure, _labels(wiring))

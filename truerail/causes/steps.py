@@ -73,7 +73,7 @@ def search(wiring: Wiring, findings: Sequence[Finding]) -> tuple[list[CauseCandi
         gain = int(wrong - np.count_nonzero(found.links.wrong))
         taken.append(Taken(step.__name__.strip("_"), len(drafts), len(cables), gain))
         found.drafts += drafts
-    return joined_trunks(wiring.index, _one_order(found.drafts)), taken
+    return joined_trunks(found.links.index, _one_order(found.drafts)), taken
 
 
 def _strangers(found: Search) -> Iterator[CauseCandidate]:
@@ -163,11 +163,15 @@ def _pairs(found: Search) -> Iterator[CauseCandidate]:
 
 
 def _absent(found: Search) -> Iterable[CauseCandidate]:
-    """Links without a signal, and devices that do not answer, unless they do under another name."""
+    """Links without a signal, and devices that do not answer, unless they do under another name; no cable that another
+    cause has found.
+    """
     wiring = found.wiring
+    moved = {cable for draft in found.drafts if draft.moves for cable in draft.cables}
     standing = {stranger.true for stranger in found.renamed}
     standing |= {switch for switch, _ in wiring.identity.contested.values()}
-    return absent_drafts(wiring, found.findings, {wiring.index.devices.names[code] for code in standing})
+    drafts = absent_drafts(wiring, found.findings, {wiring.index.devices.names[code] for code in standing})
+    return [one for one in drafts if not one.cables or not moved.issuperset(one.cables)]
 
 
 STEPS: Sequence[Callable[[Search], Iterable[CauseCandidate]]] = (

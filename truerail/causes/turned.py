@@ -1,5 +1,7 @@
-"""Cables between two hosts, or two switches of one tier, have no lower end: which plug of each is to move.
+"""Which plug of each wrong cable is to move, where that is not the upper one of all.
 
+Cables between two hosts, or two switches of one tier, have no lower end. Nor do those of a chain in which a lower end
+is found at another's lower end: a host's plug and an uplink's are exchanged at their leaf.
 A cable in a wrong place is seen at both of its ends, in the places of two planned cables; each would move another plug
 of it. So its planned cable is turned where needed: along a chain of places, each cable keeps the plug that the next one
 does not take. Of the two ways to do so, that with more plugs that stay at their device is the shorter walk.
@@ -17,14 +19,15 @@ from truerail.model.index import PlanIndex
 
 
 def turned(wiring: Wiring) -> tuple[PlanIndex, Codes]:
-    """The plan and the places of its cables, both as they are if no cable between peers is wrong."""
+    """The plan and the places of its cables, both as they are if no lower end is found at a lower one."""
     index = wiring.index
     tier = index.devices.tiers
     peers = (tier[index.a_device] == tier[index.b_device]) & (tier[index.a_device] != NONE)
-    wrong = np.flatnonzero(peers & (wiring.state == State.WRONG))
+    alike = np.isin(wiring.partner[index.a], index.a) | np.isin(wiring.partner[index.b], index.b)
+    wrong = np.flatnonzero((peers & (wiring.state == State.WRONG)) | (alike & (wiring.state != State.UNKNOWN)))
     if not len(wrong):
         return index, wiring.place
-    a, b = index.a[peers].tolist(), index.b[peers].tolist()
+    a, b = index.a.tolist(), index.b.tolist()
     far = dict(zip([*a, *b], [*b, *a], strict=True))
     kept: set[int] = set()
     met: set[int] = set()
@@ -33,7 +36,7 @@ def turned(wiring: Wiring) -> tuple[PlanIndex, Codes]:
             ways = _ways(wiring, far, port)
             met |= {*ways[0], *ways[1]}
             kept |= min(ways, key=lambda way: _walks(wiring, far, way))
-    turn = peers & ~np.isin(index.a, [*kept]) & np.isin(index.b, [*kept])
+    turn = ~np.isin(index.a, [*kept]) & np.isin(index.b, [*kept])
     return _with(index, turn), np.where(turn, wiring.partner[index.b], wiring.place)
 
 

@@ -28,6 +28,7 @@ from truerail.cli import (
     schema,
     serve,
     token,
+    verify,
     watch,
 )
 
@@ -35,7 +36,7 @@ GROUPS = {
     "Check": "check capture probe watch",
     "On call": "status where why path storm rails counters timeline diff blast drain ack maintenance",
     "Jobs": "job jobs gate nccl lint-topology export",
-    "Repair": "plan-repair repair-diff",
+    "Repair": "plan-repair repair-diff verify",
     "Plan": "plan inventory",
     "Serve": "serve demo token bus agent notify monitoring query mcp",
 }
@@ -102,6 +103,7 @@ app.command("serve", short_help="Run the service: journal, page, API and metrics
 app.command("demo", short_help="Run the service on a simulated, changing fabric.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
 app.command("schema", short_help="Print the JSON Schema of a file, for editors.")(schema.schema)
+app.command("verify", short_help="Replay the orders of moves of a report.")(verify.verify)
 app.command("licenses", short_help="Print the licenses of truerail and its packages.")(licenses.licenses)
 app.command("token", short_help="Create an API token.")(token.token)
 app.add_typer(inventory.app, name="inventory")

@@ -80,9 +80,13 @@ class Finding:
         return self.subject.partition("/")[0]
 
 
+UNPROVEN = "its order of moves cannot be followed"
+"""Part of the summary of a cause whose order was refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Unplug the cable of `cable` (its end nearer to the GPUs) from `source` and plug it into `target`.
+    """Unplug the cable of `cable` (the end that stays, with its present name) from `source` and plug it into `target`.
 
     `after` describes the repairs that must come first; both ports then have their names after these repairs.
     `after_causes` are the keys of the causes to repair first.
@@ -141,6 +145,11 @@ class Cause:
         of the cables that may be wrong.
         """
         return CAUSE_KINDS[self.kind].exchange and bool(self.alternatives) and not self.moves
+
+    @property
+    def unproven(self) -> bool:
+        """Whether it had an order of moves that the replay refused (`truerail.verify`)."""
+        return UNPROVEN in self.summary
 
     @property
     def key(self) -> str:

@@ -172,7 +172,7 @@ def drain(hurt: Hurt) -> str:
     if not hurt.hosts:
         return "No host depends on it: it can be taken out of service."
     if hurt.rail_only and hurt.pairs_cut:
-        return f"Not under jobs: the fabric is rail-only, and jobs across {named(hurt.below)} would fail{_on(hurt)}."
+        return f"Not under jobs: no way leads round a rail, and jobs across {named(hurt.below)} would fail{_on(hurt)}."
     left = sorted(set(hurt.of_rails) - set(hurt.rails))
     if hurt.share >= 1 or not (left or hurt.share < 1):
         return f"Drain the jobs of {named(hurt.below)} first: no bandwidth remains for them."

@@ -7,7 +7,7 @@ On a rail, two hosts are on the *same rail* if, on one plane, both are on leaves
 one leaf, even the wrong one (if all cables of two leaves are swapped, only the labels are wrong). Otherwise traffic is
 rerouted only if each reaches the other's NIC: senders may use any of their NICs (PXN hands the data over NVLink to the
 GPU of that NIC), receivers cannot choose: they are reached where their rail's NIC is, or, if that has no link, where
-their other NICs are. Without a switch above the leaves no path leads from rail to rail, and the pair is cut (see rule
+their other NICs are. Where no path leads from rail to rail, the pair is cut (see rule
 RAL003). A pair counts as the worse of its two directions.
 """
 
@@ -70,9 +70,10 @@ def on_rail(standing: RailStatus, cables: Codes, rail: int) -> OnRail:
     column = np.array([slots[place] for place in places], dtype=np.int64)
     sure, maybe = (np.full((len(hosts), 2, len(slots)), NONE, dtype=np.int64) for _ in range(2))
     end, stand = standing.end[chosen], standing.stand[chosen]
+    apart = standing.rail_only  # whatever leads to the switches of a rail then stays within it
     for table, part, stands, ends in (
-        (sure, standing.certain, stand == Stand.ON, stand != Stand.UNKNOWN),
-        (maybe, standing.possible, stand != Stand.OFF, np.ones(len(chosen), dtype=bool)),
+        (sure, standing.certain, (stand == Stand.ON) | (apart & (stand == Stand.OFF)), stand != Stand.UNKNOWN),
+        (maybe, standing.possible, (stand != Stand.OFF) | apart, np.ones(len(chosen), dtype=bool)),
     ):
         table[row, 0, column] = np.where(stands & (end >= 0), part[end], NONE)
         table[row, 1, column] = np.where(ends, end, NONE)

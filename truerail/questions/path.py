@@ -82,7 +82,7 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
     if way.reaches and way.steps:
         return f"It leaves its rail at {way.leaves_at} and crosses {_over(view, way.steps)}: {why}."
     if standing.rail_only:
-        return f"Cut: {why}. No switch connects the leaves, so NCCL drops the connection."
+        return f"Cut: {why}. No switch leads there from another rail, so NCCL drops the connection."
     return f"No path on this rail: {why}. NCCL uses another NIC (PXN), if there is one."
 
 
@@ -248,7 +248,7 @@ def _way(view: View, standing: RailStatus, ends: _Ends, rail: int) -> Way:
     steps = between(standing, *leaves)
     perhaps = steps is None and between(standing, *leaves, maybe=True) is not None
     off = [leaf for leaf, how in zip(leaves, stand, strict=True) if how == Stand.OFF]
-    if off and leaves[0] != leaves[1]:
+    if off and leaves[0] != leaves[1] and not (standing.rail_only and steps):
         name = view.index.devices.names[off[0]]
         return Way(rail, ends.source, ends.target, steps, None if unknown else False, name, reaches=steps is not None)
     reaches = steps is not None

@@ -18,7 +18,7 @@ import numpy as np
 from rules._places import Misplaced, Places, places
 from truerail.analysis.affected import hidden_by_names
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.explained import connected_parts
+from truerail.analysis.explained import connected_parts, rails_apart
 from truerail.analysis.published import EvaluatedRound
 from truerail.model import Evaluation
 from truerail.model.cause_kinds import CAUSE_KINDS
@@ -88,8 +88,8 @@ class RailStatus:
 
     @property
     def rail_only(self) -> bool:
-        """Whether there is no switch above the leaves."""
-        return bool(self.index.from_host.all())
+        """Whether the plan has no way from one rail to another."""
+        return self.index.plan.once(rails_apart)
 
     def is_host(self, device: int) -> bool:
         """Whether this device is a host in the plan."""

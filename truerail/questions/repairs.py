@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from truerail.analysis.affected import cables_at
 from truerail.analysis.cabling import State, Why
+from truerail.model import Role
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm, Work
 from truerail.model.columns import Codes, Mask
 from truerail.model.finding import Cause, is_down, waits
@@ -140,7 +141,8 @@ def _ended(standing: RailStatus, cables: Codes) -> tuple[Codes, Codes]:
     lower = np.unique(index.a_device[uplinks])
     cut = [one for one in lower.tolist() if not _keeps_uplink(standing, one, uplinks)]
     last = uplinks[np.isin(index.a_device[uplinks], cut)]
-    hosts = np.unique(index.a_device[own])
+    hosts = np.concatenate([index.a_device[own], index.b_device[own]])  # of a ring's cable both ends are hosts
+    hosts = np.unique(hosts[index.devices.tiers[hosts] == Role.HOST.tier])
     if len(last):
         hosts = np.union1d(hosts, hosts_below(standing, Target("", "", -1, own[:0], last)))
     return np.union1d(own, last), hosts

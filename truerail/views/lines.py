@@ -41,6 +41,7 @@ _NOT_SEEN = {
     Why.UNNUMBERED: "the discovery has its switch as several nodes whose ports the plan does not number",
     Why.NOT_KEPT: "the journal keeps no reason of that time",
     Why.CONTRADICTED: "the plan is wrong here, see `truerail plan lint`",
+    Why.NIC_OPEN: "its leaf hears the right host, and not which of its NICs",
     Why.UNNAMED: "the plan names ports that its device does not have",
     Why.UNDECIDED: "it has a place, but without a plan too few hosts show its rail",
 }

@@ -25,7 +25,13 @@ from truerail.analysis.cabling.links import PortStates, port_states
 from truerail.analysis.cabling.nic_places import nic_places
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails
 from truerail.analysis.cabling.peers import Peers, peers_of
-from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, current_claims, heard_devices, partners
+from truerail.analysis.cabling.port_pairs import (
+    DEVICE_ONLY,
+    current_claims,
+    heard_devices,
+    may_be_another_nic,
+    partners,
+)
 from truerail.analysis.cabling.witnesses import Testimony, testimony
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import Fact, Neighbor, NetLink, Optic, RdmaLink
@@ -73,6 +79,8 @@ class Why(IntEnum):
     """What the planned name of a port means is a question."""
     CONTRADICTED = 13
     """The plan itself excludes it: `truerail plan lint` has it as critical."""
+    NIC_OPEN = 14
+    """The planned host is there by its name alone, and another of its NICs may be in this place as well."""
     NOT_KEPT = 11
     """A state of the past, whose reason the journal does not keep."""
 
@@ -268,6 +276,8 @@ def _evaluate_cables(wiring: Wiring) -> None:
         undecided = np.array([cable.a in index.plan.undecided for cable in index.plan.cables], dtype=bool)
         undecided &= right | wrong
         wiring.state[undecided], wiring.why[undecided] = State.UNKNOWN, Why.UNDECIDED
+    open_ = right & vague & (wiring.heard[a] < 0) & may_be_another_nic(index, wiring.heard, wiring.partner)
+    wiring.state[open_], wiring.why[open_] = State.UNKNOWN, Why.NIC_OPEN
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
     for doubted, why in ((index.contradicted, Why.CONTRADICTED), (wiring.identity.unnamed, Why.UNNAMED)):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.links import PortStates
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
 from truerail.model.index import PlanIndex
 
 BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
@@ -117,6 +117,24 @@ def heard_devices(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
         ambiguous[u[heard[u] != w]] = True
     ambiguous[claims.u[vague & claims.doubt]] = True
     return heard
+
+
+def places_by_name(index: PlanIndex, heard: Codes, partner: Codes) -> Codes:
+    """The number of switch ports that hear each device by its name alone, shape (devices,): its port is unknown. From
+    two such ports on, the answers do not show which of its ports is in which place.
+    """
+    ports = np.flatnonzero((heard >= 0) & (partner[: len(heard)] < 0))
+    ports = ports[index.devices.tiers[index.ports.device_of(ports)] > 0]
+    return np.bincount(heard[ports], minlength=len(index.devices.names))
+
+
+def may_be_another_nic(index: PlanIndex, heard: Codes, partner: Codes) -> Mask:
+    """Cables of hosts that several places hear by name alone, and whose cables are of several rails or planes."""
+    own = index.from_host
+    several = places_by_name(index, heard, partner)[: index.devices.planned] > 1
+    kinds = distinct_pairs(index.a_device[own], (index.rail << 16 | (index.plane + 1))[own])[0]
+    several &= np.bincount(kinds, minlength=len(several)) > 1
+    return np.asarray(own & several[index.a_device], dtype=bool)
 
 
 def _count(size: int, *ports: Codes) -> Codes:

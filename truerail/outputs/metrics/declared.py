@@ -39,6 +39,11 @@ CAUSE_MOVES = gauge(
     "cause_moves", "cables", "fabric kind", "Cables to move in order to repair the causes.",
     "sum(truerail_cause_moves)",
 )  # fmt: skip
+CAUSES_UNPROVEN = gauge(
+    "causes_unproven", "causes", "fabric",
+    "Causes whose order of moves was refused by its replay: a fault of truerail, to be reported.",
+    "truerail_causes_unproven > 0",
+)  # fmt: skip
 RULE_STATUS = gauge(
     "rule_status", "0 or 1", "fabric rule status",
     "A rule's verdict on the whole fabric: 1 for the status that holds, 0 for the others.",

@@ -36,6 +36,7 @@ class FabricWide(Collector):
             family(declared.FINDING_LIVES, self._lives()),
             family(declared.CAUSES, self._causes()),
             family(declared.CAUSE_MOVES, self._moves()),
+            family(declared.CAUSES_UNPROVEN, self._unproven()),
             family(declared.RULE_STATUS, self._statuses()),
             family(declared.RULE_INFO, self._rules()),
             family(declared.PLAN_INFO, self._plan()),
@@ -77,6 +78,10 @@ class FabricWide(Collector):
         for cause in self._publication.evaluation.causes:
             counts[cause.kind,] += len(cause.moves)
         return self._counted(("kind",), counts)
+
+    def _unproven(self) -> Samples:
+        if self._evaluated:
+            yield self._fabric, sum(cause.unproven for cause in self._publication.evaluation.causes)
 
     def _statuses(self) -> Samples:
         for verdict in self._publication.evaluation.verdicts:
