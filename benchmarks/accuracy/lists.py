@@ -22,6 +22,7 @@ from benchmarks.accuracy.list_forms import FORMS, LAYOUTS, Form, SplitCages, as_
 from benchmarks.sections import Section
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Evaluation, Plan, Port, Role, Snapshot
+from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.index import Devices
 from truerail.plans import load
 from truerail.rounds import evaluate
@@ -115,7 +116,8 @@ class Verdict:
 
 def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation, list_: Written) -> Verdict:
     """Compares what is said of each cable with the physical truth. What a wrong row of a list says is not right, and
-    is for no order but where the list is an old one.
+    is for no order but where the list is an old one. That two devices stand in each other's places in it is said to be
+    possible: no device's answer shows it.
     """
     truth, verdict = simulation.truth, Verdict(form, seed)
     by_name = {port for one in truth.causes if one.kind is CauseKind.GPU_NIC_ORDER for port in one.cables}
@@ -136,8 +138,15 @@ def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation,
     right = {str(port) for port in list_.own} - set(map(str, list_.wrong))
     right -= {word for word, true in by_words.items() if true in truth.wrong | truth.missing | truth.unknown | by_name}
     verdict.called_wrong += sum(one.rule in _OF_CABLES and one.subject in right for one in evaluation.findings)
-    excused = {list_.own[port] for port in list_.wrong} if form.startswith("old") else set()
-    excused |= truth.wrong | truth.moved | truth.missing
+    exchanged = {port.device for port in list_.wrong if "exchanged" in form}
+    verdict.called_wrong += sum(
+        not exchanged.isdisjoint(cause.subjects) and cause.names_only and not cause.alternatives
+        for cause in evaluation.causes
+        if CAUSE_KINDS[cause.kind].names == "devices"
+    )
+    excused = {list_.own[port] for port in list_.wrong} if form.startswith("old") and not exchanged else set()
+    excused |= truth.moved | truth.missing | {port for one in truth.causes if not one.decidable for port in one.cables}
+    excused |= {port._replace(device=truth.hostnames.get(port.device, port.device)) for port in excused}
     for cause in evaluation.causes:
         moved = [list_.own.get(move.cable, move.cable) for move in cause.moves]
         verdict.moved_right += sum(port not in excused for port in moved)
