@@ -125,6 +125,7 @@ def test_a_row_that_lint_refuses_is_unknown_and_its_sentence_is_repeated(
     critical = [str(problem) for problem in lint(list_.plan) if problem.severity is Severity.CRITICAL]
     assert critical
     assert set(critical) <= set(found.notes)
+    assert any("the plan contradicts itself" in one.summary for one in found.at_or_above(Severity.WARNING))
     assert {found.cable_states[port] for port in list_.wrong} == {CableState.UNKNOWN}
     assert not {str(end) for cause in found.causes for move in cause.moves for end in (move.source, move.cable)} & set(
         map(str, list_.wrong)
@@ -136,7 +137,9 @@ def test_a_cable_listed_twice_counts_once() -> None:
     list_ = edited(written(simulation, FORMS["a row twice"]), FORMS["a row twice"], Random(1))
     once, twice = (evaluate(Round(plan, simulation.snapshot())) for plan in (simulation.plan, list_.plan))
     assert twice.cable_states == once.cable_states
-    assert [cause.summary for cause in twice.causes] == [cause.summary for cause in once.causes]
+    of_plan = [cause for cause in twice.causes if "the plan contradicts itself" in cause.summary]
+    assert [cause.summary for cause in twice.causes if cause not in of_plan] == [one.summary for one in once.causes]
+    assert len(of_plan) == 1
     assert twice.summary.cables_unknown == once.summary.cables_unknown + 1
 
 
@@ -250,3 +253,17 @@ def test_commands_name_ports_as_their_devices_do() -> None:
     actions = [one.action for one in found.findings if one.rule == "NIC002" and one.device == "gpu-1"]
     assert len(actions) == 4
     assert "ip link show enp26s0f0np0" in actions[0]
+
+
+def test_check_exits_with_one_where_rows_of_the_plan_exclude_each_other(tmp_path: Path) -> None:
+    """All that it could evaluate is right; two rows are unknown, which is not nothing."""
+    simulation = small("cumulus")
+    plan, capture = tmp_path / "list.csv", simulation.write(tmp_path)
+    check = ["check", "--plan", str(plan), "--from", str(capture)]
+    plan.write_text(dump_csv(simulation.plan))
+    assert RUNNER.invoke(app, check).exit_code == 0
+    first, second, *others = simulation.plan.cables
+    plan.write_text(dump_csv(replace(simulation.plan, cables=(first, second._replace(b=first.b), *others))))
+    found = RUNNER.invoke(app, check)
+    assert (found.exit_code, "The plan contradicts itself about 2 cables" in found.stdout) == (1, True)
+    assert RUNNER.invoke(app, ["plan", "lint", str(plan)]).exit_code == 1
