@@ -11,7 +11,7 @@ from msgspec import structs
 from typer.testing import CliRunner
 
 from benchmarks.accuracy.list_forms import FORMS
-from benchmarks.accuracy.lists import PLATFORMS, Verdict, edited, run, section, written
+from benchmarks.accuracy.lists import PLATFORMS, Verdict, edited, judged, run, section, written
 from tests.draws import draws
 from tests.each import each
 from truerail.analysis.cabling.fit import Fit, Match
@@ -21,6 +21,7 @@ from truerail.cli.app import app
 from truerail.model import CableState, CauseKind, Neighbor, Port, Reading, Severity, Snapshot
 from truerail.model.index import PlanIndex
 from truerail.outputs.punch import punch_list
+from truerail.outputs.report import render
 from truerail.plans import dump_csv, lint, load
 from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, Simulation, simulate
@@ -267,3 +268,26 @@ def test_check_exits_with_one_where_rows_of_the_plan_exclude_each_other(tmp_path
     found = RUNNER.invoke(app, check)
     assert (found.exit_code, "The plan contradicts itself about 2 cables" in found.stdout) == (1, True)
     assert RUNNER.invoke(app, ["plan", "lint", str(plan)]).exit_code == 1
+
+
+@each("name", ["NICs mlx5_N", "NICs NICN", "NICs nicN", "NICs ethN"])
+def test_a_list_that_counts_the_nics_of_rails_alone_is_no_hall_of_wrong_cables(name: str) -> None:
+    """The hosts count their storage NICs as well: the same shift on every host."""
+    rng = Random(name)
+    platform, seed = rng.choice(PLATFORMS), rng.randrange(draws(2, 200))
+    simulation = simulate(replace(SMALL, storage=True, platforms=(platform,)), seed % 2, Noise(), seed)
+    list_ = written(simulation, FORMS[name])
+    verdict = judged(name, seed, simulation, evaluate(Round(list_.plan, simulation.snapshot())), list_)
+    assert not verdict.mistaken, verdict
+    assert verdict.asked or not verdict.unknown, verdict
+
+
+def test_a_question_is_in_every_report_and_in_the_list_of_steps() -> None:
+    simulation = small("cumulus")
+    found = evaluate(Round(written(simulation, FORMS["ports N + 100"]).plan, simulation.snapshot()))
+    (asked,) = (finding for finding in found.findings if finding.rule == "CAB011")
+    assert asked.action in {step.action for step in punch_list(found)}  # of the text, of `watch`, of the workbook
+    for one in ("text", "json", "csv", "junit", "html"):
+        shown = " ".join(str(render(found, one)).split())
+        assert "perhaps P101 is swp1" in shown, one
+    assert [cause.summary for cause in found.causes] == [asked.summary]  # what the page shows
