@@ -24,7 +24,7 @@ from truerail.outputs.punch import punch_list
 from truerail.outputs.report import render
 from truerail.plans import dump_csv, lint, load
 from truerail.rounds import evaluate
-from truerail.simulator import Noise, Shape, Simulation, simulate
+from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 
 RUNNER = CliRunner()
 SMALL = Shape(hosts=8, rails=4, spines=2, uplinks=4)
@@ -291,3 +291,19 @@ def test_a_question_is_in_every_report_and_in_the_list_of_steps() -> None:
         shown = " ".join(str(render(found, one)).split())
         assert "perhaps P101 is swp1" in shown, one
     assert [cause.summary for cause in found.causes] == [asked.summary]  # what the page shows
+
+
+def test_a_cable_that_the_topology_gives_to_another_nic_is_not_moved() -> None:
+    """All hosts name two NICs otherwise, in a list with two leaves in each other's places: not all of both is seen."""
+    shape = Shape(hosts=6, rails=8, rails_per_leaf=2, spines=2, uplinks=4, platforms=("cumulus",))
+    simulation = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "model")], seed=2)
+    edit = FORMS["old: two leaves exchanged"].edit
+    assert edit is not None
+    found = evaluate(Round(edit(Random(2), simulation.plan)[0], simulation.snapshot()))
+    assert {cause.kind for cause in found.causes} >= {
+        CauseKind.GPU_NIC_ORDER,
+        CauseKind.LEAF_SWAP,
+        CauseKind.CABLE_MOVE,
+    }
+    assert not [cause for cause in found.causes if cause.moves]
+    assert all("nvidia-smi topo -m" in one.to_confirm for one in found.causes if one.kind is CauseKind.CABLE_MOVE)
