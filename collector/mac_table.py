@@ -20,6 +20,9 @@ Sources: recorded answers in SuzieQ, ntc-templates, napalm and genieparser; soni
   other switches (`vxlan`, `nve`, `vtep`, `esi`), a port that SONiC could not resolve and shows as a number.
 - Junos' flags are several, of which the first is the kind: `DLR,SD` is dynamic, `S,NM` is static.
 - An entry that came over an MLAG peer link (`+` on NX-OS, `peerDynamic` on EOS, `R` on Junos) has `by_peer`.
+- Two answers without a prompt between them are refused where a heading or the time of the answer (IOS-XR) comes again,
+  or a port of the kernel's bridge with another MAC of its own. `bridge fdb` without `permanent` rows shows no second
+  device.
 - Ages change with every answer and are not read. An entry stays for 300 seconds after the last frame, unless the link
   goes down.
 """

@@ -17,6 +17,8 @@ Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip
 - Rows without a MAC (`FAILED`, `INCOMPLETE`, IOS-XR's `[Mcast adjacency]`) are left out. A row in the state
   `interface`, of the type `I` on VRP, without an age on Dell OS9, is the device's own address.
 - `169.254.0.1 PERMANENT proto zebra` on an unnumbered port is made by FRR; its MAC is the real peer's.
+- Two answers without a prompt between them are refused where a heading, a total or an address comes again, or IPv4
+  rows stand on both sides of IPv6 ones. Two `ip neigh` of one family each, with no address in common, look like one.
 - On a VLAN interface the row shows no cable, unless the port behind it is printed: EOS `Vlan10, Port-Channel3`, Junos
   `irb.20 [xe-0/0/2.0]`, NX-OS in `detail`.
 """
@@ -57,6 +59,7 @@ _VRP_ND = re.compile(
     r"[ \t]+State[ \t]*: (?P<state>\S+)[ \t]*\n[ \t]*Interface[ \t]*: (?P<interface>\S+)[ \t]",
     re.MULTILINE,
 )
+_VRP_TOTAL = re.compile(r"^[ \t]*Total: *\d", re.MULTILINE)
 _NVUE_TITLE = re.compile(r"[ \t]*Interface +(?=IP/IPV6 +LLADD?R\(MAC\))", re.IGNORECASE)
 _VRFS = frozenset(("vpn-instance", "vrf"))
 """Titles of a last column with names of VRFs, which may look like ports': `vpn1`, `rail-2`."""
@@ -170,8 +173,13 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 
 
 def _of_vrp(answer: str) -> Iterator[AddressEntry]:
-    """VRP's `display ipv6 neighbors`: a paragraph for each address, two keys on a line."""
-    for found in _VRP_ND.finditer(answer.replace("\r", "")):
+    """VRP's `display ipv6 neighbors`: a paragraph for each address, two keys on a line, and a total below them."""
+    text = answer.replace("\r", "")
+    total = _VRP_TOTAL.search(text)
+    for found in _VRP_ND.finditer(text):
+        if total and found.start() > total.start():
+            line = text.count("\n", 0, found.start()) + 1
+            raise UnreadableError("an address below the total: the answers of two devices", line=line)
         if canonical_mac(found["mac"]):
             yield _entry(found["interface"], found["address"], found["mac"], None, found["state"].lower())
 

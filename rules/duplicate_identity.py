@@ -17,7 +17,8 @@ Compare serial number or management MAC of both machines with the inventory. The
 (`hostnamectl set-hostname`, on a switch its `hostname` command), restart lldpd, and correct the label on the machine.
 
 ## Decide
-- `host-swap`, `leaf-swap`: two devices carry each other's names. Swap the names and labels; no cable moves.
+- `host-swap`, `leaf-swap`: two devices carry each other's names, or the plan has them in each other's places. Compare
+  serial numbers with the inventory; then swap the names and labels, or correct the plan. No cable moves.
 - `announce the name`: two devices have one name. Compare serial numbers with the inventory, and give each its own.
 - `one chassis id`: a cloned image. Give each host its own machine-id, or lldpd its own chassis id.
 - `one MAC address`: one of them was set by hand. `ethtool -P` on each shows the factory's.

@@ -1,4 +1,4 @@
-"""The plan names devices, ports or NICs that no device has, and what it means by them is not clear.
+"""The plan names devices, ports or NICs that no device has, or contradicts itself: what it means is not clear.
 
 ## Why it matters
 Lists are written by people, with the names on the front (`1/5`, `P5`, `OSFP3`), of another system, or of an older
@@ -13,7 +13,8 @@ note if it explains the cabling: half of the cables where numbers are kept, a qu
 GPUs, three quarters elsewhere. Where only another map explains it, this may be a shift of all cables as well: then it
 is this question, as is each planned name that a map leaves out. Devices are matched by the words and numbers of their
 names, numbers alone if these are the neighbors planned there. Where half of a tier's devices or more are not found so,
-those heard in their places are the question. These limits are judged, on simulated lists
+those heard in their places are the question. Rows that `truerail plan lint` calls critical, such as two cables in one
+port, are named once: what is planned there is unknown too. These limits are judged, on simulated lists
 (benchmarks/results/accuracy.md).
 
 ## What to do
@@ -24,6 +25,7 @@ those heard in their places are the question. These limits are judged, on simula
 ## Decide
 - `perhaps`: a map explains the cabling. Look at one device, then accept it or correct the list.
 - `none of them is known`: no map explains it. Correct the names in the list.
+- `contradicts itself`: correct these rows; `truerail plan lint` says what is wrong with each.
 - `another fabric's plan`: none of the planned devices answers. See Fix.
 
 ## False positives
@@ -32,16 +34,30 @@ None known: nothing else is reported of these cables while the question is open.
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from rules._examples import hears
+from truerail.analysis.cabling import Why
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
 
+_SHOWN = 4
+
 
 @rule("CAB011", severity=Severity.WARNING, needs=[Neighbor], first="where DEVICE")
 def plan_names_unknown(round: Round) -> Iterator[Finding]:
-    """Planned names that no device has."""
-    for match in round.cabling.identity.fit.matches:
+    """Planned names that no device has, and rows of the plan that exclude each other."""
+    wiring = round.cabling
+    rows = [str(wiring.index.a_port(cable)) for cable in np.flatnonzero(wiring.why == Why.CONTRADICTED).tolist()]
+    if rows:
+        yield plan_names_unknown.found(
+            rows[0],
+            summary=f"the plan contradicts itself about {len(rows):,} cables, which are unknown: "
+            f"{', '.join(rows[:_SHOWN])}{', ...' * (len(rows) > _SHOWN)}",
+            action="Correct these rows: `truerail plan lint PLAN` says what is wrong with each.",
+        )
+    for match in wiring.identity.fit.matches:
         if match.open:
             yield plan_names_unknown.found(
                 match.devices[0],
@@ -80,6 +96,7 @@ FIRES = (
         {"leaf-0": _leaf(1, own="swp")},
         "node-1",
     ),
+    Case("Two cables in one port.", _plan("swp1").rpartition("\n")[0], {"leaf-0": _leaf(1, own="swp")}, "gpu-1/nic0"),
 )
 
 QUIET = (

@@ -66,7 +66,8 @@ def test_exchanged_names_are_asked_about_and_nothing_moves(plan: Plan) -> None:
     (cause,) = found(plan, renamed).causes
     assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.HOST_SWAP, ("h1", "h3"), ())
     assert "serial numbers" in cause.to_confirm
-    (other,) = cause.alternatives
+    other, plan_is_wrong = cause.alternatives
+    assert not plan_is_wrong.moves
     as_moves = replace(cause, moves=other.moves, kind=CauseKind.BUNDLE_SWAP)
     assert followed(plan, renamed, [as_moves]) == both_ways({cable.a: cable.b for cable in plan.cables})
 

@@ -1,4 +1,4 @@
-"""Serial numbers: names or cables of two devices, which nothing else decides."""
+"""Serial numbers: the names of two devices are swapped or right, which nothing else decides."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,9 +42,9 @@ def cause(
     return found_cause
 
 
-def test_without_serial_numbers_both_remain() -> None:
+def test_without_serial_numbers_all_remain() -> None:
     found = cause({})
-    assert (found.kind, len(found.alternatives), found.moves) == (CauseKind.HOST_SWAP, 1, ())
+    assert (found.kind, len(found.alternatives), found.moves) == (CauseKind.HOST_SWAP, 2, ())
     assert "serial numbers" in found.to_confirm
 
 
@@ -55,10 +55,12 @@ def test_each_machine_under_the_others_name_is_a_swap_of_names() -> None:
     assert found.summary == "the devices gpu-1 and gpu-2 have each other's names, as their serial numbers show"
 
 
-def test_right_machines_have_swapped_cables_and_only_then_these_move() -> None:
+def test_right_machines_have_swapped_cables_or_an_older_plan_and_keep_their_names() -> None:
     found = cause({"gpu-1": ["SN-A", "unplanned"], "gpu-2": ["SN-B"]})
-    assert (found.kind, found.alternatives, found.renames) == (CauseKind.HOST_SWAP, (), ())
-    assert {str(move.cable) for move in found.moves} == {
+    assert (found.kind, found.renames, found.moves) == (CauseKind.HOST_SWAP, (), ())
+    cables, plan = found.alternatives
+    assert "the plan has gpu-1 and gpu-2 in each other's places" in plan.summary
+    assert {str(move.cable) for move in cables.moves} == {
         f"gpu-{host}/nic{rail}" for host in (1, 2) for rail in range(4)
     }
     assert "by their serial numbers the names are right" in found.summary
@@ -67,7 +69,8 @@ def test_right_machines_have_swapped_cables_and_only_then_these_move() -> None:
 def test_a_name_that_only_switches_hear_moves_no_cable() -> None:
     """A machine may be the right one under its address, and announce the other's hostname: its cables are right."""
     found = cause({"gpu-1": ["SN-A"], "gpu-2": ["SN-B"]}, hosts_hear=False)
-    assert (len(found.alternatives), found.moves) == (1, ())
+    assert (len(found.alternatives), found.moves) == (2, ())
+    assert found.renames
 
 
 @pytest.mark.parametrize(
@@ -81,11 +84,12 @@ def test_a_name_that_only_switches_hear_moves_no_cable() -> None:
         ({"gpu-1": ["SN-C"], "gpu-2": ["SN-B"]}, None),  # a third machine
     ],
 )
-def test_what_does_not_decide_leaves_both(
+def test_what_does_not_decide_leaves_all(
     reported: dict[str, Sequence[str]], serials: dict[str, tuple[str, ...]] | None
 ) -> None:
     found = cause(reported, serials)
-    assert (len(found.alternatives), found.moves) == (1, ())
+    assert (len(found.alternatives), found.moves) == (2, ())
+    assert found.renames
 
 
 def test_serial_numbers_of_a_plan_are_written_as_they_are_read() -> None:

@@ -11,7 +11,7 @@ from msgspec import structs
 from typer.testing import CliRunner
 
 from benchmarks.accuracy.list_forms import FORMS
-from benchmarks.accuracy.lists import PLATFORMS, Verdict, edited, run, section, written
+from benchmarks.accuracy.lists import PLATFORMS, Verdict, edited, judged, run, section, written
 from tests.draws import draws
 from tests.each import each
 from truerail.analysis.cabling.fit import Fit, Match
@@ -21,9 +21,10 @@ from truerail.cli.app import app
 from truerail.model import CableState, CauseKind, Neighbor, Port, Reading, Severity, Snapshot
 from truerail.model.index import PlanIndex
 from truerail.outputs.punch import punch_list
+from truerail.outputs.report import render
 from truerail.plans import dump_csv, lint, load
 from truerail.rounds import evaluate
-from truerail.simulator import Noise, Shape, Simulation, simulate
+from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 
 RUNNER = CliRunner()
 SMALL = Shape(hosts=8, rails=4, spines=2, uplinks=4)
@@ -125,6 +126,7 @@ def test_a_row_that_lint_refuses_is_unknown_and_its_sentence_is_repeated(
     critical = [str(problem) for problem in lint(list_.plan) if problem.severity is Severity.CRITICAL]
     assert critical
     assert set(critical) <= set(found.notes)
+    assert any("the plan contradicts itself" in one.summary for one in found.at_or_above(Severity.WARNING))
     assert {found.cable_states[port] for port in list_.wrong} == {CableState.UNKNOWN}
     assert not {str(end) for cause in found.causes for move in cause.moves for end in (move.source, move.cable)} & set(
         map(str, list_.wrong)
@@ -136,7 +138,9 @@ def test_a_cable_listed_twice_counts_once() -> None:
     list_ = edited(written(simulation, FORMS["a row twice"]), FORMS["a row twice"], Random(1))
     once, twice = (evaluate(Round(plan, simulation.snapshot())) for plan in (simulation.plan, list_.plan))
     assert twice.cable_states == once.cable_states
-    assert [cause.summary for cause in twice.causes] == [cause.summary for cause in once.causes]
+    of_plan = [cause for cause in twice.causes if "the plan contradicts itself" in cause.summary]
+    assert [cause.summary for cause in twice.causes if cause not in of_plan] == [one.summary for one in once.causes]
+    assert len(of_plan) == 1
     assert twice.summary.cables_unknown == once.summary.cables_unknown + 1
 
 
@@ -250,3 +254,56 @@ def test_commands_name_ports_as_their_devices_do() -> None:
     actions = [one.action for one in found.findings if one.rule == "NIC002" and one.device == "gpu-1"]
     assert len(actions) == 4
     assert "ip link show enp26s0f0np0" in actions[0]
+
+
+def test_check_exits_with_one_where_rows_of_the_plan_exclude_each_other(tmp_path: Path) -> None:
+    """All that it could evaluate is right; two rows are unknown, which is not nothing."""
+    simulation = small("cumulus")
+    plan, capture = tmp_path / "list.csv", simulation.write(tmp_path)
+    check = ["check", "--plan", str(plan), "--from", str(capture)]
+    plan.write_text(dump_csv(simulation.plan))
+    assert RUNNER.invoke(app, check).exit_code == 0
+    first, second, *others = simulation.plan.cables
+    plan.write_text(dump_csv(replace(simulation.plan, cables=(first, second._replace(b=first.b), *others))))
+    found = RUNNER.invoke(app, check)
+    assert (found.exit_code, "The plan contradicts itself about 2 cables" in found.stdout) == (1, True)
+    assert RUNNER.invoke(app, ["plan", "lint", str(plan)]).exit_code == 1
+
+
+@each("name", ["NICs mlx5_N", "NICs NICN", "NICs nicN", "NICs ethN"])
+def test_a_list_that_counts_the_nics_of_rails_alone_is_no_hall_of_wrong_cables(name: str) -> None:
+    """The hosts count their storage NICs as well: the same shift on every host."""
+    rng = Random(name)
+    platform, seed = rng.choice(PLATFORMS), rng.randrange(draws(2, 200))
+    simulation = simulate(replace(SMALL, storage=True, platforms=(platform,)), seed % 2, Noise(), seed)
+    list_ = written(simulation, FORMS[name])
+    verdict = judged(name, seed, simulation, evaluate(Round(list_.plan, simulation.snapshot())), list_)
+    assert not verdict.mistaken, verdict
+    assert verdict.asked or not verdict.unknown, verdict
+
+
+def test_a_question_is_in_every_report_and_in_the_list_of_steps() -> None:
+    simulation = small("cumulus")
+    found = evaluate(Round(written(simulation, FORMS["ports N + 100"]).plan, simulation.snapshot()))
+    (asked,) = (finding for finding in found.findings if finding.rule == "CAB011")
+    assert asked.action in {step.action for step in punch_list(found)}  # of the text, of `watch`, of the workbook
+    for one in ("text", "json", "csv", "junit", "html"):
+        shown = " ".join(str(render(found, one)).split())
+        assert "perhaps P101 is swp1" in shown, one
+    assert [cause.summary for cause in found.causes] == [asked.summary]  # what the page shows
+
+
+def test_a_cable_that_the_topology_gives_to_another_nic_is_not_moved() -> None:
+    """All hosts name two NICs otherwise, in a list with two leaves in each other's places: not all of both is seen."""
+    shape = Shape(hosts=6, rails=8, rails_per_leaf=2, spines=2, uplinks=4, platforms=("cumulus",))
+    simulation = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "model")], seed=2)
+    edit = FORMS["old: two leaves exchanged"].edit
+    assert edit is not None
+    found = evaluate(Round(edit(Random(2), simulation.plan)[0], simulation.snapshot()))
+    assert {cause.kind for cause in found.causes} >= {
+        CauseKind.GPU_NIC_ORDER,
+        CauseKind.LEAF_SWAP,
+        CauseKind.CABLE_MOVE,
+    }
+    assert not [cause for cause in found.causes if cause.moves]
+    assert all("nvidia-smi topo -m" in one.to_confirm for one in found.causes if one.kind is CauseKind.CABLE_MOVE)

@@ -150,8 +150,8 @@ def test_answers_of_two_devices_without_a_prompt_are_refused() -> None:
 OF_DEVICE = r"(?:[0-9a-f]{2,4}[:.-]){2,5}[0-9a-f]{2,4}"
 """MACs and IPv6 addresses."""
 OTHER_DIGITS = str.maketrans("0123456789abcdef", "9876543210fedcba")
-NO_HEADING = {"bridge-text", "bridge-text-no-line-feed", "iosxr-mac-learning-text", "ip-text", "vrp-nd-text"}
-"""Nothing in them shows where another device's begins."""
+NO_HEADING = {"bridge-text-no-line-feed"}
+"""Nothing in it shows where another device's begins: the bridge's own MACs are missing."""
 
 
 @each("name", ["mac_table", "neigh_table"])
@@ -165,6 +165,56 @@ def test_tables_of_two_devices_without_a_prompt_are_refused(name: str) -> None:
             assert facts(name, answer + other) is None, case
             refused.add(case)
     assert 2 * len(refused) > len(cases)
+
+
+@settings(max_examples=draws(30, 1000), deadline=None)
+@given(data=st.data(), ports=st.lists(st.integers(1, 64), min_size=2, max_size=6, unique=True))
+def test_rows_of_another_kernel_are_refused_where_they_show_it(data: st.DataObject, ports: list[int]) -> None:
+    """A bridge has one MAC of its own at a port; an address of an interface has one row, and each family its place."""
+
+    def mac(switch: int, port: int) -> str:
+        return f"0{2 * switch}:00:00:00:00:{port:02x}"
+
+    def bridge(switch: int) -> str:
+        return "".join(
+            f"{mac(switch + 2, port)} dev swp{port} vlan 9 master br0\n"
+            f"{mac(switch, port)} dev swp{port} master br0 permanent\n"
+            for port in ports
+        )
+
+    alone = bridge(0)
+    assert facts("mac_table", alone * 2) is not None
+    assert facts("mac_table", alone + bridge(1)) is None
+    old = data.draw(st.booleans())  # kernels before 3.19 print IPv6 first
+
+    def neighbours(switch: int, families: int) -> str:
+        four = "".join(f"10.{switch}.0.{p} dev swp{p} lladdr {mac(switch, p)} REACHABLE\n" for p in ports)
+        six = "".join(f"fe80::{switch}:{p} dev swp{p} lladdr {mac(switch, p)} router STALE\n" for p in ports)
+        return "".join(([six, four] if old else [four, six])[:families])
+
+    assert facts("neigh_table", neighbours(0, 2)) is not None
+    assert facts("neigh_table", neighbours(0, 2) + neighbours(1, 2)) is None
+    again = neighbours(0, 1).replace(mac(0, ports[0]), mac(3, ports[0]))
+    assert facts("neigh_table", neighbours(0, 1) + again) is None
+
+
+def of_others(value: re.Match[str]) -> str:
+    """A value of a walk with other short numbers."""
+    return re.sub(r"(?<!\d)\d{1,9}(?!\d)", lambda digits: digits[0].translate(OTHER_DIGITS), value[0])
+
+
+@each("name", ["lldp_snmp", "if_snmp", "if_counters_snmp"])
+def test_a_walk_that_begins_again_with_other_values_is_refused(name: str) -> None:
+    refused, cases = 0, [path.parent.name for path in sorted((RECORDINGS / name).glob("*/facts.json"))]
+    for case in cases:
+        answer = recorded(name, case).rstrip("\n") + "\n"
+        other = re.sub(r"(?m)(?<=: )\S.*|(?<=\|)[^|\n]*$", of_others, answer)
+        one, two = facts(name, answer), facts(name, other)
+        assert facts(name, answer * 2) == one, case
+        if one and two and len(set(one) - set(two)) > 1:
+            assert facts(name, answer + other) is None, case
+            refused += 1
+    assert refused, name
 
 
 @settings(max_examples=draws(20, 600), deadline=None)

@@ -42,7 +42,7 @@ def test_it_says_may_and_moves_nothing() -> None:
     assert not cause.names_only
     assert "may be swapped by name" in cause.summary
     assert cause.action.endswith("Move no cable before it is confirmed.")
-    assert [other.kind for other in cause.alternatives] == [CauseKind.BUNDLE_SWAP]
+    assert [other.kind for other in cause.alternatives] == [CauseKind.BUNDLE_SWAP, CauseKind.LEAF_SWAP]
     assert not cause.moves
 
 

@@ -13,6 +13,7 @@ from random import Random
 from zlib import crc32
 
 from truerail.model import Cable, Plan, Port, Role
+from truerail.model.columns import grouped
 from truerail.plans.exports import dump_workbook
 from truerail.simulator import Shape
 
@@ -88,25 +89,34 @@ def _split(whole: str, half: str, first: int = 1) -> Callable[[int], str]:
     return name
 
 
-def _hosts(rng: Random, plan: Plan, count: int) -> list[str]:
-    return rng.sample([device.name for device in plan.of_role(Role.HOST)], count)
+def _some(rng: Random, plan: Plan, role: Role) -> list[str]:
+    """Two devices of a role with the same ports."""
+    ports = grouped((end.device, end.name) for cable in plan.cables for end in cable[:2])
+    one = rng.choice([device.name for device in plan.of_role(role)])
+    alike = [device.name for device in plan.of_role(role) if sorted(ports[device.name]) == sorted(ports[one])]
+    return [one, rng.choice([name for name in alike if name != one])] if len(alike) > 1 else []
 
 
-def _exchanged(rng: Random, plan: Plan) -> tuple[Plan, frozenset[Port]]:
-    """Two hosts that were exchanged after the list was written."""
-    one, other = _hosts(rng, plan, 2)
-    names = {one: other, other: one}
+def _exchanged(role: Role) -> Edit:
+    """A list with two devices in each other's places: they were exchanged after it was written, or drawn wrongly."""
 
-    def end(port: Port) -> Port:
-        return Port(names.get(port.device, port.device), port.name)
+    def edit(rng: Random, plan: Plan) -> tuple[Plan, frozenset[Port]]:
+        some = _some(rng, plan, role)
+        names = dict(zip(some, reversed(some), strict=True))
 
-    cables = tuple(cable._replace(a=end(cable.a)) for cable in plan.cables)
-    return replace(plan, cables=cables), frozenset(cable.a for cable in cables if cable.a.device in names)
+        def end(port: Port) -> Port:
+            return Port(names.get(port.device, port.device), port.name)
+
+        cables = tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in plan.cables)
+        wrong = frozenset(cable.a for cable in cables if not names.keys().isdisjoint((cable.a.device, cable.b.device)))
+        return replace(plan, cables=cables), wrong
+
+    return edit
 
 
 def _fewer(rng: Random, plan: Plan) -> tuple[Plan, frozenset[Port]]:
     """Two hosts that came after the list was written."""
-    later = _hosts(rng, plan, 2)
+    later = _some(rng, plan, Role.HOST)
     devices = {name: device for name, device in plan.devices.items() if name not in later}
     return replace(
         plan, devices=devices, cables=tuple(cable for cable in plan.cables if cable.a.device not in later)
@@ -134,7 +144,7 @@ def _changed(change: Callable[[Plan, Cable, Cable], Cable]) -> Edit:
         near = [one for one in plan.cables if one.b.device == cable.b.device and one.a.device != cable.a.device]
         wrong = change(plan, cable, rng.choice(near))
         others = {one.a for one in plan.cables if one is not cable and wrong.b in one[:2]}
-        places = {one.a for one in plan.cables if one.a.device == wrong.a.device and one.rail == wrong.rail}
+        places = {one.a for one in plan.cables if (one.a.device, *one[2:4]) == (wrong.a.device, *wrong[2:4])}
         cables = (*plan.cables[:row], wrong, *plan.cables[row + 1 :])
         touched = {cable.a, wrong.a, *others, *(places if wrong.rail != cable.rail else ())}
         return replace(plan, cables=cables), frozenset(touched)
@@ -185,7 +195,7 @@ FORMS: Mapping[str, Form] = {
     "NICs NICN": Form(nic=lambda r, p: f"NIC{r + 1}" + (f"-{p}" if p else "")),
     "NICs nicN": Form(nic=lambda r, p: f"nic{r}" + (f"-{p}" if p else "")),
     "NICs mlx5_N": Form(nic=lambda r, p: f"mlx5_{r}" + (f"-{p}" if p else ""), clear=False),
-    "NICs ethN": Form(nic=lambda r, p: f"eth{r}" + (f"-{p}" if p else ""), clear=False),
+    "NICs ethN": Form(nic=lambda r, p: f"eth{r}" + (f"p{p}" if p else ""), clear=False),
     "devices gpu-1": Form(device=_unpadded),
     "devices leaf-01": Form(device=_padded),
     "devices GPU_001": Form(device=lambda name: name.upper().replace("-", "_")),
@@ -223,8 +233,10 @@ FORMS: Mapping[str, Form] = {
     "InfiniBand NICs ibN": Form(nic=lambda r, p: f"ib{r}", fabric="infiniband"),
     "InfiniBand NICs OSFPNP1, ports PN": Form(lambda n: f"P{n}", lambda r, p: f"OSFP{r + 1}P1", fabric="infiniband"),
     "InfiniBand devices gpu-1": Form(device=_unpadded, fabric="infiniband"),
-    "old: two hosts exchanged": Form(edit=_exchanged),
-    "old: two hosts exchanged, ports 1/N": Form(lambda n: f"1/{n}", edit=_exchanged),
+    "old: two hosts exchanged": Form(edit=_exchanged(Role.HOST)),
+    "old: two hosts exchanged, ports 1/N": Form(lambda n: f"1/{n}", edit=_exchanged(Role.HOST)),
+    "old: two leaves exchanged": Form(edit=_exchanged(Role.LEAF)),
+    "old: two leaves exchanged, ports 1/N": Form(lambda n: f"1/{n}", edit=_exchanged(Role.LEAF)),
     "old: two hosts fewer": Form(edit=_fewer),
     "old: two hosts fewer, ports PN, NICs railN": Form(
         lambda n: f"P{n}", lambda r, p: f"rail{r}" + (f"p{p}" if p else ""), edit=_fewer

@@ -22,6 +22,7 @@ from benchmarks.accuracy.list_forms import FORMS, LAYOUTS, Form, SplitCages, as_
 from benchmarks.sections import Section
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Evaluation, Plan, Port, Role, Snapshot
+from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.index import Devices
 from truerail.plans import load
 from truerail.rounds import evaluate
@@ -115,14 +116,15 @@ class Verdict:
 
 def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation, list_: Written) -> Verdict:
     """Compares what is said of each cable with the physical truth. What a wrong row of a list says is not right, and
-    is for no order but where the list is an old one.
+    is for no order but where the list is an old one. That two devices stand in each other's places in it is said to be
+    possible: no device's answer shows it.
     """
     truth, verdict = simulation.truth, Verdict(form, seed)
     by_name = {port for one in truth.causes if one.kind is CauseKind.GPU_NIC_ORDER for port in one.cables}
     for port, state in evaluation.cable_states.items():
         true = list_.own[port]
         if port in list_.wrong:
-            verdict.lost += state is CableState.RIGHT
+            verdict.lost += state is CableState.RIGHT and true not in truth.wrong  # else it is where the list has it
             continue
         if FORMS[form].nic and true in by_name:
             continue  # a list without the NICs' own names is not wrong about them
@@ -136,14 +138,29 @@ def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation,
     right = {str(port) for port in list_.own} - set(map(str, list_.wrong))
     right -= {word for word, true in by_words.items() if true in truth.wrong | truth.missing | truth.unknown | by_name}
     verdict.called_wrong += sum(one.rule in _OF_CABLES and one.subject in right for one in evaluation.findings)
-    excused = {list_.own[port] for port in list_.wrong} if form.startswith("old") else set()
-    excused |= truth.wrong | truth.moved | truth.missing
+    exchanged = _exchanged(list_) if "exchanged" in form else frozenset[str]()
+    verdict.called_wrong += sum(
+        not exchanged.isdisjoint(cause.subjects) and cause.names_only and not cause.alternatives
+        for cause in evaluation.causes
+        if CAUSE_KINDS[cause.kind].names == "devices"
+    )
+    hidden = any(one.kind is CauseKind.GPU_NIC_ORDER or not exchanged.isdisjoint(one.subjects) for one in truth.causes)
+    old = form.startswith("old") and (not exchanged or hidden)  # the two together look like crossed cables
+    excused = {list_.own[port] for port in list_.wrong} if old else set()
+    excused |= truth.moved | truth.missing | {port for one in truth.causes if not one.decidable for port in one.cables}
+    excused |= {port._replace(device=truth.hostnames.get(port.device, port.device)) for port in excused}
     for cause in evaluation.causes:
         moved = [list_.own.get(move.cable, move.cable) for move in cause.moves]
         verdict.moved_right += sum(port not in excused for port in moved)
     verdict.asked = any(finding.rule == "CAB011" for finding in evaluation.findings)
     verdict.said = [f"{cause.kind}: {cause.summary}" for cause in evaluation.causes][:6]
     return verdict
+
+
+def _exchanged(list_: Written) -> frozenset[str]:
+    """The devices all of whose rows are wrong."""
+    right = {end.device for cable in list_.plan.cables if cable.a not in list_.wrong for end in cable[:2]}
+    return frozenset(list_.plan.devices) - right
 
 
 SHAPES_OF_LISTS = tuple(name for name, shape in SHAPES.items() if shape.host_ports == "netdev")
@@ -159,10 +176,11 @@ def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> V
     platform = rng.choice(PLATFORMS)
     seen = rng.choice(("all", "all", "all", "switches"))
     layout = rng.choice(("", *LAYOUTS, "workbook")) if FORMS[name].edit is None else ""
+    storage = rng.choice((False, False, False, True))
     fabric = FORMS[name].fabric
     if fabric == "infiniband":
         shape, noise, seen = (shape if shape in INFINIBAND else "one rail a leaf"), Noise(), "all"
-    simulation = simulate(_shape(shape, fabric, platform), faults, noise, seed)
+    simulation = simulate(_shape(shape, fabric, platform, storage=storage), faults, noise, seed)
     snapshot = _seen(simulation, SEEN[seen]) if fabric != "infiniband" else simulation.snapshot()
     list_ = edited(written(simulation, FORMS[name]), FORMS[name], rng)
     rows = len(list_.plan.cables)
@@ -179,11 +197,11 @@ def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> V
     return verdict
 
 
-def _shape(name: str, fabric: str, platform: str) -> Shape:
+def _shape(name: str, fabric: str, platform: str, *, storage: bool) -> Shape:
     if fabric == "infiniband":
         return INFINIBAND[name]
     shape = SplitCages.of(SHAPES[name]) if fabric == "breakouts" else SHAPES[name]
-    return replace(shape, platforms=(platform,))
+    return replace(shape, platforms=(platform,), storage=shape.storage or storage)
 
 
 def _seen(simulation: Simulation, roles: Collection[Role]) -> Snapshot:
@@ -223,11 +241,13 @@ def section(found: Iterable[Verdict]) -> str:
 
 Fabrics with up to two faults, and a list that names ports, NICs or devices as people do, read from a table in one of
 {_LAYOUTS} layouts; one fabric in four without any host's answer, half of the others with hosts that do not answer or
-do not listen; InfiniBand; switches with whole and split cages; lists that are older than the fabric, or have a wrong
-row. Each cable is judged by its physical ends, beside what the same answers show under the devices' own names. *Moved*,
-*false* and *lost* are runs in which a right cable is moved, a right one called wrong or missing, a wrong one called
-right or a row not read; *right* those in which every cable has its state, *asked* those in which what is unknown is a
-question. `python -m benchmarks.accuracy.lists` writes this section.
+do not listen; one in four with NICs for storage, which is in no list; InfiniBand; switches with whole and split cages;
+lists that are older than the fabric, or have a wrong row. Each cable is judged by its physical ends, beside what the
+same answers show under the devices' own names. *Moved*, *false* and *lost* are runs in which a right cable is moved,
+a right one called wrong or missing, a wrong one called right or a row not read; *right* those in which every cable has
+its state, *asked* those in which what is unknown is a question. An exchange of
+leaves that meets a fault of these leaves, or another order of NICs, may look like crossed cables, whose moves are not
+counted. `python -m benchmarks.accuracy.lists` writes this section.
 
 | list | runs | moved | false | lost | right | asked |
 |---|---|---|---|---|---|---|

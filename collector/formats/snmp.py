@@ -194,22 +194,38 @@ def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
 def tables(text: str, entries: tuple[str, ...]) -> Tables:
     """The columns of the tables under `entries`, OIDs of table entries. Raises `UnreadableError` if the walk is cut.
 
-    A row belongs to the first of the entries that it is under: one may contain others.
+    A row belongs to the first of the entries that it is under: one may contain others. A walk ascends. One that returns
+    to a column, at or before the row at which it left it, has begun again: with other values it is another device's.
     """
     found: Tables = {entry: {} for entry in entries}
     prefixes = tuple((entry + ".", found[entry]) for entry in entries)
     wanted = tuple(prefix for prefix, _ in prefixes)
     outer = {one for one in wanted if any(other != one and other.startswith(one) for other in wanted)}
     prefix, columns = prefixes[0]
+    rows, begun, again = dict[str, Value](), "", list[str]()
     for oid, value in _snmp_rows(text, wanted):
         if prefix in outer or not oid.startswith(prefix):
             prefix, columns = next(pair for pair in prefixes if oid.startswith(pair[0]))
         number, _, index = oid[len(prefix) :].partition(".")
-        try:
-            columns.setdefault(int(number), {})[index] = value
-        except ValueError as error:
-            raise UnreadableError("not a column of a table: the walk is cut", text=oid) from error
+        if begun != prefix + number:
+            begun, back = prefix + number, False
+            try:
+                rows = columns.setdefault(int(number), {})
+            except ValueError as error:
+                raise UnreadableError("not a column of a table: the walk is cut", text=oid) from error
+            back = bool(rows) and _place(index) <= _place(next(reversed(rows)))
+        back = back or index in rows
+        if back and rows.get(index) != value:
+            again.append(oid)
+        rows[index] = value
+    if len(again) > 1:
+        raise UnreadableError("the walk begins again with other values: the answers of two devices", text=again[0])
     return found
+
+
+def _place(index: str) -> list[int]:
+    """Where a row is in its column."""
+    return [int(part) for part in index.split(".") if part.isdecimal()]
 
 
 def _snmp_rows(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:

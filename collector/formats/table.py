@@ -133,6 +133,8 @@ _HEADING = re.compile(
 """Labels of columns, in small letters."""
 _PART_OF_TABLE = re.compile(r"(?!total).*\b(?:vrf|context|instance|domain|vlan|slot|location|\d+/\S*cpu\d+)\b")
 """What comes above each of several tables of one device, in small letters. A total below one may name it again."""
+_TIME_OF_ANSWER = re.compile(r"^[MTWFS][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d\.\d{3} \S+\s*$", re.MULTILINE)
+"""IOS-XR prints the time above each answer."""
 _REMOTE = re.compile(
     r"(?:vxlan|vx\d|vni|nve|vtep|esi|tunnel|cpu|router|sup-?eth|vlan|bridge\d|br\d|irb|pw|loopback|nvi)", re.IGNORECASE
 )
@@ -191,9 +193,13 @@ def stations(answer: str) -> Iterator[Station]:
 
 
 def refuse_several(answer: str) -> None:
-    """Raises `UnreadableError` where a heading comes again, and no line above it names another part of one device's
-    table, such as a VRF or a slot: what is below it is another device's.
+    """Raises `UnreadableError` where another device's table begins: a heading comes again, and no line above it names
+    another part of one device's table, such as a VRF or a slot; or IOS-XR prints the time of a second answer; or the
+    kernel's rows begin again (`_kernels_again`).
     """
+    times = [answer.count("\n", 0, found.start()) + 1 for found in _TIME_OF_ANSWER.finditer(answer)]
+    if again := times[1] if len(times) > 1 else _kernels_again(answer):
+        raise UnreadableError("a second answer below the first: the answers of two devices", line=again)
     above, headings, parts = list[str](), set[str](), set[str]()
     for number, line in enumerate(lines(answer), 1):
         text = " ".join(line.lower().split())
@@ -208,6 +214,30 @@ def refuse_several(answer: str) -> None:
         above.clear()
         headings.add(text)
         parts.update(named)
+
+
+def _kernels_again(answer: str) -> int:
+    """The line in which rows of another kernel begin, 0 without one.
+
+    A dump of neighbours has each address of an interface once, and the rows of each family together (Linux
+    net/core/neighbour.c, neigh_dump_info). A dump of the bridge has the rows of each port together (net/core/
+    rtnetlink.c, rtnl_fdb_dump), and its own MAC at the port, `permanent`, is one.
+    """
+    macs, families = dict[tuple[str, str], str](), list[bool]()
+    ports, left, before = dict[str, str](), set[str](), ""
+    for row in (one for one in stations(answer) if "dev" in one.words[:-1]) if " dev " in answer else ():
+        port = row.words[row.words.index("dev") + 1]
+        if not row.of_bridge and row.address:
+            families += [":" in row.address] * (families[-1:] != [":" in row.address])
+            if len(families) > 2 or macs.setdefault((port, row.address), row.mac) != row.mac:
+                return row.line
+        elif row.of_bridge:
+            left |= {before} - {port}
+            own = "permanent" in row.words and "master" in row.words
+            if own and ports.setdefault(port, row.mac) != row.mac and port in left:
+                return row.line
+            before = port
+    return 0
 
 
 def _whole(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ class CauseCandidate:
     confidence: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
     to_confirm: str = ""
+    cables_right: bool = False
+    """Whether every cable is right in each of its explanations: the names are wrong, or the plan."""
     explains: list[str] = field(default_factory=list)
     """Ids of findings."""
     harm: int = 0
@@ -65,7 +67,7 @@ def names_only(draft: CauseCandidate) -> bool:
 
     False for a cause that may as well be swapped cables (`alternatives`): it ranks by the impact of those.
     """
-    if draft.moves or draft.alternatives:
+    if draft.moves or (draft.alternatives and not draft.cables_right):
         return False
     names = CAUSE_KINDS[draft.kind].names
     return names == "devices" or (names == "NICs" and len(draft.cables) > 0)

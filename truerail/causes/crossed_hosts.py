@@ -10,7 +10,8 @@ import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, Wiring
 from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
-from truerail.causes.moved import WIRING, moves, moves_on, relabel_draft
+from truerail.causes.labels import relabel_draft
+from truerail.causes.moved import WIRING, moves, moves_on
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.model import Role

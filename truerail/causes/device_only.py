@@ -17,7 +17,8 @@ import numpy as np
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.causes.by_name import reordered
 from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
-from truerail.causes.moved import WIRING, open_names
+from truerail.causes.labels import open_names
+from truerail.causes.moved import WIRING
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Mask, grouped

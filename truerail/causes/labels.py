@@ -6,14 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.causes.candidate import CauseCandidate
-from truerail.causes.moved import bundle_moves, bundle_or_order, may_be_names, moves, order_draft, relabel_draft
+from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
+from truerail.causes.moved import WIRING, bundle_moves, bundle_or_order, may_be_names, moves, order_draft
 from truerail.causes.nic_order import NicOrder, completed, joined, witnessed_orders
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling, best_relabelling, hidden_relabellings
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.finding import Move
+from truerail.model.finding import Alternative, Move, Rename
+
+BY_PLACES = 0.7
+"""Confidence in swapped names that the places of all cables show, and nothing else: a list in which the two stand in
+each other's places, drawn wrongly or older than the fabric, looks the same.
+"""
 
 
 @dataclass(frozen=True)
@@ -120,3 +125,94 @@ def _right_within(links: ObservedLinks, best: Relabelling) -> bool:
     hosts = links.index.from_host[links.taken_for]
     there = np.isin(links.index.ports.device_of(links.stands), best.cycle)
     return bool((there & hosts & (links.stands == links.place)).any())
+
+
+def relabel_draft(
+    s: ObservedLinks, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool, whole: bool = True
+) -> CauseCandidate:
+    """Swapped labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
+    are crossed.
+    """
+    names = names_of_devices(s.index, found.cycle)
+    both, cables = joined_names(names), [int(s.cable[r]) for r in rows]
+    if found.kind is CauseKind.BUNDLE_SWAP:
+        return CauseCandidate(
+            found.kind,
+            names,
+            f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels",
+            f"Swap the two bundles where they cross, most likely in the patch panel, "
+            f"or move the {len(steps)} cables one by one."
+            if whole
+            else f"Move the {len(steps)} cables one by one, not the whole bundles: some are planned elsewhere.",
+            cables,
+            names,
+            (*WIRING, "TEL003"),
+            moves=steps,
+            confidence=0.98 if found.decided or announced else 0.6,
+        )
+    devices = s.index.devices.names
+    renames = tuple(Rename(devices[name], devices[true]) for name, true in sorted(found.true_name.items()))
+    who = f"the {'hosts' if found.kind is CauseKind.HOST_SWAP else 'switches'} {both}"
+    if not (found.decided or announced):
+        summary = f"{who} may be swapped by name: each is cabled as the other is planned"
+        return open_names(found.kind, names, summary, cables, renames, steps)
+    draft = CauseCandidate(
+        found.kind,
+        names,
+        f"{who} are swapped: each is cabled as the other is planned",
+        f"Swap the names of {both}: hostname and label. No cable has to move.",
+        cables,
+        names,
+        (*WIRING, "TEL003"),
+        renames=renames,
+        confidence=0.98,
+        cables_right=True,
+    )
+    if announced:
+        draft.summary += "; their own MAC addresses confirm that the names are swapped"
+        return draft
+    draft.summary += ", uplinks and all: by their names, or in the plan"
+    draft.action = (
+        f"Swap the names of {both}, hostname and label, or exchange the two in the plan if it is wrong. "
+        "No cable has to move."
+    )
+    return replace(draft, confidence=BY_PLACES, alternatives=(plan_drawn(found.kind, both),), to_confirm=ask(both))
+
+
+def plan_drawn(kind: CauseKind, both: str) -> Alternative:
+    """The plan has two devices in each other's places: the cables look as if they were swapped, or the names."""
+    return Alternative(
+        kind, f"the plan has {both} in each other's places: drawn wrongly, or older than the fabric; all else is right"
+    )
+
+
+def ask(both: str) -> str:
+    """What separates swapped names, cables and rows of the plan, for a technician."""
+    return (
+        f"serial numbers or management addresses of {both}: is each the machine that the inventory names? "
+        "If so, the labels of the cables and the racks: does the plan say what is there?"
+    )
+
+
+def open_names(
+    kind: CauseKind, names: tuple[str, ...], summary: str, cables: Sequence[int], renames: tuple[Rename, ...],
+    steps: tuple[Move, ...] = (),
+) -> CauseCandidate:  # fmt: skip
+    """Devices that most likely have each other's names; `steps` are the moves if they have each other's cables."""
+    both, other = joined_names(names), kind if kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
+    return CauseCandidate(
+        kind,
+        names,
+        summary,
+        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
+        cables,
+        names,
+        (*WIRING, "TEL003"),
+        renames=renames,
+        confidence=0.6,
+        alternatives=(
+            Alternative(other, f"all cables of {both} are swapped, their names are right", steps),
+            plan_drawn(kind, both),
+        ),
+        to_confirm=ask(both),
+    )

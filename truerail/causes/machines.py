@@ -1,11 +1,12 @@
-"""Which machine answers under which name: serial numbers decide between swapped names and swapped cables.
+"""Which machine answers under which name: serial numbers show whether names are swapped.
 
 Two devices that are each cabled as the other is planned have each other's names, or each other's cables. Names and
 addresses cannot show which, since either may be what is wrong. A serial number stays with its machine: where the plan
-gives the serial numbers of both (`serials`), and both report theirs, there is one explanation left.
+gives the serial numbers of both (`serials`), and both report theirs, the names are wrong, or right.
 
-That cables are swapped orders moves, and takes more: each machine itself must hear what the other is planned to hear.
-What others hear of it by name alone may come from a hostname that is not that of the inventory.
+That they are right takes more: each machine itself must hear what the other is planned to hear. What others hear of it
+by name alone may come from a hostname that is not that of the inventory. Then the cables are swapped, or the plan is
+older than the fabric. No answer of a device separates these two, so no cable is moved.
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.causes.candidate import CauseCandidate, joined_names
+from truerail.causes.labels import BY_PLACES
 from truerail.model import MachineIdentity
 from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.plan import Plan
@@ -50,7 +52,7 @@ def _owners(plan: Plan) -> dict[str, str]:
 
 
 def decided(wiring: Wiring, draft: CauseCandidate, machine: Mapping[str, str]) -> CauseCandidate:
-    """The draft of swapped devices; with the explanation alone that the serial numbers of all of them leave."""
+    """The draft of swapped devices; with the explanations alone that the serial numbers of all of them leave."""
     if CAUSE_KINDS[draft.kind].names != "devices" or not draft.alternatives or not draft.renames:
         return draft
     actual = {rename.actual: rename.planned for rename in draft.renames}
@@ -65,18 +67,14 @@ def decided(wiring: Wiring, draft: CauseCandidate, machine: Mapping[str, str]) -
             confidence=BY_SERIAL,
         )
     if all(machine.get(name) == name and _hears(wiring, name, other) for name, other in actual.items()):
-        cables = draft.alternatives[0]
-        count = f"move the {len(cables.moves)} cables one by one" if cables.moves else "follow each cable to its port"
         return replace(
             draft,
-            kind=cables.kind,
-            summary=f"all cables of {both} are swapped: by their serial numbers the names are right",
-            action=f"Swap the cables of {both}: as bundles where they cross, or {count}.",
-            moves=cables.moves,
+            kind=draft.alternatives[0].kind,
+            summary=f"{both} are in each other's places, or their cables: by their serial numbers the names are right",
+            action="Move no cable before it is confirmed. Swap the two, or exchange them in the plan if it is older.",
             renames=(),
-            alternatives=(),
-            to_confirm="",
-            confidence=BY_SERIAL,
+            to_confirm=f"the labels of the cables and the racks of {both}: does the plan say what is there?",
+            confidence=BY_PLACES,
         )
     return draft
 

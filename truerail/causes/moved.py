@@ -7,7 +7,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails
-from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
+from truerail.causes.candidate import CauseCandidate, names_of_devices
 from truerail.causes.cycles import Chain
 from truerail.causes.nic_names import Names, names_of
 from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, order_of
@@ -86,9 +86,13 @@ def chain_drafts(
     cause.
     """
     orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
+    taken = np.bincount(s.taken_for, minlength=1)
     for chain in found:
         draft = _chain_draft(s, chain, before)
         rows = list(chain.rows)
+        if (taken[s.taken_for[rows]] > 1).any():
+            yield rows, _of_unknown_nics(s, rows, draft)
+            continue
         residents = s.resident()[rows].tolist()
         inside = _within_a_host(s, chain, wiring.gpu_rails)
         names = names_of(wiring, s.taken_for[rows].tolist(), residents) if inside else Names.RIGHT
@@ -258,6 +262,19 @@ def _path_draft(
     return _spare(draft) if s.index.plan.inferred else draft
 
 
+def _of_unknown_nics(s: ObservedLinks, rows: Sequence[int], draft: CauseCandidate) -> CauseCandidate:
+    """The draft without its moves: by the topology of its host, a cable is of another NIC than its name says."""
+    host = s.index.devices.names[int(s.index.a_device[s.taken_for[rows[0]]])]
+    return replace(
+        draft,
+        action="Move no cable before it is confirmed: NICs of its host have other names than planned.",
+        moves=(),
+        confidence=0.5,
+        alternatives=(Alternative(draft.kind, draft.summary, draft.moves),),
+        to_confirm=f"`nvidia-smi topo -m` of {host}: which NIC is nearest to which GPU?",
+    )
+
+
 def _spare(draft: CauseCandidate) -> CauseCandidate:
     """Without a plan, a cable on its leaf in another port than its host's other cables may be in a spare one."""
     if any(move.source.device != move.target.device for move in draft.moves):
@@ -299,70 +316,6 @@ def shift_draft(
         rules=WIRING,
         moves=steps,
         confidence=0.97 * float(s.sure[rows].min()),
-    )
-
-
-def relabel_draft(
-    s: ObservedLinks, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool, whole: bool = True
-) -> CauseCandidate:
-    """Swapped labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
-    are crossed.
-    """
-    names = names_of_devices(s.index, found.cycle)
-    both, cables = joined_names(names), [int(s.cable[r]) for r in rows]
-    if found.kind is CauseKind.BUNDLE_SWAP:
-        return CauseCandidate(
-            found.kind,
-            names,
-            f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels",
-            f"Swap the two bundles where they cross, most likely in the patch panel, "
-            f"or move the {len(steps)} cables one by one."
-            if whole
-            else f"Move the {len(steps)} cables one by one, not the whole bundles: some are planned elsewhere.",
-            cables,
-            names,
-            (*WIRING, "TEL003"),
-            moves=steps,
-            confidence=0.98 if found.decided or announced else 0.6,
-        )
-    devices = s.index.devices.names
-    renames = tuple(Rename(devices[name], devices[true]) for name, true in sorted(found.true_name.items()))
-    who = f"the {'hosts' if found.kind is CauseKind.HOST_SWAP else 'switches'} {both}"
-    if not (found.decided or announced):
-        summary = f"{who} may be swapped by name: each is cabled as the other is planned"
-        return open_names(found.kind, names, summary, cables, renames, steps)
-    shown = "; their own MAC addresses confirm that the names are swapped" if announced else ""
-    return CauseCandidate(
-        found.kind,
-        names,
-        f"{who} are swapped: each is cabled as the other is planned{shown}",
-        f"Swap the names of {both}: hostname and label. No cable has to move.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=renames,
-        confidence=0.98,
-    )
-
-
-def open_names(
-    kind: CauseKind, names: tuple[str, ...], summary: str, cables: Sequence[int], renames: tuple[Rename, ...],
-    steps: tuple[Move, ...] = (),
-) -> CauseCandidate:  # fmt: skip
-    """Devices that most likely have each other's names; `steps` are the moves if they have each other's cables."""
-    both, other = joined_names(names), kind if kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
-    return CauseCandidate(
-        kind,
-        names,
-        summary,
-        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=renames,
-        confidence=0.6,
-        alternatives=(Alternative(other, f"all cables of {both} are swapped, their names are right", steps),),
-        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
     )
 
 

@@ -39,7 +39,8 @@ Votes = Counter[tuple[int, int]]
 class Relabelling:
     """A hypothesis. `true_name` maps each device to the one it really is, `cycle` lists them in order.
 
-    `decided` is False if no uplink is evidence for or against it.
+    `decided` is False if no uplink is evidence for or against it, `shown` True if all uplinks are evidence for it and
+    no cable of its devices is evidence against it.
     """
 
     kind: CauseKind
@@ -47,6 +48,7 @@ class Relabelling:
     true_name: dict[int, int]
     gain: float
     decided: bool
+    shown: bool = False
 
     @property
     def crossed(self) -> bool:
@@ -69,15 +71,15 @@ class _Ballot:
 
 
 def best_relabelling(sightings: ObservedLinks, refused: Collection[tuple[int, ...]] = ()) -> Relabelling | None:
-    """The relabelling with the highest gain, None if none gains; never a crossing of `refused` bundles. Ties go to the
-    lowest device codes: order does not matter.
+    """The relabelling with the highest gain, None if none gains, one that all uplinks show before others; never a
+    crossing of `refused` bundles. Ties go to the lowest device codes: order does not matter.
     """
     wrong = sightings.wrong
     if np.count_nonzero(wrong) <= LABEL_COST:
         return None
     ballot = _count(sightings, wrong)
     found = (r for r in _hypotheses(sightings, ballot) if not r.crossed or r.cycle not in refused)
-    return min(found, key=lambda r: (-r.gain, r.crossed, r.cycle), default=None)
+    return min(found, key=lambda r: (not r.shown, -r.gain, r.crossed, r.cycle), default=None)
 
 
 def hidden_relabellings(s: ObservedLinks, refused: Collection[tuple[int, ...]] = ()) -> list[Relabelling]:
@@ -185,7 +187,8 @@ def _switches(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
     seen = ballot.place_seen + ballot.owner_seen
     by_place_only = _chains(_favourites(places, ballot.place_seen))
     by_both = _chains(_favourites(places + uplinks, seen))
-    for cycle in sorted({*by_place_only, *by_both}):
+    by_uplinks = _chains(_favourites(uplinks, ballot.owner_seen))
+    for cycle in sorted({*by_place_only, *by_both, *by_uplinks}):
         true_name = _mapping(cycle)
         by_place = sum(places[pair] for pair in true_name.items())
         by_uplink = sum(uplinks[pair] for pair in true_name.items())
@@ -199,7 +202,8 @@ def _switches(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
         if not _closes(cycle, places + uplinks, seen):
             continue
         if label > 0 and label >= bundle and by_place + by_uplink >= against + uplinks_right:
-            yield Relabelling(CauseKind.LEAF_SWAP, cycle, true_name, label, decided)
+            shown = by_uplink > 0 and by_uplink >= sum(int(ballot.owner_seen[d]) for d in cycle) and not broken
+            yield Relabelling(CauseKind.LEAF_SWAP, cycle, true_name, label, decided, shown)
         elif bundle > 0 and by_place >= against:
             yield Relabelling(CauseKind.BUNDLE_SWAP, cycle, true_name, bundle, decided)
 

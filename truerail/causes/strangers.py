@@ -10,11 +10,12 @@ import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.causes.candidate import CauseCandidate
+from truerail.causes.labels import BY_PLACES
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes, grouped
-from truerail.model.finding import Rename
+from truerail.model.finding import Alternative, Rename
 
 MIN_CABLES = 2
 
@@ -59,8 +60,9 @@ def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
     """A device that only needs its planned name."""
     name, true = wiring.index.devices.names[found.name], wiring.index.devices.names[found.true]
     host = wiring.index.devices.is_host(found.true)
+    kind = CauseKind.HOST_SWAP if host else CauseKind.LEAF_SWAP
     return CauseCandidate(
-        CauseKind.HOST_SWAP if host else CauseKind.LEAF_SWAP,
+        kind,
         (true, name),
         f"{name}, a name not in the plan, is found in all ports of {true}",
         f"Give {name} its planned name, {true}. No cable has to move.",
@@ -68,5 +70,8 @@ def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
         (true, name),
         (*WIRING, "TEL"),
         renames=(Rename(name, true),),
-        confidence=0.9,
+        confidence=BY_PLACES,
+        alternatives=(Alternative(kind, f"{name} is the newer name of {true}, and the plan is older"),),
+        to_confirm=f"serial number or management address of {name}: is it {true} by the inventory?",
+        cables_right=True,
     )

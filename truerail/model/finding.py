@@ -144,7 +144,7 @@ class Cause:
         """Whether swapped cables explain it as well as swapped names, so that nothing is moved: its impact is then that
         of the cables that may be wrong.
         """
-        return CAUSE_KINDS[self.kind].exchange and bool(self.alternatives) and not self.moves
+        return CAUSE_KINDS[self.kind].exchange and bool(self.alternatives) and not (self.moves or self.names_only)
 
     @property
     def unproven(self) -> bool:

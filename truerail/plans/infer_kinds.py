@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
-from truerail.analysis.cabling.host_nics import HostSays, NicOrder, name_shape
+from truerail.analysis.cabling.host_nics import HostSays, NicOrder
+from truerail.analysis.cabling.spellings import sort_of
 from truerail.model import Port
 from truerail.plans.infer_rails import Column, Columns, clear
 
@@ -41,8 +42,8 @@ def members(
     near = Counter(order for host, order in orders.items() if host in says and says[host].near)
     main = max(kinds, key=lambda order: (order in near, len(order) * kinds[order], len(order)))
     found = Members(main)
-    shapes = Counter(name_shape(host) for host in held if orders.get(host) == main)
-    whole = {name_shape(host) for host in held if host in orders}
+    shapes = Counter(sort_of(host) for host in held if orders.get(host) == main)
+    whole = {sort_of(host) for host in held if host in orders}
     for host, ports in held.items():
         order = orders.get(host)
         if order is None:
@@ -51,13 +52,13 @@ def members(
             found.order[host] = order
             if order != main and order not in near and kinds[order] < FEWEST_VOTES:
                 found.unsure[host] = "few hosts have its adapters"
-            elif name_shape(host) not in shapes and order not in near:
+            elif sort_of(host) not in shapes and order not in near:
                 found.unsure[host] = _STRANGE
         else:
             found.apart[host] = f"{len(order)} NICs where most have {len(main)}"
     few = {shape for shape, count in shapes.items() if count < FEWEST_VOTES and count * 4 < shapes.total()}
     for host, order in found.order.items():
-        if name_shape(host) in few and order not in near:
+        if sort_of(host) in few and order not in near:
             found.unsure.setdefault(host, _STRANGE)
     return found
 
@@ -79,7 +80,7 @@ def _place_partial(
     best = max(share, key=lambda order: (share[order], kinds[order]))
     if not share[best]:
         return
-    strange = name_shape(host) not in whole
+    strange = sort_of(host) not in whole
     if strange and 2 * share[best] <= len(by_name(best)):
         found.apart[host] = f"{share[best]} NICs where most have {len(found.main)}"
         return

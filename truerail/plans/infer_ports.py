@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
+from truerail.analysis.cabling.spellings import form, numbered
 from truerail.model import Port
 from truerail.plans.infer_kinds import Members
 from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of
-from truerail.plans.port_numbers import PortNumbers, pattern
 
 _REGULAR = 0.75
 """Share of cables that must follow the rule of port numbers before the others count as wrong."""
@@ -128,9 +128,10 @@ class _Rule:
     """The rule of port numbers: the place of each host, and the distance of each column of a pod."""
 
     def __init__(self, seen: dict[Key, Port], leaves: Leaves) -> None:
-        self._numbers = PortNumbers(port.name for port in seen.values())
+        places = numbered({port.name for port in seen.values()})
+        self._names = {(form(name), place): name for name, place in places.items()}
         self._pods = leaves.pods
-        self._number = {key: self._numbers.of[port.name] for key, port in seen.items()}
+        self._number = {key: places[port.name] for key, port in seen.items()}
         on_leaf = {key for key, port in seen.items() if port.device == leaves.of[key]}
         hosts = {host for host, _ in on_leaf}
         self._voting = [key for key in seen if key in on_leaf or key[0] not in hosts]
@@ -178,7 +179,7 @@ class _Rule:
         if not self._votes.get(key[0]) or self.torn(key[0]):
             return None
         place = self._place[key[0]] + self._distance.get(self.at(key), 0)
-        name = self._numbers.names.get((self._shape.get(leaf, ""), place))
+        name = self._names.get((self._shape.get(leaf, ""), place))
         return None if name is None else Port(leaf, name)
 
     def _fit(self) -> tuple[dict[str, int], dict[Place, int]]:
@@ -246,8 +247,8 @@ def _ranks(leaves: Leaves) -> dict[Place, int]:
 
 
 def _shapes(seen: dict[Key, Port]) -> dict[str, str]:
-    """The naming pattern of most ports of each leaf."""
+    """The form of the names of most ports of each leaf."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for port in seen.values():
-        votes[port.device][pattern(port.name)] += 1
+        votes[port.device][form(port.name)] += 1
     return {leaf: counts.most_common(1)[0][0] for leaf, counts in votes.items()}

@@ -7,8 +7,8 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring, join
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
-from truerail.analysis.cabling.host_nics import name_shape
 from truerail.analysis.cabling.ib_names import canonical_guid
+from truerail.analysis.cabling.spellings import sort_of
 from truerail.model import Device, Neighbor, Plan, Port, Role, Snapshot
 from truerail.model.columns import NONE
 from truerail.model.names import device_key, port_key, short_name
@@ -58,8 +58,8 @@ def wires_of(snapshot: Snapshot) -> Wires:
 
 def _heard_by_hosts(peer: dict[Port, Port], hosts: frozenset[str], strangers: tuple[str, ...]) -> frozenset[str]:
     """The switches where none answered: a sort of devices by their names, to which two ports of hosts or more go."""
-    ends = Counter(name_shape(far.device) for near, far in peer.items() if near.device in hosts)
-    return frozenset(name for name in strangers if ends[name_shape(name)] > 1)
+    ends = Counter(sort_of(far.device) for near, far in peer.items() if near.device in hosts)
+    return frozenset(name for name in strangers if ends[sort_of(name)] > 1)
 
 
 class _Spelling:
@@ -97,18 +97,18 @@ def _roles(snapshot: Snapshot) -> dict[str, Role]:
         elif reading.collector != DISCOVERY:  # which any machine may report, of the fabric or not
             votes[reading.device] += 0
     reported = {name: Role.HOST if vote > 0 else Role.LEAF for name, vote in votes.items() if vote}
-    shapes = {name_shape(name): role for name, role in reported.items()}
+    shapes = {sort_of(name): role for name, role in reported.items()}
     rest = Role.LEAF if Role.HOST in shapes.values() else Role.HOST
-    return {name: reported.get(name) or shapes.get(name_shape(name), rest) for name in votes}
+    return {name: reported.get(name) or shapes.get(sort_of(name), rest) for name in votes}
 
 
 def _distinguished(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
     """A device that did not answer is a host or a switch if its name differs from one of theirs in numbers only."""
     shapes: dict[str, Role] = {}
     for name, role in roles.items():
-        shapes.setdefault(name_shape(name), role)
+        shapes.setdefault(sort_of(name), role)
     nodes = {name for name in names if name not in roles and canonical_guid(name)}  # adapters without a name
-    found = {name: roles.get(name) or shapes.get(name_shape(name)) for name in names if name not in nodes}
+    found = {name: roles.get(name) or shapes.get(sort_of(name)) for name in names if name not in nodes}
     hosts = frozenset(name for name, role in found.items() if role is Role.HOST)
     switches = frozenset(name for name, role in found.items() if role is Role.LEAF)
     return hosts, switches, tuple(name for name, role in found.items() if role is None)

@@ -13,7 +13,7 @@ import numpy as np
 
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.spellings import Words, last_words, numbers_alone, words
+from truerail.analysis.cabling.spellings import Words, last_words, numbers_alone, sort_of, words
 from truerail.model.columns import NONE
 from truerail.model.names import folded
 from truerail.model.plan import Port
@@ -107,13 +107,13 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     present = set(np.unique(np.concatenate(codes)).tolist()) | {names.filed(one.device) for one in names.seen.readings}
     lost = {code: devices.names[code] for code in range(planned) if code not in present}
     strange = {code: devices.names[code] for code in sorted(present) if code >= planned}
-    here = {_sort(devices.names[code]) for code in present if code < planned}
+    here = {sort_of(devices.names[code]) for code in present if code < planned}
     places = _heard_in_places(names, claims)
     found, maybe = dict[int, int](), dict[int, int]()
     for paired in (_by_words, _by_last_words, _by_numbers) if lost and strange else ():
         left = {code: name for code, name in lost.items() if code not in found.values()}
         if paired is not _by_words:  # part of a name shows nothing where others of its sort are found
-            left = {code: name for code, name in left.items() if _sort(name) not in here}
+            left = {code: name for code, name in left.items() if sort_of(name) not in here}
         pairs = paired(left, {code: name for code, name in strange.items() if code not in found})
         agree, tested = _agreement(names, claims, {**found, **pairs})
         right, seen = _in_places(pairs, places) if paired is _by_numbers else (0, 0)
@@ -195,7 +195,7 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
     sides: list[defaultdict[Words, dict[int, str]]] = [defaultdict(dict), defaultdict(dict)]
     for side, names in zip(sides, (plan, own), strict=True):
         for code, name in names.items():
-            side[_sort(name)][code] = name
+            side[sort_of(name)][code] = name
     found: dict[int, int] = {}
     for sort in sides[0].values():
         best: dict[int, int] = {}
@@ -203,11 +203,6 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
             best = max(best, _paired(numbers_alone, sort, other), key=len)
         found |= best
     return found
-
-
-def _sort(name: str) -> Words:
-    """A device's name without its numbers."""
-    return tuple(word for word in words(name) if isinstance(word, str))
 
 
 def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> dict[int, int]:

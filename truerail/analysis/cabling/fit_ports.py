@@ -104,7 +104,7 @@ def _fit(groups: Iterable["_Group"]) -> Fit:
 @dataclass(frozen=True)
 class Ports:
     """The ports of a fabric: those of the plan, the devices' own, and own ones with the planned device at their other
-    ends. Each has one neighbour.
+    ends. Each has one neighbour. `strange` are own ones with other devices there, such as storage that is in no plan.
     """
 
     names: LocalNames
@@ -113,6 +113,7 @@ class Ports:
     own: Codes
     linked: Codes
     peer: Codes
+    strange: Codes
 
     @cached_property
     def doubtful(self) -> tuple[Codes, Mask]:
@@ -132,7 +133,10 @@ class Ports:
         lacking = self.planned[~np.isin(self.planned, known)]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
         lacks = np.where(_PART * unmatched >= count(self.planned), unmatched, 0)
-        return lacks, (count(linked[here]) > _FEWEST) & (count(linked[right]) < CLEAR * count(linked[here]))
+        strange = self.names.as_planned(self.strange)
+        all_ = count(linked[here]) + count(strange[np.isin(strange, self.planned)])
+        hosts = np.array(index.devices.tier[: index.devices.planned]) == 0  # which may have one port each
+        return lacks, (all_ > np.where(hosts, 0, _FEWEST)) & (count(linked[right]) < CLEAR * all_)
 
     def devices(self) -> list[_Device]:
         """The planned devices with their ports."""
@@ -177,11 +181,12 @@ def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
     port = np.concatenate([mine, theirs[far]])
     peer = np.concatenate([claims.w, of(claims.u[far])])
     use = (peer >= 0) & (peer < index.devices.planned)
+    strange = np.setdiff1d(port[peer >= index.devices.planned], port[use])
     port, peer = distinct_pairs(port[use], peer[use])
     _, inverse, times = np.unique(port, return_inverse=True, return_counts=True)
     planned = np.flatnonzero(index.cables_at(np.arange(index.planned_ports)) >= 0)
     own = np.unique(np.concatenate([port, reported]))
-    return Ports(names, claims, planned, own[own >= 0], port[times[inverse] == 1], peer[times[inverse] == 1])
+    return Ports(names, claims, planned, own[own >= 0], port[times[inverse] == 1], peer[times[inverse] == 1], strange)
 
 
 def _described(names: LocalNames, claims: Claims) -> Codes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from truerail.model import GpuNicPath, NetLink, RdmaLink, Snapshot
 from truerail.model.bonds import bond_members, interfaces_of
-from truerail.model.names import device_key, natural_key, short_name
+from truerail.model.names import natural_key
 
 NicOrder = tuple[tuple[str, ...], ...]
 """Ports of each rail NIC, rail by rail; the ports of one NIC in the order of the planes."""
@@ -19,13 +19,7 @@ NicOrder = tuple[tuple[str, ...], ...]
 _NEARNESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4}
 _COMPUTE = 1
 """PIX and PXB: behind one PCI switch with a GPU. NICs farther away serve storage or management, if any is near."""
-_DIGITS = re.compile(r"\d+")
 _FUNCTION = re.compile(r"^(?P<nic>.*\d)f(?P<function>\d+)(?:np\d+)?$", re.ASCII)
-
-
-def name_shape(name: str) -> str:
-    """A device's name without its numbers, by which devices of one sort are alike: `gpu-#`."""
-    return _DIGITS.sub("#", short_name(device_key(name)))
 
 
 @dataclass

@@ -47,6 +47,11 @@ def words(name: str) -> Words:
     return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
+def sort_of(name: str) -> Words:
+    """A device's name without its numbers, by which devices of one sort are alike."""
+    return tuple(word for word in words(name) if isinstance(word, str))
+
+
 def last_words(name: str) -> Iterator[Words]:
     """Each end of a name that begins with a word: `gpu-1` of `r05-gpu-1`."""
     parts = words(name)
@@ -61,6 +66,11 @@ def numbers_alone(name: str) -> Iterator[Words]:
 def in_order(names: Iterable[str]) -> list[str]:
     """Ports' names by their numbers, then as text."""
     return sorted(names, key=lambda name: (numbers(name), natural_key(name)))
+
+
+def numbered(names: Collection[str]) -> dict[str, int]:
+    """The place of each port on the front, among the names of its form."""
+    return {name: place for of in set(map(form, names)) for name, place in _Line(names, of).stepped.items()}
 
 
 def lines(
