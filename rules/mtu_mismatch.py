@@ -72,8 +72,18 @@ def mtu_mismatch(round: Round) -> Iterator[Finding]:
         )
 
     seen = np.zeros(index.planned_ports, dtype=bool)
-    seen[index.a[(mtu > 0) & ((partner > 0) | (usual > 0) | nic_declared)]] = True
+    compared = (usual > 0) | nic_declared | ((partner > 0) & ~_split(index, mtu))
+    seen[index.a[(mtu > 0) & compared]] = True
     report_not_evaluated(blind_ports(wiring, seen, "report no MTU, or nothing to compare it with", hosts=True))
+
+
+def _split(index: PlanIndex, mtu: Codes) -> Mask:
+    """Cables of rails whose NICs have several MTUs: without a majority it is unknown which is right."""
+    split = np.zeros(len(mtu), dtype=bool)
+    for rail in np.unique(index.rail[index.rail >= 0]):
+        of_rail = index.from_host & (index.rail == rail)
+        split |= of_rail & (len(np.unique(mtu[of_rail & (mtu > 0)])) > 1)
+    return split
 
 
 def _declared(index: PlanIndex) -> tuple[Mask, Mask]:
@@ -138,6 +148,14 @@ QUIET = (
     Case(
         "Two NICs differ: neither is the majority.",
         facts={"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
+        unknown=True,
+    ),
+    Case(
+        "Two and two: the switch takes both, and which is right is unknown.",
+        _PLAN_4,
+        alike("gpu-1 gpu-2", [NetLink("nic0", mtu=1500)])
+        | alike("gpu-3 gpu-4", [NetLink("nic0", mtu=9000)])
+        | {"leaf-0": [NetLink(f"swp{n}", mtu=9216) for n in range(1, 5)]},
         unknown=True,
     ),
     Case("One host of four did not answer.", _PLAN_4, {**_THREE, "leaf-0": [up("swp4")]}, unknown=True),
