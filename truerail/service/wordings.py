@@ -1,17 +1,15 @@
 """The sentences of open faults, kept while only their numbers change: each other text is another series of metrics."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from truerail.model.names import without_figures
 from truerail.model.open_fault import OpenFault
 
 KEPT: Final = timedelta(minutes=15)
 """A share or rate that changes with every round makes at most four series an hour for a fault."""
-_NUMBER: Final = re.compile(r"(?<![\w/-])\d[\d.,]*")
-"""A figure, and not a part of a name."""
 
 
 class Wordings:
@@ -28,5 +26,5 @@ class Wordings:
 
     def _sentence(self, fault: OpenFault, at: datetime) -> tuple[str, datetime]:
         known, since = self._kept.get(fault.key, ("", at))
-        same = _NUMBER.sub("", known) == _NUMBER.sub("", fault.summary)
+        same = without_figures(known) == without_figures(fault.summary)
         return (known, since) if same and abs(at - since) < KEPT else (fault.summary, at)
