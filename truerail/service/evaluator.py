@@ -19,6 +19,7 @@ from truerail.analysis.trends.link_past import Past
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
+from truerail.model.lasting import Lasting
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.probe_facts import PROBE_COLLECTORS
 from truerail.outputs.worklist import Worklist
@@ -78,6 +79,8 @@ class Evaluator:
     """The public address of the page."""
     jobs: Jobs = field(default_factory=Jobs)
     """The jobs of the last evaluation, and what is shown of them."""
+    lasting: Lasting = field(default_factory=Lasting)
+    """The causes of load of the last evaluations."""
     reported: ReportedJobs = field(default_factory=ReportedJobs)
     """The jobs that schedulers report by themselves."""
     asked: JobSettings = field(default_factory=JobSettings)
@@ -186,11 +189,11 @@ class Evaluator:
             with self._counting:
                 self.window.put(counted)
                 counters = self.window.view()
-            round = Round(plan, snapshot, counters, self.plugs, self.past, self.cabled, self.jobs)
+            round = Round(plan, snapshot, counters, self.plugs, self.past, self.cabled, self.jobs, self._lasting(plan))
             self.cabled = round.cabling
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
-            self.past, self.jobs = round.past, round.jobs
+            self.past, self.jobs, self.lasting = round.past, round.jobs, evaluation.lasting
             changes = self.lives.update(evaluation, round.cabling, round.jobs, snapshot.inventory)
             evaluated_round = EvaluatedRound(round, evaluation)
             publication = Published(
@@ -232,6 +235,10 @@ class Evaluator:
             evaluated = Evaluated(publication, fabric_map(publication), steps, changes, _record(publication))
         self.number += 1
         return evaluated
+
+    def _lasting(self, plan: Plan) -> Lasting:
+        """The causes of load of the rounds before; none of another plan."""
+        return self.lasting if self.cabled is not None and self.cabled.index.plan is plan else Lasting()
 
     def remark(self, publication: Published) -> FabricMap:
         """The map of a publication whose mutes changed, with every cache warm for its readers."""
