@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collector.formats.nccl_lines import MARK, HopFields, Process, invented, read
+from collector.formats.nccl_warnings import troubles
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
 from truerail.model.nccl_facts import (
@@ -48,6 +49,7 @@ from truerail.model.nccl_facts import (
     NcclSetting,
     NcclTorn,
     NcclTree,
+    NcclTrouble,
     NcclVersion,
 )
 from truerail.model.pause import garbage_collection_paused
@@ -115,6 +117,7 @@ Devices = dict[int, tuple[tuple[str, ...], str | None]]
         NcclSetting,
         NcclTorn,
         NcclTree,
+        NcclTrouble,
         NcclVersion,
     ],
     megabytes=16,
@@ -170,6 +173,7 @@ class _Log:
         self.is_log = self.is_log or MARK in part or "# nThread " in part
         found = (_VERSION.match(part, max(one.start() - 1, 0)) for one in _VERSIONS.finditer(part))
         self.once |= dict.fromkeys(NcclVersion(*one.groups()) for one in found if one)
+        self.once |= dict.fromkeys(troubles(part))
         if "x across cluster]" not in part:
             return part
         self.repeated = True

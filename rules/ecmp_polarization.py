@@ -87,7 +87,7 @@ def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
             name,
             summary=f"{idle} of {members} uplinks stay idle, as the hash of the tier below leaves them on it and "
             f"{len(names) - 1} siblings, and chance does that less than once in {1 / siblings.chance:.0e} times",
-            action=f"Give {name} and its siblings another hash seed than the tier below has.",
+            action="Give these switches another hash seed than the tier below has.",
             confidence=0.99 if siblings.classes >= 2 else 0.95,
             detail=(
                 ("idle", idle),

@@ -7,6 +7,7 @@ every full packet. A NIC with a smaller MTU than its rail makes each of its conn
 ## How it is detected
 The MTU that the host reports (`ip link`) is compared with that of the switch port seen over LLDP, else of the planned
 one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than half of at least three with a known MTU.
+So is the payload that RoCE made of it (`active_mtu` of `ibv_devinfo`): peers use the smaller one of theirs.
 A NIC with link whose MTU is unknown, or has nothing to compare it with, is counted as unknown. An MTU that the plan
 declares (`qos`) is left to CFG001.
 
@@ -25,19 +26,21 @@ A rollout of another MTU in progress: then a whole rail changes to the new value
 """
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 import numpy as np
 
 from rules._examples import alike, down, up
 from rules._links import blind_ports
-from truerail.analysis.cabling import ONE_END
+from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, QosProfile, Role, Severity, Transport
+from truerail.model import Finding, NetLink, QosProfile, RdmaLink, Role, Severity, Transport
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 
 _LEAST_REPORTED = 3
+_ACTIVE_MTU = itemgetter(RdmaLink._fields.index("active_mtu"))
 
 
 @rule("LNK002", severity=Severity.WARNING, needs=[NetLink])
@@ -53,11 +56,16 @@ def mtu_mismatch(round: Round) -> Iterator[Finding]:
     nic_declared, port_declared = _declared(index)
     too_large = (partner > 0) & (mtu > partner) & ~(nic_declared & port_declared)
     unlike = (mtu > 0) & (usual > 0) & (mtu != usual) & ~nic_declared
-    for cable in np.flatnonzero(index.from_host & (too_large | unlike)).tolist():
+    active = _active(wiring)[index.a]
+    usual_active = _usual(index, active)
+    smaller = (active > 0) & (usual_active > 0) & (active != usual_active) & ~nic_declared
+    for cable in np.flatnonzero(index.from_host & (too_large | unlike | smaller)).tolist():
         nic, port = index.a_port(cable), index.spell(int(other[cable]))
         summary = [f"{nic} has MTU {mtu[cable]}"]
         summary += [f"{port} takes only {partner[cable]}"] if too_large[cable] else []
         summary += [f"most NICs of rail {index.rail[cable]} have {usual[cable]}"] if unlike[cable] else []
+        if smaller[cable]:
+            summary.append(f"its RDMA packets carry {active[cable]} bytes, those of most others {usual_active[cable]}")
         yield mtu_mismatch.found(
             nic,
             summary=", ".join(summary),
@@ -72,8 +80,29 @@ def mtu_mismatch(round: Round) -> Iterator[Finding]:
         )
 
     seen = np.zeros(index.planned_ports, dtype=bool)
-    seen[index.a[(mtu > 0) & ((partner > 0) | (usual > 0) | nic_declared)]] = True
+    compared = (usual > 0) | nic_declared | ((partner > 0) & ~_split(index, mtu))
+    seen[index.a[(mtu > 0) & compared]] = True
     report_not_evaluated(blind_ports(wiring, seen, "report no MTU, or nothing to compare it with", hosts=True))
+
+
+def _split(index: PlanIndex, mtu: Codes) -> Mask:
+    """Cables of rails whose NICs have several MTUs: without a majority it is unknown which is right."""
+    split = np.zeros(len(mtu), dtype=bool)
+    for rail in np.unique(index.rail[index.rail >= 0]):
+        of_rail = index.from_host & (index.rail == rail)
+        split |= of_rail & (len(np.unique(mtu[of_rail & (mtu > 0)])) > 1)
+    return split
+
+
+def _active(wiring: Wiring) -> Codes:
+    """The payload of RDMA packets at each port that is active over Ethernet; -1 where it is not reported."""
+    if not any(map(_ACTIVE_MTU, wiring.states.rdma)):
+        return np.full(len(wiring.states.rdma_row), NONE, dtype=np.int64)
+    of = [
+        one.active_mtu if one.active_mtu and one.state == "ACTIVE" and one.link_layer != "InfiniBand" else NONE
+        for one in wiring.states.rdma
+    ]
+    return np.array([*of, NONE], dtype=np.int64)[wiring.states.rdma_row]
 
 
 def _declared(index: PlanIndex) -> tuple[Mask, Mask]:
@@ -117,6 +146,14 @@ FIRES = (
         finds="gpu-1/nic0",
     ),
     Case(
+        "One NIC of three has the packets of a small MTU, although its interface has the others'.",
+        facts={
+            f"gpu-{n}": [NetLink("nic0", mtu=9000), RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", active_mtu=mtu)]
+            for n, mtu in ((1, 4096), (2, 4096), (3, 1024))
+        },
+        finds="gpu-3/nic0",
+    ),
+    Case(
         "One NIC of three has another MTU.", facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}, finds="gpu-1/nic0"
     ),
 )
@@ -138,6 +175,14 @@ QUIET = (
     Case(
         "Two NICs differ: neither is the majority.",
         facts={"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
+        unknown=True,
+    ),
+    Case(
+        "Two and two: the switch takes both, and which is right is unknown.",
+        _PLAN_4,
+        alike("gpu-1 gpu-2", [NetLink("nic0", mtu=1500)])
+        | alike("gpu-3 gpu-4", [NetLink("nic0", mtu=9000)])
+        | {"leaf-0": [NetLink(f"swp{n}", mtu=9216) for n in range(1, 5)]},
         unknown=True,
     ),
     Case("One host of four did not answer.", _PLAN_4, {**_THREE, "leaf-0": [up("swp4")]}, unknown=True),

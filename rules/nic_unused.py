@@ -5,7 +5,8 @@ The job has one rail less on this host: its ranks share the other NICs, and the 
 
 ## How it is detected
 In the job's log: no end of any connection is on this NIC; most hosts with as many ranks use theirs on its rail, and
-this host uses others. NCCL leaves out NICs whose port is down, whose device it does not find, or that NCCL_IB_HCA
+this host uses others; of two hosts, one does not list a device that the other uses. NCCL's own `Unable to open device`
+names the host that lacks it. It leaves out NICs whose port is down, whose device it does not find, or that NCCL_IB_HCA
 excludes.
 Jobs with fewer channels than a host has rails, as in debug runs, are not evaluated, nor are hosts of whose NICs the
 planned port is unknown. A log without the lines that Ray left out is not evaluated.
@@ -15,6 +16,7 @@ Look whether NCCL lists the device (`NET/IB : Using`): if not, look at its port 
 does, compare the host's topology with its peers'.
 
 ## Decide
+- `cannot open`: the device is there and cannot be used: driver, container, or its namespace.
 - `does not list it`: port down, device missing, or excluded by NCCL_IB_HCA.
 - `lists it`: NCCL found it and chose others: another distance to the GPUs, or another speed.
 
@@ -23,15 +25,16 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NotEvaluated, Severity
-from truerail.model.nccl_facts import NcclHop, NcclNic
+from truerail.model import CauseKind, Finding, NotEvaluated, RdmaLink, Severity
+from truerail.model.columns import NONE
+from truerail.model.nccl_facts import NcclHop, NcclNic, NcclTrouble
 
 _LEAST_HOSTS = 2
 """Hosts that use the rail, beside the one that does not."""
@@ -52,28 +55,60 @@ def nic_unused(round: Round) -> Iterator[Finding]:
     channels = len({end.hop.channel for end in job.ends})
     hosts = [host for host in job.hosts if host not in blind and on_host.get(host, set()) & job.used_ports.keys()]
     rails = {host: {rail_of[port] for port in on_host[host] & job.used_ports.keys()} for host in hosts}
+    lacking = dict(_lacking(job, rail_of))
+    for port, trouble in lacking.items():
+        yield _cannot_open(round, job, port, trouble)
     for host in hosts:
         peers = [other for other in hosts if other != host and job.ranks_on.get(other) == job.ranks_on.get(host)]
         counted = Counter(rail for other in peers for rail in rails[other])
         for port in sorted(on_host[host] - job.used_ports.keys()):
             using = counted[rail_of[port]]
-            enough = using >= _LEAST_HOSTS and MAJORITY * using > len(peers) and channels >= len(counted)
-            if enough and rail_of[port] >= 0 and rail_of[port] not in rails[host]:
+            alone = len(peers) == 1 and _listing(job, host, port) == (True, [])  # of two hosts, one does not find it
+            enough = (
+                using >= (1 if alone else _LEAST_HOSTS) and MAJORITY * using > len(peers) and channels >= len(counted)
+            )
+            if port not in lacking and enough and rail_of[port] >= 0 and rail_of[port] not in rails[host]:
                 yield _finding(round, job, host, port, f"{using} of {len(peers)}")
     report_not_evaluated(unknown_nics(job))
 
 
+def _listing(job: NcclJob, host: int, port: int) -> tuple[bool, list[NcclNic]]:
+    """Whether the log has a host's list of devices, and those of them that are a port."""
+    lists = [(name, found) for name, found in job.finder.listed() if job.host_of.get(name) == host]
+    devices = [(name, nic) for name, found in lists for nic in found.values()]
+    return bool(lists), [nic for name, nic in devices if port in job.finder.nic(name, nic).ports]
+
+
+def _lacking(job: NcclJob, rail_of: Mapping[int, int]) -> Iterator[tuple[int, NcclTrouble]]:
+    """The planned ports whose device NCCL could not open: by its name there, else by its rail on the other hosts."""
+    index = job.wiring.index
+    for trouble in (one for one in job.troubles if one.kind == "no device" and one.device):
+        host, name = job.host_of.get(trouble.host, NONE), (str(trouble.device),)
+        ports = job.nics.of(host, name)
+        elsewhere = {rail_of[port] for other in job.hosts for port in job.nics.of(other, name) if port in rail_of}
+        if not ports and len(elsewhere) == 1:
+            own = (port for port, cable in job.nics.cable.items() if int(index.a_device[cable]) == host)
+            ports = tuple(port for port in own if rail_of[port] in elsewhere)
+        yield from ((port, trouble) for port in ports)
+
+
+def _cannot_open(round: Round, job: NcclJob, port: int, trouble: NcclTrouble) -> Finding:
+    subject = spelled(job, port)
+    return nic_unused.found(
+        subject,
+        severity=Severity.CRITICAL,
+        summary=f"NCCL cannot open {trouble.device} of {subject}: ranks of {subject.device} go without it",
+        action=f"Check it on {subject.device}: `ibv_devices`, its driver, and /dev/infiniband in the container.",
+        rail=job.wiring.index.plan.rail_of(subject),
+        confidence=0.95,
+        evidence=evidence(round, job, [trouble]),
+        detail=(("device", trouble.device),),
+    )
+
+
 def _finding(round: Round, job: NcclJob, host: int, port: int, others: str) -> Finding:
     subject, name = spelled(job, port), job.names(host)
-    printed = next(text for text, code in job.host_of.items() if code == host)
-    listed = [
-        nic
-        for printed_by, devices in job.finder.listed()
-        if printed_by == printed
-        for nic in devices.values()
-        if port in job.finder.nic(printed_by, nic).ports
-    ]
-    lists = any(printed_by == printed for printed_by, _ in job.finder.listed())
+    lists, listed = _listing(job, host, port)
     why = "NCCL lists it" if listed else "NCCL does not list it" if lists else "the log has no list of NICs"
     hca = job.values("IB_HCA")
     setting = f"; NCCL_IB_HCA is {'/'.join(sorted(hca))[:200]}" if hca and not listed else ""
@@ -123,10 +158,38 @@ def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
 
 FIRES = (
     Case("One host of three leaves out a NIC that it lists.", facts=_job((3, 1)), finds="gpu-3/mlx5_1"),
+    Case(
+        "Of two hosts one does not find a NIC.",
+        facts={host: facts for host, facts in _job((2, 1), listed=(0,)).items() if host != "gpu-3"},
+        finds="gpu-2/mlx5_1",
+    ),
+    Case(
+        "NCCL says which device it cannot open.",
+        facts={
+            "gpu-1": [NcclTrouble("gpu-1", "no device", "mlx5_1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "IB", 0)],
+            "gpu-2": [NcclHop("gpu-2", 0, 0, 1, 0, "send", "IB", 0)],
+        },
+        finds="gpu-1/mlx5_1",
+    ),
+    Case(
+        "It lacks the device by the name that the others have on that rail.",
+        facts={
+            "gpu-1": [NcclTrouble("gpu-1", "no device", "erdma_1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "IB", 0)],
+            "gpu-2": [
+                RdmaLink("erdma_1", 1, "ACTIVE", "LINK_UP", "mlx5_1"),
+                NcclHop("gpu-2", 0, 0, 1, 0, "send", "IB", 0),
+            ],
+        },
+        finds="gpu-1/mlx5_1",
+    ),
     Case("One host of three does not find a NIC.", facts=_job((3, 1), listed=(0,)), finds="gpu-3/mlx5_1"),
 )
 
 QUIET = (
     Case("All hosts use both NICs.", facts=_job()),
+    Case(
+        "It cannot open a device of no rail.",
+        facts={**_job(), "gpu-1": [*_job()["gpu-1"], NcclTrouble("gpu-1", "no device", "erdma_9")]},
+    ),
     Case("All hosts leave it out.", facts=_job((1, 1), (2, 1), (3, 1))),
 )

@@ -61,7 +61,8 @@ def pcie_downtrained(round: Round) -> Iterator[Finding]:
     code, distinct = factorize(table.rows)
     if not any(link.speed_gts or link.width for link in distinct):
         raise InsufficientDataError("no PCIe link reports its speed or width")
-    worse = _worse(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(round.snapshot))
+    should = _should(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(round.snapshot))
+    worse = {number: want for number, (own, want) in should.items() if any(is_ < of for is_, of in _both(own, want))}
     rows = np.flatnonzero(np.isin(code, list(worse)))
     subjects = _subjects(wiring, rows.tolist())
     by_subject: dict[str, list[int]] = {}
@@ -72,27 +73,27 @@ def pcie_downtrained(round: Round) -> Iterator[Finding]:
         expected = [worse[int(code[row])] for row in of_subject]
         yield _finding(wiring, subject, subjects[of_subject[0]][1], of_subject, expected)
 
-    reporting = np.array([bool(link.speed_gts or link.width) for link in distinct], dtype=bool)[code]
-    hosts = np.unique(wiring.identity.devices_of(table)[reporting]).tolist()
-    report_not_evaluated(blind_hosts(wiring, hosts, "report no PCIe link"))
+    compared = np.array([any(_both(*should[number])) for number in range(len(distinct))], dtype=bool)[code]
+    hosts = np.unique(wiring.identity.devices_of(table)[compared]).tolist()
+    report_not_evaluated(blind_hosts(wiring, hosts, "report no PCIe link, or nothing to compare it with"))
 
 
-def _worse(distinct: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -> dict[int, Link]:
-    """Of the distinct links those that are worse than they should be: number to what they should have."""
+def _should(distinct: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -> dict[int, tuple[Link, Link]]:
+    """What each of the distinct links has and should have, by number."""
     alike: dict[tuple[str, float | None, int | None], Counter[Link]] = {}
     for link, times in zip(distinct, count, strict=True):
         alike.setdefault((link.pci_address, link.max_speed_gts, link.max_width), Counter())[_as_is(link, nics)] += times
-    found: dict[int, Link] = {}
+    found: dict[int, tuple[Link, Link]] = {}
     for number, link in enumerate(distinct):
         votes = alike[link.pci_address, link.max_speed_gts, link.max_width]
         able = (link.max_speed_gts if _is_nic(link, nics) else None, link.max_width)
-        should = majority(votes, LEAST_PEERS) or able
-        if any(
-            is_ is not None and want is not None and is_ < want
-            for is_, want in zip(_as_is(link, nics), should, strict=True)
-        ):
-            found[number] = should
+        found[number] = _as_is(link, nics), majority(votes, LEAST_PEERS) or able
     return found
+
+
+def _both(own: Link, want: Link) -> list[tuple[float, float]]:
+    """Speed and width where both are known."""
+    return [(is_, of) for is_, of in zip(own, want, strict=True) if is_ is not None and of is not None]
 
 
 def _as_is(link: PcieLink, nics: set[str]) -> Link:
@@ -218,6 +219,11 @@ FIRES = (
 QUIET = (
     Case("Each link is as fast and as wide as it can be.", facts=alike(_HOSTS, _host(32.0, 16))),
     Case("Two of four hosts report no PCIe link.", facts=alike("gpu-1 gpu-2", _host(32.0, 16)), unknown=True),
+    Case(
+        "One host reports its width, and nothing says what it should be.",
+        facts={"gpu-1": [_NIC, PcieLink(_AT, None, 8, None, None, "mlx5_0")]},
+        unknown=True,
+    ),
     Case("All slots are PCIe 4: the hosts' design.", facts=alike(_HOSTS, _host(16.0, 16))),
     Case(
         "A GPU lowers its speed while idle.", facts=alike(_HOSTS, [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")])

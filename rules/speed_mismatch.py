@@ -44,9 +44,10 @@ import numpy.typing as npt
 from rules._examples import alike
 from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
+from truerail.analysis.cabling.joined import evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, NotEvaluated, RdmaLink, Severity
+from truerail.model import CauseKind, Evidence, Finding, LinkSpeed, NetLink, NotEvaluated, RdmaLink, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
 Speeds = npt.NDArray[np.float64]
@@ -88,11 +89,18 @@ def speed_mismatch(round: Round) -> Iterator[Finding]:
             action=f"Check breakout, forced speed, cable and transceiver at {ends[0][0]} and {ends[1][0]}.",
             rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
-            evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
+            evidence=(*wiring.evidence(*(both := (int(index.a[cable]), int(other[cable])))), *_speeds(wiring, both)),
             detail=(*((f"{port} gbps", speed) for port, speed in reported),),
         )
     nothing = _without_peers(wiring, np.flatnonzero(alone & ~compared))
     report_not_evaluated([*_fabric_wide(wiring, limited, np.fmin(here, there)), *_silent(wiring, silent), *nothing])
+
+
+def _speeds(wiring: Wiring, ports: tuple[int, int]) -> Iterator[Evidence]:
+    """What the system's files and discoveries report of these ports' speed."""
+    for row in wiring.states.speed_row[list(ports)].tolist():
+        if row >= 0:
+            yield evidence_of(wiring.seen, LinkSpeed, row)
 
 
 def _silent(wiring: Wiring, silent: Mask) -> Iterator[NotEvaluated]:

@@ -484,7 +484,7 @@ def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.close()
-    with pytest.raises(JournalUnusableError, match=r"newer truerail \(schema 9999, this one knows 0005\)"):
+    with pytest.raises(JournalUnusableError, match=r"newer truerail \(schema 9999, this one knows 0006\)"):
         open_journal(Settings(url))
 
 

@@ -63,7 +63,9 @@ LISTS = [*nics("gpu-1"), *nics("gpu-2"), *nics("gpu-3")]
 
 def test_without_a_log_no_rule_on_jobs_applies() -> None:
     verdicts = {one.rule: one.status for one in evaluate(scene(Case("", PLAN, {"gpu-1": []}))).verdicts}
-    assert {verdicts[code] for code in ("JOB002", "JOB003", "JOB004", "JOB005", "JOB006")} == {Status.NOT_APPLICABLE}
+    assert {verdicts[code] for code in ("JOB002", "JOB003", "JOB004", "JOB005", "JOB006", "JOB010")} == {
+        Status.NOT_APPLICABLE
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 from collector import at_once, collectors
 from rules import rules as all_rules
 from truerail.analysis.cabling import State, Why, Wiring
+from truerail.analysis.counters.evidence import with_counters
 from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.explained import Explained, with_explained
 from truerail.analysis.probes.coverage import coverage
@@ -17,7 +18,7 @@ from truerail.analysis.probes.troubles import words_of
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
-from truerail.causes import explain
+from truerail.causes import explain, explain_lasting
 from truerail.model import (
     CableState,
     Cause,
@@ -75,8 +76,11 @@ def evaluate(
             verdict, found = _run(rule, round, answered)
             verdicts.append(verdict)
             findings += found
-    ordered = _ordered(findings)
-    causes = proven(wiring, explain(round, ordered, work))
+    findings = with_counters(round.telemetry, findings) if round.counters is not None else findings
+    lasting, causes, later = explain_lasting(round, _ordered(findings), verdicts, work)
+    ordered, causes = _ordered(lasting), proven(wiring, causes)
+    failed = {finding.rule for finding in ordered}
+    verdicts = [replace(one, status=Status.FAIL) if one.rule in failed else one for one in verdicts]
     explained = Explained(round, ordered, causes, tuple(verdicts))
     joined: list[Finding] = []
     for rule in wanted:
@@ -85,7 +89,7 @@ def evaluate(
             verdicts.append(verdict)
             joined += found
     if joined:
-        ordered, causes = _ordered((*findings, *joined)), with_explained(causes, joined)
+        ordered, causes = _ordered((*ordered, *joined)), with_explained(causes, joined)
     verdicts.sort(key=lambda verdict: verdict.rule)
     return Evaluation(
         at=snapshot.at,
@@ -105,6 +109,7 @@ def evaluate(
             *_probed(round),
         ),
         serials=_serials(round, causes),
+        lasting=later,
     )
 
 
@@ -173,8 +178,12 @@ def _run(
     if not evaluated.applies:
         return Verdict(rule.code, Status.NOT_APPLICABLE), ()
     status = Status.FAIL if evaluated.findings else Status.UNKNOWN if evaluated.not_evaluated else Status.PASS
-    why = "; ".join(part.why for part in evaluated.not_evaluated)
-    return Verdict(rule.code, status, why=why, not_evaluated=evaluated.not_evaluated), evaluated.findings
+    why, ready = "; ".join(part.why for part in evaluated.not_evaluated), None
+    if evaluated.not_evaluated and PortCounters in rule.needs and round.counters is not None:
+        ready = round.counters.settled_at
+    return Verdict(
+        rule.code, status, why=why, not_evaluated=evaluated.not_evaluated, ready_at=ready
+    ), evaluated.findings
 
 
 def _answered(round: Round) -> set[type[Fact]]:

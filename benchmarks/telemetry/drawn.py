@@ -10,6 +10,7 @@ from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Evaluation, Snapshot
+from truerail.model.lasting import Lasting
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.traffic import (
@@ -195,11 +196,13 @@ def evaluated(
     drawn: Drawn, marks: Sequence[float] | None = None
 ) -> Iterator[tuple[float, Evaluation, tuple[FlowTruth, ...]]]:
     """The evaluations of a run: seconds, what is said, what is true."""
-    window, still = Window(step_seconds=STEP), drawn.fabric.snapshot()
+    window, still, lasting = Window(step_seconds=STEP), drawn.fabric.snapshot(), Lasting()
     window.put_answers(drawn.traffic.answers())
     for mark in marks or marks_of(drawn):
         seen = polled(drawn.traffic, window, still, mark)
-        yield mark, evaluate(Round(drawn.fabric.plan, seen, window.view())), drawn.truth
+        evaluation = evaluate(Round(drawn.fabric.plan, seen, window.view(), lasting=lasting))
+        lasting = evaluation.lasting
+        yield mark, evaluation, drawn.truth
 
 
 def polled(traffic: FlowSimulation, window: Window, still: Snapshot, mark: float) -> Snapshot:

@@ -154,7 +154,7 @@ def _cut(text: str, reader: Reader) -> None:
         tail = before[max(before.rfind("\n") + 1, end) :] if end or "\n" in before else before
         printed = known.get(tail)
         if printed is None:
-            printed = known[tail] = [_process(tail), 0]
+            printed = known[tail] = [process_of(tail), 0]
         printed[1] += 1
         by = printed[0]
         before, end = piece, 0
@@ -219,7 +219,7 @@ def _way(direction: str, net: str, nic: str, proxy: str | None, gdr: str | None,
     return direction, net, int(nic), None if proxy is None else int(proxy), gdr is not None, shared is not None
 
 
-def _process(tail: str) -> Process:
+def process_of(tail: str) -> Process:
     """The process of the header that ends a text: `HOST:PID:TID [cudaDev] `, behind whatever a launcher put there."""
     words = tail[-_MOST_HEADER:].split()
     if len(words) < 2 or words[-1][0] != "[" or words[-1][-1] != "]":

@@ -79,6 +79,10 @@ _IBSTATUS_PORT = re.compile(r"Infiniband device '(?P<device>[^']+)' port (?P<por
 _DEVINFO_DEVICE = re.compile(r"hca_id:\s*(?P<device>\S+)$")
 _PORT_LINE = re.compile(r"[Pp]ort:?\s+(?P<port>\d+):?$")
 _RATE = re.compile(r"(\d+(?:\.\d+)?)(?: Gb/sec\b.*| \([^()]*\))?$")
+_LANES = re.compile(r"(\d{1,2})X \(\d{1,3}\)$")
+_LANE_SPEED = re.compile(r"(\d{1,3}\.\d) Gbps \(\d{1,3}\)$")
+_MTU = re.compile(r"(\d{3,5}) \(\d\)$")
+"""As rdma-core's `devinfo.c` prints width, speed and MTU, each with its number in the specification."""
 _LINK_LAYERS = {"ethernet": "Ethernet", "infiniband": "InfiniBand"}
 _FIELDS = {
     "state": "state",
@@ -88,6 +92,9 @@ _FIELDS = {
     "rate": "rate",
     "link layer": "link_layer",
     "link_layer": "link_layer",
+    "active_width": "width",
+    "active_speed": "speed",
+    "active_mtu": "mtu",
 }
 _COUNTS = ("number of ports", "phys_port_cnt")
 _BROKE_OFF = "ibpanic:"
@@ -194,15 +201,22 @@ def _report_link(device: _Device, port: int, line: int, said: dict[str, str]) ->
         port,
         port_state(_bare(said["state"]).removeprefix("PORT_"), line),
         physical_state(physical and _bare(physical), line),
-        rate_gbps=_gbps(said.get("rate"), line),
+        rate_gbps=_gbps(said.get("rate"), line) or _by_lanes(said),
         link_layer=_LINK_LAYERS.get(said.get("link_layer", "").lower()),
         guid=device.guid,
+        active_mtu=int(mtu[1]) if (mtu := _MTU.match(said.get("mtu", ""))) else None,
     )
 
 
 def _bare(state: str) -> str:
     """`4: ACTIVE` and `ACTIVE (4)` are `ACTIVE`: the number means the same state."""
     return state.rpartition(": ")[2].partition(" (")[0]
+
+
+def _by_lanes(said: dict[str, str]) -> float | None:
+    """The rate that `ibv_devinfo -v` prints as lanes (`4X (2)`) and the speed of each (`100.0 Gbps (128)`)."""
+    lanes, each = _LANES.match(said.get("width", "")), _LANE_SPEED.match(said.get("speed", ""))
+    return int(lanes[1]) * float(each[1]) if lanes and each else None
 
 
 def _gbps(rate: str | None, line: int) -> float | None:

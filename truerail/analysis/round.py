@@ -4,7 +4,7 @@ What is derived holds what it is made of and never the round, so a round is free
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
@@ -25,6 +25,7 @@ from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
 from truerail.analysis.trends.link_past import Past, begun
 from truerail.analysis.trends.signal_levels import levels_of
+from truerail.model.lasting import Lasting
 from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot
@@ -47,6 +48,8 @@ class Round(Owner):
     cabled: Wiring | None = None
     jobs_before: Jobs | None = None
     """The jobs of the round before: of schedulers that do not answer now they are the last ones known."""
+    lasting: Lasting = field(default_factory=Lasting)
+    """The causes of load of the rounds before."""
 
     @cached_property
     def cabling(self) -> Wiring:

@@ -12,9 +12,10 @@ actual places into the planned ones:
 A cable that is not seen is never moved: the evidence decides between link down, unread and unknown (`absent`). Every
 step is linear in cables, except for sorting. The result depends on the set of facts, not on their order: the plan's
 order breaks ties. `steps` has the steps in their order (`truerail why ID --trace` shows what each of them took);
-`explain` gives the findings to the causes.
+`explain` gives the findings to the causes, `lasting` keeps those of load that only scatter.
 """
 
 from truerail.causes.explain import explain, trace
+from truerail.causes.lasting import explain_lasting
 
-__all__ = ["explain", "trace"]
+__all__ = ["explain", "explain_lasting", "trace"]

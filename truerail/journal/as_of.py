@@ -1,7 +1,8 @@
 """The content of the journal at a time: the present rows, with what came later undone.
 
-A link has the place that its first later change left. A finding or a cause has the state of its last event up to then;
-one that is older than the kept events has that of its own life.
+A link has the place that its first later change left, a finding or a cause the words that its first later version
+replaced. Its state is that of its last event up to then; one that is older than the kept events has that of its own
+life.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,13 +13,16 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from truerail.journal import tables
+from truerail.journal.bodies import cause_extras
 from truerail.journal.kept_rows import cause_of, finding_of
 from truerail.journal.row_values import cause_record, finding_record
 from truerail.journal.salvage import Salvage
+from truerail.model.finding import Severity
 from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState
 from truerail.model.life import Life, LifeState
 
 T = TypeVar("T", KeptFinding, KeptCause)
+_SAID, _DONE = tables.texts.alias("said"), tables.texts.alias("done")
 _STATES = {"flapping": LifeState.FLAPPING, "unseen": LifeState.UNSEEN, "regressed": LifeState.REGRESSED}
 """By the word of the last event; any other leaves it ongoing."""
 
@@ -93,20 +97,27 @@ def _open(
     """
     of = events.c.finding if events is tables.finding_events else events.c.cause
     last = select(of.label("of"), func.max(events.c.seq).label("seq")).where(events.c.at <= at).group_by(of).subquery()
-    texts, ending = tables.texts, _endings(events, of, at)
+    ending, versions, later = _endings(events, of, at), tables.versions.c, _changed_after(at)
     asked: Select[*tuple[Any, ...]] = (
         select(
             table,
             events.c.kind.label("event"),
             events.c.at.label("event_at"),
-            texts.c.body.label("then"),
             ending.c.ended,
+            versions.present.label("was_present"),
+            versions.severity.label("was_severity"),
+            versions.body.label("was_body"),
+            _SAID.c.body.label("was_summary"),
+            _DONE.c.body.label("was_action"),
         )
         .select_from(
             table.outerjoin(last, table.c.id == last.c.of)
             .outerjoin(events, events.c.seq == last.c.seq)
-            .outerjoin(texts, events.c.summary == texts.c.id)
             .outerjoin(ending, table.c.id == ending.c.of)
+            .outerjoin(later, table.c.id == later.c.about)
+            .outerjoin(tables.versions, versions.seq == later.c.seq)
+            .outerjoin(_SAID, versions.summary == _SAID.c.id)
+            .outerjoin(_DONE, versions.action == _DONE.c.id)
         )
         .where(
             or_(events.c.kind != "resolved", events.c.kind.is_(None) & (table.c.since <= at)),
@@ -115,6 +126,13 @@ def _open(
         .order_by(table.c.id)
     )
     return salvage.rows(connection, asked, table.c.id, lambda row: (make(row, at), _ended_at(row)))
+
+
+def _changed_after(at: datetime) -> Any:
+    """The first change of each finding and cause after a time: what it replaced was said until then."""
+    versions = tables.versions.c
+    first = select(versions.about, func.min(versions.seq).label("seq"))
+    return first.where(versions.at > at).group_by(versions.about).subquery()
 
 
 def _ended_at(row: Row[Any]) -> datetime | None:
@@ -131,22 +149,25 @@ def _endings(events: Any, of: Any, at: datetime) -> Any:
 
 def _finding(row: Row[Any], at: datetime) -> KeptFinding:
     record, finding = finding_record(row, None), finding_of(row)
-    summary = row.then or finding.summary
-    return KeptFinding(
-        replace(record, life=_life(record.life, row, at), summary=summary),
-        replace(finding, summary=summary),
-        row.body is not None,
-    )
+    if row.was_present is not None:
+        words = {"summary": row.was_summary or finding.summary, "action": row.was_action or finding.action}
+        severity = row.was_severity or finding.severity
+        finding = replace(finding, severity=Severity(severity), **words)
+        record = replace(record, severity=severity, **words)
+    return KeptFinding(replace(record, life=_life(record.life, row, at)), finding, row.body is not None, _present(row))
 
 
 def _cause(row: Row[Any], at: datetime) -> KeptCause:
     record, cause = cause_record(row, None), cause_of(row)
-    summary = row.then or cause.summary
-    return KeptCause(
-        replace(record, life=_life(record.life, row, at), summary=summary),
-        replace(cause, summary=summary),
-        row.body is not None,
-    )
+    if row.was_present is not None:
+        words = {"summary": row.was_summary or cause.summary, "action": row.was_action or cause.action}
+        more = cause_extras(row.was_body) if row.was_body is not None else {}
+        cause, record = replace(cause, **more, **words), replace(record, **words)
+    return KeptCause(replace(record, life=_life(record.life, row, at)), cause, row.body is not None, _present(row))
+
+
+def _present(row: Row[Any]) -> bool:
+    return bool(row.present if row.was_present is None else row.was_present)
 
 
 def _life(life: Life, row: Row[Any], at: datetime) -> Life:

@@ -18,7 +18,8 @@ from truerail.journal.link_memory import LinkMemory
 from truerail.journal.witness import Witness
 from truerail.model.finding import Cause, Evaluation, Finding
 from truerail.model.history import CauseEvent, EventKind, FindingEvent
-from truerail.model.life import LifeState
+from truerail.model.life import Life, LifeState
+from truerail.model.names import without_figures
 
 Explained = tuple[Finding, str | None]
 """A finding and the key of the cause that explains it."""
@@ -48,6 +49,8 @@ class Lives:
         self._jobs = JobMemory()
         self._explained: dict[str, set[str]] = {}
         """By the key of each open cause: the findings that it has explained since it began."""
+        self._unseen: set[str] = set()
+        """Ids and keys of which the last event is that they were unseen."""
         self._at: datetime | None = None
 
     def use(self, recovery: timedelta, flapping_episodes: int, flapping_within: timedelta | None = None) -> None:
@@ -70,6 +73,9 @@ class Lives:
         self._causes.restore(((_resumed(row, at), row.cause) for row in memory.causes), memory.past_causes, at)
         self._links.restore(memory.links)
         self._jobs.restore(memory.jobs, at)
+        self._unseen |= {
+            row.life.id for row in (*memory.findings, *memory.causes) if row.life.state is LifeState.UNSEEN
+        }
         for row in memory.causes:
             self._explained.setdefault(row.life.id, set()).update(row.cause.explains)
 
@@ -110,7 +116,7 @@ class Lives:
             cause_lives=causes.lives,
             pending_resolution=tuple(finding for finding, _ in findings.pending_resolution),
             pending_causes=tuple(causes.pending_resolution),
-            events=tuple(_events(findings, at)),
+            events=tuple(self._events(findings, at)),
             cause_events=tuple(self._cause_events(causes, at)),
             links=links.changes,
             resolved=frozenset((*findings.resolved, *causes.resolved)),
@@ -121,10 +127,20 @@ class Lives:
             jobs=() if jobs is None else self._jobs.update(jobs, polled),
         )
 
+    def _events(self, steps: Steps[Explained], at: datetime) -> Iterator[FindingEvent]:
+        for kept, before in steps.turns:
+            kind = self._kind(kept.episode.life, before)
+            if kind is not None:
+                finding, cause = kept.value
+                severity = finding.severity.value
+                yield FindingEvent(
+                    0, at, kind, kept.episode.life.id, finding.rule, severity, finding.subject, finding.summary, cause
+                )
+
     def _cause_events(self, steps: Steps[Cause], at: datetime) -> Iterator[CauseEvent]:
         for kept, before in steps.turns:
             life, cause = kept.episode.life, kept.value
-            kind = _event_kind(life.state, before)
+            kind = self._kind(life, before)
             if kind is not None:
                 explained = tuple(sorted(self._explained[life.id]))
                 happened_at = life.resolved_at or at
@@ -133,6 +149,17 @@ class Lives:
                 )
         for key in steps.resolved:
             del self._explained[key]
+
+    def _kind(self, life: Life, before: LifeState | None) -> EventKind | None:
+        """The event of a change to this state; None if it is none."""
+        kind = _REPORTED.get(life.state) or (_BEGINS.get(life.state) if before is None else None)
+        if kind is None and life.id in self._unseen and life.state in (LifeState.ONGOING, LifeState.REGRESSED):
+            kind = EventKind.RETURNED
+        if kind is EventKind.UNSEEN:
+            self._unseen.add(life.id)
+        elif kind is not None:
+            self._unseen.discard(life.id)
+        return kind
 
     def _cause_sight(self, cause: Cause) -> Sight:
         """A cause is unseen as long as one of its findings is."""
@@ -148,22 +175,6 @@ def _sight_of(evaluation: Evaluation, wiring: Wiring) -> Callable[[Explained], S
 def _explained(evaluation: Evaluation) -> dict[str, Explained]:
     cause = {finding: one.key for one in evaluation.causes for finding in one.explains}
     return {(key := finding.id): (finding, cause.get(key)) for finding in evaluation.findings}
-
-
-def _events(steps: Steps[Explained], at: datetime) -> Iterator[FindingEvent]:
-    for kept, before in steps.turns:
-        kind = _event_kind(kept.episode.life.state, before)
-        if kind is not None:
-            finding, cause = kept.value
-            severity = finding.severity.value
-            yield FindingEvent(
-                0, at, kind, kept.episode.life.id, finding.rule, severity, finding.subject, finding.summary, cause
-            )
-
-
-def _event_kind(state: LifeState, before: LifeState | None) -> EventKind | None:
-    """The event of a change to this state; None if it is none."""
-    return _REPORTED.get(state) or (_BEGINS.get(state) if before is None else None)
 
 
 def _finding_row(kept: Kept[Explained]) -> FindingRow:
@@ -183,7 +194,8 @@ def _resumed(row: FindingRow | CauseRow, at: datetime) -> Episode:
 
 def _facts(reported: Explained) -> tuple[Any, ...]:
     finding, cause = reported
-    return (cause, finding.severity, finding.expected, finding.observed, finding.rail)
+    said = (without_figures(finding.summary), without_figures(finding.action))
+    return (cause, finding.severity, finding.expected, finding.observed, finding.rail, *said)
 
 
 def _wording(reported: Explained) -> tuple[Any, ...]:
@@ -192,7 +204,8 @@ def _wording(reported: Explained) -> tuple[Any, ...]:
 
 
 def _cause_facts(cause: Cause) -> tuple[Any, ...]:
-    return (cause.moves, cause.confidence, cause.explains)
+    said = (without_figures(cause.summary), without_figures(cause.action))
+    return (cause.id, cause.moves, cause.confidence, cause.explains, *said)
 
 
 def _cause_wording(cause: Cause) -> tuple[Any, ...]:

@@ -27,6 +27,7 @@ def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnE
     return [
         (tables.finding_events, tables.finding_events.c.at < before),
         (tables.cause_events, tables.cause_events.c.at < before),
+        (tables.versions, tables.versions.c.at < before),
         (tables.findings, tables.findings.c.resolved_at < before),
         (tables.causes, tables.causes.c.resolved_at < before),
         (tables.texts, tables.texts.c.used_at < before),

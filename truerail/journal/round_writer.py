@@ -6,14 +6,15 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import BigInteger, Connection, func, null, select, type_coerce
 
 from truerail.journal import tables
 from truerail.journal.bodies import cause_body, finding_body
 from truerail.journal.changes import CauseRow, Changes, FindingRow, finding_columns
 from truerail.journal.job_rows import write_jobs
 from truerail.journal.statements import among_keys, among_numbers, upsert
-from truerail.journal.types import digest, microseconds, packed_ids
+from truerail.journal.types import digest, microseconds, packed_ids, storable
+from truerail.model.finding import Cause, Finding
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange, RoundRecord
 
 Row = dict[str, Any]
@@ -25,6 +26,7 @@ def write_round(connection: Connection, record: RoundRecord, changes: Changes, e
     """
     if not _write_record(connection, record, epoch):
         return
+    _keep_versions(connection, changes)
     upsert(connection, tables.findings, [_finding(row) for row in changes.findings.values()], earliest=("first_seen",))
     upsert(connection, tables.causes, [_cause(row) for row in changes.causes.values()], earliest=("first_seen",))
     _write_events(connection, changes)
@@ -46,6 +48,36 @@ def _write_record(connection: Connection, record: RoundRecord, epoch: int) -> bo
     severities = {word: found.get(word) for word in tables.SEVERITIES.words}
     connection.execute(rounds.insert(), {**row, **severities, "number": number, "epoch": epoch})
     return True
+
+
+def _keep_versions(connection: Connection, changes: Changes) -> None:
+    """What is published of findings and causes, where this round says something else."""
+    found = {key: (one.present, one.finding, None) for key, one in changes.findings.items()}
+    caused = {key: (one.present, one.cause, cause_body(one.cause)) for key, one in changes.causes.items()}
+    rows, texts = list[Row](), dict[int, str]()
+    for table, new in ((tables.findings, found), (tables.causes, caused)):
+        severity, body = (table.c.severity, null()) if table is tables.findings else (null(), table.c.body)
+        among = among_numbers(connection, type_coerce(table.c.id, BigInteger), (int(key, 16) for key in new))
+        columns = (table.c.id, table.c.present, severity.label("severity"), table.c.summary, table.c.action)
+        for key, present, loud, summary, action, was in connection.execute(select(*columns, body).where(among)):
+            there, value, now = new[key]
+            said = (present, loud, summary, action, was)
+            if said != (there, _loud(value), storable(value.summary), storable(value.action), now):
+                texts |= {digest(summary): summary, digest(action): action}
+                row = {"at": changes.at, "about": key, "present": present, "severity": loud, "body": was}
+                rows.append({**row, "summary": digest(summary), "action": digest(action)})
+    _write_texts(connection, texts.values(), changes.at)
+    if rows:
+        connection.execute(tables.versions.insert(), rows)
+
+
+def _loud(value: Finding | Cause) -> str | None:
+    return value.severity.value if isinstance(value, Finding) else None
+
+
+def _write_texts(connection: Connection, bodies: Iterable[str], at: datetime) -> None:
+    rows = [{"id": digest(body), "used_at": at, "body": body} for body in sorted(set(bodies))]
+    upsert(connection, tables.texts, rows)
 
 
 def _life(row: FindingRow | CauseRow) -> Row:
@@ -83,10 +115,7 @@ def _cause(row: CauseRow) -> Row:
 
 
 def _write_events(connection: Connection, changes: Changes) -> None:
-    summaries = [event.summary for event in changes.events] + [event.summary for event in changes.cause_events]
-    bodies = {digest(summary): summary for summary in summaries}
-    rows = [{"id": key, "used_at": changes.at, "body": body} for key, body in bodies.items()]
-    upsert(connection, tables.texts, rows)
+    _write_texts(connection, (event.summary for event in (*changes.events, *changes.cause_events)), changes.at)
     if changes.events:
         connection.execute(tables.finding_events.insert(), [_finding_event(event) for event in changes.events])
     if changes.cause_events:

@@ -25,7 +25,7 @@ Number = BigInteger().with_variant(Integer, "sqlite")
 STATES = Word(("new", "ongoing", "regressed", "flapping", "recovering", "unseen", "resolved"))
 SEVERITIES = Word(("info", "warning", "critical"))
 CABLES = Word(("right", "wrong", "missing", "unknown"))
-KINDS = Word(("appeared", "regressed", "flapping", "unseen", "resolved"))
+KINDS = Word(("appeared", "regressed", "flapping", "unseen", "resolved", "returned"))
 
 
 def _seq(name: str = "seq") -> Column[int]:
@@ -151,6 +151,22 @@ cause_events = Table(
     Index("cause_events_cause", "cause", "seq"),
     sqlite_autoincrement=True,
 )
+
+versions = Table(
+    "versions",
+    metadata,
+    _seq(),
+    Column("at", Utc, nullable=False, index=True),
+    Column("about", HexId, nullable=False),
+    Column("present", Boolean, nullable=False),
+    Column("severity", SEVERITIES),
+    Column("summary", BigInteger, nullable=False),
+    Column("action", BigInteger, nullable=False),
+    Column("body", LargeBinary),
+    Index("versions_about", "about", "seq"),
+    sqlite_autoincrement=True,
+)
+"""What the row of a finding or a cause said until `at`, where it says something else since. `body` is a cause's."""
 
 places = Table(
     "places",

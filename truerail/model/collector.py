@@ -148,14 +148,22 @@ _REFUSED_FORMAT = "error: unknown command set format"
 """A line of NCCL's RAS before 2.28.7, which then answers as text."""
 
 
+_LEFT_OUT = ("...", "\u2026", "[...]", "[\u2026]")
+"""Last lines by which people say that a paste goes on."""
+
+
 def refuse_refusals(answer: str) -> None:
-    """Raises `NoAnswerError` if an answer is empty or is the error message of a shell or a device.
+    """Raises `NoAnswerError` if an answer is empty or is the error message of a shell or a device, and
+    `UnreadableError` for a paste that ends where somebody left out the rest.
 
     Only the first lines of a short answer are checked: a neighbour may well have the name "permission denied".
     """
     head = answer[:_HEAD].lstrip() or answer.strip()[:_HEAD]
     if not head:
         raise NoAnswerError("empty answer")
+    last = answer[-_HEAD:].rstrip().rpartition("\n")[2].strip()
+    if last in _LEFT_OUT:
+        raise UnreadableError("the rest was left out", line=answer.rstrip().count("\n") + 1, text=last)
     if head[0] in "[{<" or not any(map(head.lower().__contains__, _REFUSALS)):
         return
     for number, line in enumerate(head.splitlines()[:5], 1):

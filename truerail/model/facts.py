@@ -21,6 +21,7 @@ from truerail.model.nccl_facts import (
     NcclSetting,
     NcclTorn,
     NcclTree,
+    NcclTrouble,
     NcclVersion,
     RasComm,
     RasRank,
@@ -88,7 +89,7 @@ class GpuNicPath(NamedTuple):
     """`PIX`, `PXB`, `PHB`, `NODE`, `SYS`, ... as printed."""
 
 
-@fact("RDMA links", port=ANY_NUMBER, rate_gbps=GBPS)
+@fact("RDMA links", port=ANY_NUMBER, rate_gbps=GBPS, active_mtu=ANY_NUMBER)
 class RdmaLink(NamedTuple):
     """One port of one RDMA device and the netdev above it (`rdma link` and its older relatives)."""
 
@@ -105,6 +106,8 @@ class RdmaLink(NamedTuple):
     pci_address: str | None = None
     guid: str | None = None
     """The node GUID: `0x` and 16 hexadecimal digits in lower case."""
+    active_mtu: int | None = None
+    """Payload bytes of a packet, that peers must agree on: 256 to 4096 (`ibv_devinfo`)."""
 
 
 @fact("network interfaces", mtu=ANY_NUMBER, speed_gbps=GBPS)
@@ -325,6 +328,7 @@ Fact: TypeAlias = (
     | NcclSetting
     | NcclOverride
     | NcclTorn
+    | NcclTrouble
     | RasComm
     | RasRank
     | NcclBandwidth

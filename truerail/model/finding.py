@@ -12,6 +12,7 @@ from typing import Any
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import Fact
+from truerail.model.lasting import Lasting
 from truerail.model.plan import Plan, Port
 from truerail.model.reading import Reading
 
@@ -260,6 +261,8 @@ class Verdict:
     why: str = ""
     error: str = ""
     not_evaluated: tuple[NotEvaluated, ...] = ()
+    ready_at: datetime | None = None
+    """When there will be counters for long enough, if that may be all that is missing."""
 
     @property
     def incomplete(self) -> bool:
@@ -317,6 +320,8 @@ class Evaluation:
     """Remarks in addition to findings: an inferred plan and its support, unknown files, clocks, ..."""
     serials: Mapping[str, str] = field(default_factory=dict)
     """Serial numbers of modules and cables on the devices of causes, as they report them, by port."""
+    lasting: Lasting = field(default_factory=Lasting)
+    """What the next round needs to know of causes of load."""
 
     @property
     def cause_of(self) -> dict[str, str]:

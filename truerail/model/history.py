@@ -22,6 +22,7 @@ class EventKind(StrEnum):
     REGRESSED = "regressed"
     FLAPPING = "flapping"
     UNSEEN = "unseen"
+    RETURNED = "returned"  # seen again, after `UNSEEN`
     RESOLVED = "resolved"
     LINK = "link"
     ACKNOWLEDGED = "acknowledged"
@@ -140,17 +141,17 @@ class KeptFinding:
     record: FindingRecord
     finding: Finding
     complete: bool
+    present: bool = True  # as of a time: whether the round before it had it
 
 
 @dataclass(frozen=True, slots=True)
 class KeptCause:
-    """A cause with its moves and findings, as last seen. `complete` is False if the journal has no more of it than its
-    sentence.
-    """
+    """A cause with its moves and findings, as last seen; not `complete` if the journal has its sentence alone."""
 
     record: CauseRecord
     cause: Cause
     complete: bool
+    present: bool = True  # as of a time: whether the round before it had it
 
 
 @dataclass(frozen=True, slots=True)

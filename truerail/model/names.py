@@ -196,3 +196,11 @@ def some(names: Sequence[str], most: int = 4, more: str = " and {:,} more") -> s
     """The first few names, and how many more there are."""
     left = len(names) - most
     return ", ".join(names[:most]) + (more.format(left) if left > 0 else "")
+
+
+_FIGURE = re.compile(r"(?<![\w/-])\d[\d.,]*")
+
+
+def without_figures(text: str) -> str:
+    """A sentence without its figures, which may change with every round; those in names stay."""
+    return _FIGURE.sub("", text)

@@ -198,6 +198,25 @@ class NcclTorn(NamedTuple):
         return {"fact": "torn", "lines": self.lines, "first": self.first}
 
 
+@fact("troubles of NCCL", status=(0, 255))
+class NcclTrouble(NamedTuple):
+    """What NCCL warns of on a network device of a host."""
+
+    host: str | None
+    kind: str
+    """`no device`: it cannot be opened. `completion`: work ended with `status` (`enum ibv_wc_status`). `event`: the
+    device reported one."""
+    device: str | None = None
+    """None where the line has none: completions name it since NCCL 2.21."""
+    status: int | None = None
+    words: str = ""
+    """The peer's address, or the event."""
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "trouble", **self._asdict()}
+
+
 @fact("communicators of NCCL RAS", size=_RANK)
 class RasComm(NamedTuple):
     """A communicator, as NCCL's RAS reports it."""
@@ -266,6 +285,7 @@ NCCL_FACTS = (
     NcclSetting,
     NcclOverride,
     NcclTorn,
+    NcclTrouble,
     RasComm,
     RasRank,
     NcclBandwidth,

@@ -26,7 +26,7 @@ MOST_ROWS = 1000
 """Maximum number of links, and of findings, that an answer lists."""
 MOST_READ = 50_000
 """Maximum number of changes of links, and of events of findings, that are read and counted."""
-_CAME = (EventKind.APPEARED, EventKind.REGRESSED, EventKind.FLAPPING)
+_CAME = (EventKind.APPEARED, EventKind.REGRESSED, EventKind.FLAPPING, EventKind.RETURNED)
 _STATES = {EventKind.RESOLVED: "resolved", EventKind.UNSEEN: "unseen", EventKind.FLAPPING: "flapping"}
 """The state of a cause by its last event; any other leaves it ongoing."""
 _LATER = timedelta(hours=1)
@@ -122,7 +122,8 @@ def _cause_changes(
         begun = [one for one in rows if one.kind in BEGINS]
         last, counts = rows[0], tally.counts(key)
         ended = last.happened_at if last.kind is EventKind.RESOLVED else None
-        if begun and ended is not None and counts == Counts():
+        came_and_went = (begun and ended is not None) or (not begun and last.kind is EventKind.RETURNED)
+        if came_and_went and counts == Counts():
             continue
         state = _STATES.get(last.kind, "ongoing")
         began = begun[-1].happened_at if begun else None
@@ -206,7 +207,9 @@ def _place(port: str | None, state: str) -> str:
 def _net_finding(rows: Sequence[FindingEvent], cause: str | None) -> FindingChange | None:
     """The events of one finding, newest first, merged into one; None if it came and went."""
     last, first = rows[0], rows[-1]
-    if first.kind in (EventKind.APPEARED, EventKind.REGRESSED) and last.kind is EventKind.RESOLVED:
+    if first.kind in BEGINS and last.kind is EventKind.RESOLVED:
+        return None
+    if first.kind not in _CAME and last.kind is EventKind.RETURNED:
         return None
     kind = (
         first.kind if last.kind in _CAME and first.kind in _CAME and last.kind is not EventKind.FLAPPING else last.kind

@@ -18,6 +18,7 @@ from truerail.model.job_record import JobRecord
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.job_answer import (
+    Doubts,
     Job,
     JobHost,
     JobRail,
@@ -29,7 +30,7 @@ from truerail.questions.job_answer import (
     rail_says,
     verdict,
 )
-from truerail.questions.job_harm import runs_of
+from truerail.questions.job_harm import climbs, runs_of, unclear_above
 from truerail.questions.jobs import job_of, since, time_words
 from truerail.questions.jobs_answer import JobRun
 from truerail.questions.pairs import count_pairs
@@ -80,18 +81,22 @@ def job(publication: Published, nodeset: str) -> Job:
     lines = _by_hosts(cause_lines(view, [view.sight.causes[key] for key in touching]), affected)
     tally = _tally(cells)
     fault = fault_words(lines, affected, len(asked.codes), tally[0])
+    hosts = tuple(in_order(view, asked.codes.tolist()))
+    unclear = "" if fault or not climbs(standing, cables) else unclear_above(view)
+    perhaps = f"Perhaps: {unclear} may be on their way, with unknown effect." if unclear else ""
     return Job(
         query=nodeset,
-        hosts=tuple(in_order(view, asked.codes.tolist())),
+        hosts=hosts,
         not_in_plan=asked.unplanned,
         rails=rails,
         pairs=pairs,
         worst=worst,
         causes=lines,
-        summary=f"{verdict(fault, lines, len(asked.codes), publication.evaluation)} "
+        summary=f"{verdict(fault or perhaps, lines, len(asked.codes), publication.evaluation)} "
         f"{headline(len(asked.codes), asked.unplanned, tally, len(rails), pairs)}",
         action=first_action(worst, lines, cut=pairs.cut > 0),
         without_effect=bool(lines) and not fault,
+        unevaluated=", ".join(filter(None, (unclear, Doubts(publication.evaluation).about(hosts)))),
     )
 
 
@@ -184,14 +189,14 @@ def _touching(view: View, standing: RailStatus, hosts: Codes, cables: Codes) -> 
     device = np.zeros(len(index.devices.names) + 1, dtype=bool)
     device[leaves[leaves >= 0]] = True
     cable = np.zeros(len(standing.stand) + 1, dtype=bool)
-    climbs = len(np.unique(index.rail[cables] << 32 | (standing.end[cables] + 1))) > len(np.unique(index.rail[cables]))
-    if climbs:
+    crosses = climbs(standing, cables)
+    if crosses:
         cable[:-1] = device[index.a_device] & ~index.from_host
     cable[cables] = True
     host = np.zeros_like(device)
     host[hosts] = True
     on_device = (findings.cable < 0) & (device | host)[findings.device]
-    if not climbs:  # the balance and load of a leaf's uplinks do not affect a job whose traffic stays on the leaf
+    if not crosses:  # the balance and load of a leaf's uplinks do not affect a job whose traffic stays on the leaf
         on_device &= ~np.isin(findings.rule.astype(str), UPLINK_RULES)
     return np.flatnonzero(cable[findings.cable] | on_device | host[findings.device])
 
@@ -338,7 +343,7 @@ def _good(answer: Job) -> bool | None:
         return False
     if (answer.causes and not answer.without_effect) or (answer.run is not None and answer.run.hurt):
         return False
-    return None if answer.worst or answer.pairs.unknown or answer.not_in_plan else True
+    return None if answer.worst or answer.pairs.unknown or answer.not_in_plan or answer.unevaluated else True
 
 
 QUESTION = Question(

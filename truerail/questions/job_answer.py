@@ -10,7 +10,7 @@ from rich.text import Text
 from truerail.analysis.cabling import State
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, grouped
 from truerail.model.finding import Evaluation, Severity, Status, Verdict, is_down
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
@@ -105,6 +105,8 @@ class Job:
     run: JobRun | None = None
     """The job as its scheduler reports it, where its id or its name was asked for."""
     as_of: AsOf | None = None
+    unevaluated: str = ""
+    """What may slow it and could not be evaluated, as far as it is on its path or only time is missing."""
     without_effect: bool = False
     """Whether none of its causes is known to affect its traffic: names alone, or congestion that is handled."""
 
@@ -173,7 +175,30 @@ def _incomplete(verdicts: Iterable[Verdict]) -> str:
     codes = ", ".join(sorted(one.rule for one in of)[:MOST_RULES])
     shown = codes if rules <= MOST_RULES else f"{count(rules, 'rule')} ({codes}, ...)"
     evaluated = "could not evaluate everything" if all(one.not_evaluated for one in of) else "could not be evaluated"
-    return f"{shown} {evaluated} ({reason}){more}"
+    return f"{shown} {evaluated} ({reason}){more}{_known_by(unknown)}"
+
+
+def _known_by(verdicts: Iterable[Verdict]) -> str:
+    ready = max((one.ready_at for one in verdicts if one.ready_at), default=None)
+    return f"; counters will be enough at {ready:%H:%M:%S} UTC" if ready else ""
+
+
+class Doubts:
+    """The rules on traffic that cannot say anything yet, and those that cannot about some devices."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        rules = [one for one in evaluation.verdicts if one.rule.startswith(TRAFFIC_RULES)]
+        self._early = [one for one in rules if one.ready_at is not None]
+        parts = ((one, part) for one in rules for part in one.not_evaluated)
+        self._at = grouped((name.partition("/")[0], one) for one, part in parts for name in part.subjects)
+
+    def about(self, devices: Iterable[str]) -> str:
+        """What is not evaluated of these devices, and until when; empty if nothing."""
+        found = {one.rule: one for one in (*self._early, *(one for name in devices for one in self._at.get(name, ())))}
+        if not found:
+            return ""
+        more = f" and {count(len(found) - MOST_RULES, 'more rule')}" if len(found) > MOST_RULES else ""
+        return f"not evaluated: {', '.join(sorted(found)[:MOST_RULES])}{more}{_known_by(found.values())}"
 
 
 def _what(cause: CauseLine, affected: Mapping[str, int], hosts: int) -> str:

@@ -10,7 +10,11 @@ import numpy as np
 from truerail.analysis.cabling import State
 from truerail.analysis.jobs import JobSource, RunningJob
 from truerail.files.nodesets import fold
+from truerail.model.cause_kinds import CAUSE_KINDS, Harm
 from truerail.model.columns import Codes
+from truerail.model.finding import Severity
+from truerail.outputs.report_words import count
+from truerail.questions.job_answer import Doubts
 from truerail.questions.jobs_answer import JobHarm, JobRun
 from truerail.questions.rail_status import RailStatus
 from truerail.questions.subjects import in_order
@@ -48,12 +52,38 @@ def runs_of(
             for number in on_host.get(host, ()):
                 hit[number].setdefault(key, []).append(host)
     at = {source.name: source for source in sources}
-    beside = _beside(view)
+    beside, doubts, unclear = _beside(view), Doubts(view.sight.evaluation), unclear_above(view)
     runs = [
         _run(view, standing, job, hosts, causes, at.get(job.source), ended.get(number))
         for number, (job, hosts, causes) in enumerate(zip(jobs, codes, hit, strict=True))
     ]
+    for number, (run, job, hosts) in enumerate(zip(runs, jobs, codes, strict=True)):
+        if run.ended is None:
+            above = climbs(standing, standing.below.of_all(hosts.tolist())) and unclear
+            words = ", ".join(filter(None, (doubts.about(job.hosts), above and f"of unknown effect on it: {above}")))
+            runs[number] = replace(run, unevaluated=words)
     return [_with(run, beside.get(f"{job.source}/{job.key}", ())) for run, job in zip(runs, jobs, strict=True)]
+
+
+def climbs(standing: RailStatus, cables: Codes) -> bool:
+    """Whether a rail of these cables is on several leaves, so that traffic on it crosses uplinks."""
+    rail = standing.index.rail[cables]
+    return len(np.unique(rail << 32 | (standing.end[cables] + 1))) > len(np.unique(rail))
+
+
+def unclear_above(view: View) -> str:
+    """The causes of which it is unknown what they affect, as words; empty for none. Announced work is no fault."""
+    sight = view.sight
+    found = [
+        line
+        for line in cause_lines(view)
+        if not line.impact_known and not line.muted and Severity(line.severity) is not Severity.INFO
+        and CAUSE_KINDS[sight.causes[line.key].kind].harm is not Harm.INTENDED
+    ]  # fmt: skip
+    if not found:
+        return ""
+    more = f" and {count(len(found) - 1, 'more cause')}" if len(found) > 1 else ""
+    return f"{found[0].kind} at {found[0].subjects[0]}{more}"
 
 
 def _beside(view: View) -> Mapping[str, Sequence[str]]:

@@ -227,7 +227,8 @@ def _find(asked: Asked, given: Given) -> Jobs:
 def _good(answer: Jobs) -> bool | None:
     if answer.hurt:
         return False
-    return True if answer.known and not any(one.error for one in answer.schedulers) else None
+    seen = answer.known and not any(one.error for one in answer.schedulers)
+    return True if seen and not any(run.unseen for run in answer.jobs) else None
 
 
 QUESTION = Question(

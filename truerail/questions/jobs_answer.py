@@ -68,6 +68,8 @@ class JobRun:
     """When it was gone; None while it runs."""
     findings: tuple[str, ...] = ()
     """What was found on it beside causes, as sentences: its hosts have no way to each other."""
+    unevaluated: str = ""
+    """What else is not known of its network: rules that could not be evaluated, causes on its path."""
 
     @property
     def hurt(self) -> bool:
@@ -82,7 +84,7 @@ class JobRun:
         parts = [f"{self.cables_unknown:,} of its {count(self.cables, 'cable')} not seen"] * bool(self.cables_unknown)
         if self.not_in_plan:
             parts.append(f"{len(self.not_in_plan):,} of its {count(self.nodes, 'host')} not in the plan")
-        return ", ".join(parts)
+        return ", ".join(parts) or self.unevaluated
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _Places = Callable[[tuple[int, ...]], tuple[tuple[str, ...], tuple[str, ...]]]
 """Gives the cables of planned ports, and the leaves' ports where these are seen."""
 _DEDUPLICATED = "Ray left out lines that its workers print alike: RAY_DEDUP_LOGS=0 keeps them"
 _STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
-LOG_RULES = ("JOB002", "JOB003", "JOB004", "JOB005", "JOB006")
+LOG_RULES = ("JOB002", "JOB003", "JOB004", "JOB005", "JOB006", "JOB010")
 """Those that read the logs of jobs."""
 
 

@@ -34,8 +34,9 @@ from truerail.model.finding import (
     Summary,
     Verdict,
 )
-from truerail.model.history import History, LinkPlace, MaintenanceWindow, NoHistory, PastState
+from truerail.model.history import History, KeptCause, KeptFinding, LinkPlace, MaintenanceWindow, NoHistory, PastState
 from truerail.model.life import LifeState
+from truerail.model.names import natural_key
 from truerail.model.plan import Plan, Port, Role
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot
@@ -204,8 +205,8 @@ def past_of(asked: Asked, at: datetime) -> Past:
     state = history.as_of(at)
     counted = asked.counted(at) if asked.counted else None
     round = past_round(live, state, counted.counters if counted else None)
-    findings = [one for one in state.findings if one.record.life.state is not LifeState.UNSEEN]
-    causes = [one for one in state.causes if one.record.life.state is not LifeState.UNSEEN]
+    findings = [one for one in state.findings if _shown(one)]
+    causes = [one for one in state.causes if _shown(one)]
     evaluation = without_actions(
         _evaluation(
             round, [one.finding for one in findings], _numbered(one.cause for one in causes), state.round_at or at
@@ -221,9 +222,14 @@ def past_of(asked: Asked, at: datetime) -> Past:
         hindsight=_hindsight(state, unknown),
         lives={one.record.life.id: one.record.life for one in state.findings},
         cause_lives={one.record.life.id: one.record.life for one in state.causes},
-        pending_resolution=tuple(one.finding for one in state.findings if one.record.life.state is LifeState.UNSEEN),
+        pending_resolution=tuple(one.finding for one in state.findings if not _shown(one)),
     )
     return Past(publication, PastHistory(state.links, _windows(history, at)), AsOf(at, state.round_at, unknown))
+
+
+def _shown(one: KeptFinding | KeptCause) -> bool:
+    """Whether the round of that time had it."""
+    return one.present and one.record.life.state is not LifeState.UNSEEN
 
 
 def _windows(history: History, at: datetime) -> tuple[MaintenanceWindow, ...]:
@@ -267,8 +273,11 @@ def _unknown(live: Published, state: PastState, cables: int, counted: PastCounte
 
 
 def _numbered(causes: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Named as in an evaluation."""
-    return tuple(replace(cause, id=f"C{number}") for number, cause in enumerate(causes, 1))
+    """In their order and under their names of then; numbered again where these were not kept."""
+    ordered = sorted(causes, key=lambda cause: natural_key(cause.id))
+    if len({cause.id for cause in ordered if cause.id}) == len(ordered):
+        return tuple(ordered)
+    return tuple(replace(cause, id=f"C{number}") for number, cause in enumerate(ordered, 1))
 
 
 def _evaluation(round: Round, findings: list[Finding], causes: tuple[Cause, ...], at: datetime) -> Evaluation:

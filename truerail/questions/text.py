@@ -51,7 +51,7 @@ def finding(line: FindingLine) -> RenderableType:
 def cause(line: CauseLine, *, reported: bool = False) -> Iterator[RenderableType]:
     """A cause: what it is, its impact, and, unless already `reported`, what to do."""
     title = Text().append(name(line.kind), style="bold").append(f"  {as_sentence(line.summary)}")
-    impact = f", {count(line.impact, 'GPU')} affected" if line.impact else ""
+    impact = f", {count(line.impact, 'GPU')} affected" if line.impact else ", GPUs unknown" * (not line.impact_known)
     muted = f", {name(line.muted)}" if line.muted else ""
     since = f", since {when(line.since)}" if line.since else ""
     title.append(f"  {sure(line.confidence)} sure{impact}{since}{muted}, {name(line.key)}", style=QUIET)

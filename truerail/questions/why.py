@@ -2,7 +2,7 @@
 once it is resolved, what ended it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NoReturn, TypeVar
@@ -40,6 +40,8 @@ from truerail.views.view import View, view_of
 _MOST_TELLS = 0.75
 """A device has the right name if at least this share of its other cables is where planned."""
 T = TypeVar("T")
+MOST_EVIDENCE = 24
+"""Most facts listed for a cause."""
 MOST_EXPLAINED = 200
 """Maximum number of findings listed for a cause."""
 
@@ -233,10 +235,17 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
 def _present_cause(view: View, history: History, key: str, cause: Cause) -> Why:
     life = view.cause_lives.get(key)
     explained = [found for found in map(view.finding, cause.explains[:MOST_EXPLAINED]) if found is not None]
+    alternatives = tuple(one.summary for one in cause.alternatives)
     return Why(
-        None, {}, cause_line(view, cause), None, (), tuple(one.summary for one in cause.alternatives), (), "",
+        None, {}, cause_line(view, cause), None, _of_all(view, explained), alternatives, (), "",
         life.episodes if life else 1, life.first_seen if life else None, None, None, finding_lines_of(view, explained),
     )  # fmt: skip
+
+
+def _of_all(view: View, explained: Iterable[Finding]) -> tuple[EvidenceLine, ...]:
+    """The evidence of the findings of a cause, each fact once; that of the first findings."""
+    found = {id(one.fact): one for finding in explained for one in finding.evidence[:MOST_EVIDENCE]}
+    return tuple(_evidence(view, one) for one in [*found.values()][:MOST_EVIDENCE])
 
 
 def _remembered(history: History, key: str) -> Why | None:

@@ -83,6 +83,7 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     for alternative in answer.alternatives:
         yield hanging("or", Text(sentence(alternative)), indent=4)
     yield from section(answer.ruled_out, _ruled_out, "", "Ruled out", most=None)
+    yield from section([*filter(None, [_numbers(answer)])], lambda one: one, "", "Measured", most=None)
     yield from section(answer.evidence, _evidence, "", "Evidence", most=None)
     if answer.path and options.details:
         yield heading("Cable")
@@ -135,10 +136,27 @@ def _life(answer: Why) -> Iterator[tuple[str, RenderableType | str]]:
 
 
 def _evidence(line: EvidenceLine) -> RenderableType:
-    facts = ", ".join(f"{name(key)} {sentence(_shown(value))}" for key, value in line.fact.items())
+    facts = ", ".join(f"{name(key)} {sentence(_shown(value))}" for key, value in _worded(line))
     source = f" by {name(line.source)}" if line.source else ""
     body = Text().append(f"{name(line.kind)} {facts}").append(f"  {line.at:%H:%M:%S}{source}", style=QUIET)
     return hanging(Text(name(line.device), style=PORT), body)
+
+
+def _worded(line: EvidenceLine) -> Iterator[tuple[str, object]]:
+    """The fields of a fact; counters as name and value."""
+    fact = dict(line.fact)
+    counters, values = fact.pop("counters", ()), fact.pop("values", ())
+    yield from fact.items()
+    for (counter, priority), value in zip(counters, values, strict=True):
+        yield (counter if priority is None else f"{counter}:{priority}"), f"{value:,}"
+
+
+def _numbers(answer: Why) -> RenderableType | None:
+    """The numbers of a finding, as its rule computed them."""
+    numbers = ((key, value) for key, value in answer.detail.items() if not isinstance(value, bool))
+    plain = {key: value for key, value in numbers if isinstance(value, int | float | str)}
+    words = ", ".join(f"{name(key.replace('_', ' '))} {sentence(_shown(value))}" for key, value in plain.items())
+    return hanging("", Text(words, style=QUIET)) if words else None
 
 
 def _shown(value: object) -> str:

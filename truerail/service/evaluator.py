@@ -1,6 +1,5 @@
 """From the current snapshot to the published evaluation: rules, causes, lives, punch list, everything readers need."""
 
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,8 @@ from truerail.analysis.trends.link_past import Past
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
+from truerail.model.lasting import Lasting
+from truerail.model.names import without_figures
 from truerail.model.open_fault import OpenFault
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.probe_facts import PROBE_COLLECTORS
@@ -44,8 +45,6 @@ from truerail.views.view import view_of, warm
 
 KEPT: Final = timedelta(minutes=15)
 """A share or rate that changes with every round makes at most four series an hour for a fault."""
-_NUMBER: Final = re.compile(r"(?<![\w/-])\d[\d.,]*")
-"""A figure, and not a part of a name."""
 
 
 class Wordings:
@@ -62,7 +61,7 @@ class Wordings:
 
     def _sentence(self, fault: OpenFault, at: datetime) -> tuple[str, datetime]:
         known, since = self._kept.get(fault.key, ("", at))
-        same = _NUMBER.sub("", known) == _NUMBER.sub("", fault.summary)
+        same = without_figures(known) == without_figures(fault.summary)
         return (known, since) if same and abs(at - since) < KEPT else (fault.summary, at)
 
 
@@ -110,6 +109,8 @@ class Evaluator:
     """The public address of the page."""
     jobs: Jobs = field(default_factory=Jobs)
     """The jobs of the last evaluation, and what is shown of them."""
+    lasting: Lasting = field(default_factory=Lasting)
+    """The causes of load of the last evaluations."""
     reported: ReportedJobs = field(default_factory=ReportedJobs)
     """The jobs that schedulers report by themselves."""
     asked: JobSettings = field(default_factory=JobSettings)
@@ -218,11 +219,11 @@ class Evaluator:
             with self._counting:
                 self.window.put(counted)
                 counters = self.window.view()
-            round = Round(plan, snapshot, counters, self.plugs, self.past, self.cabled, self.jobs)
+            round = Round(plan, snapshot, counters, self.plugs, self.past, self.cabled, self.jobs, self._lasting(plan))
             self.cabled = round.cabling
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
-            self.past, self.jobs = round.past, round.jobs
+            self.past, self.jobs, self.lasting = round.past, round.jobs, evaluation.lasting
             changes = self.lives.update(evaluation, round.cabling, round.jobs, snapshot.inventory)
             evaluated_round = EvaluatedRound(round, evaluation)
             publication = Published(
@@ -264,6 +265,10 @@ class Evaluator:
             evaluated = Evaluated(publication, fabric_map(publication), steps, changes, _record(publication))
         self.number += 1
         return evaluated
+
+    def _lasting(self, plan: Plan) -> Lasting:
+        """The causes of load of the rounds before; none of another plan."""
+        return self.lasting if self.cabled is not None and self.cabled.index.plan is plan else Lasting()
 
     def remark(self, publication: Published) -> FabricMap:
         """The map of a publication whose mutes changed, with every cache warm for its readers."""

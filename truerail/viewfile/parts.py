@@ -111,7 +111,7 @@ def stored(kind: type[S], value: Any) -> S:
 
 StoredPlan = _without(Plan, "cables")
 StoredFinding = _without(Finding, "evidence")
-StoredEvaluation = _without(Evaluation, "plan", "findings", "causes", "collection_errors", "cable_states")
+StoredEvaluation = _without(Evaluation, "plan", "findings", "causes", "collection_errors", "cable_states", "lasting")
 StoredPublished = _without(Published, "evaluated", "lives", "cause_lives", "pending_resolution", "traffic", "hindsight")
 
 

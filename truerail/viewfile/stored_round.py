@@ -33,6 +33,7 @@ _OF_THE_JUDGE = frozenset(
     (
         "counters",
         "jobs_before",
+        "lasting",
         "telemetry",
         "cabled",
         "carried",

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from truerail.analysis.published import EvaluatedRound
-from truerail.model.cause_kinds import CAUSE_KINDS, Harm, minutes_of
+from truerail.model.cause_kinds import minutes_of
 from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.life import Life
 from truerail.model.open_fault import OpenFault
@@ -87,21 +87,12 @@ def _lasted(fault: OpenFault, cause_lives: Mapping[str, Life], lives: Mapping[st
 def _present(index: EvaluationIndex, key: str, cause: Cause, found: Mapping[str, Finding]) -> OpenFault:
     fault = _of_cause(index.evaluation.plan, key, cause, found)
     gpus, cables = index.impact[key], index.affected[key]
-    if not gpus and not cause.names_only and not _on_hosts(index, cause):
+    if not index.harm_known(key):
         return fault
     device, layout = index.index.a_device[cables], index.layout
     hosts = np.unique(device[index.index.from_host[cables]])
     misordered = sum(layout.code.get(name, -1) >= 0 for name in cause.subjects) if gpus and not len(hosts) else 0
     return replace(fault, affected_gpus=gpus, affected_hosts=len(hosts) or misordered)
-
-
-def _on_hosts(index: EvaluationIndex, cause: Cause) -> bool:
-    """Whether a cause is of cables at hosts alone: where these end is their effect. That of uplinks is not known."""
-    names = [move.cable.device for move in cause.moves] or [name.partition("/")[0] for name in cause.subjects]
-    ends = map(index.index.devices.find, names)
-    # of other kinds no affected GPU is known, which is not none
-    placed = CAUSE_KINDS[cause.kind].harm in (Harm.CABLES, Harm.UNREAD)
-    return placed and all(end >= 0 and index.index.devices.is_host(end) for end in ends)
 
 
 def _of_cause(plan: Plan, key: str, cause: Cause, found: Mapping[str, Finding]) -> OpenFault:

@@ -9,7 +9,7 @@ from truerail.analysis.affected import affected_cables, hidden_by_names
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.named_by import verified
 from truerail.analysis.published import EvaluatedRound
-from truerail.model.cause_kinds import CauseKind
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Cause, Finding
 from truerail.model.names import natural_key
@@ -84,6 +84,11 @@ class EvaluationIndex:
     def impact(self) -> dict[str, int]:
         """GPUs that lose their rail, by the key of the cause."""
         return {key: harm_of(self.wiring, self.layout, cause, self.affected[key]) for key, cause in self.causes.items()}
+
+    def harm_known(self, key: str) -> bool:
+        """Whether it is known which GPUs a cause affects: some, or none."""
+        cause = self.causes[key]
+        return bool(self.impact[key]) or cause.names_only or _on_hosts(self, cause)
 
     @cached_property
     def affected(self) -> dict[str, Codes]:
@@ -163,6 +168,15 @@ class EvaluationIndex:
         strange = (cable >= 0) & (self.index.a[cable] == partner) & (self.index.b[cable] != port)
         found: Codes = cable[strange]
         return found
+
+
+def _on_hosts(index: "EvaluationIndex", cause: Cause) -> bool:
+    """Whether a cause is of cables at hosts alone: where these end is their effect. That of uplinks is not known."""
+    names = [move.cable.device for move in cause.moves] or [name.partition("/")[0] for name in cause.subjects]
+    ends = map(index.index.devices.find, names)
+    # of other kinds no affected GPU is known, which is not none
+    placed = CAUSE_KINDS[cause.kind].harm in (Harm.CABLES, Harm.UNREAD)
+    return placed and all(end >= 0 and index.index.devices.is_host(end) for end in ends)
 
 
 def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> int:

@@ -119,6 +119,7 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
         alternatives=tuple(alternative.summary for alternative in cause.alternatives),
         to_confirm=cause.to_confirm,
         impact=view.sight.impact[key],
+        impact_known=view.sight.harm_known(key),
         state=_life_word(life),
         since=life.since if life else None,
         muted=_muted(view, cause.explains),

@@ -134,6 +134,8 @@ class CauseLine:
     """Running jobs that it hurts, the worst first, at most 20."""
     jobs_hurt: int | None = None
     """Their number; None where no scheduler is asked, or one has not answered yet."""
+    impact_known: bool = True
+    """False where `impact` is 0 because it is not known which GPUs are affected."""
 
 
 @dataclass(frozen=True, slots=True)

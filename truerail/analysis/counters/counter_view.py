@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from truerail.analysis.counters.hygiene import Seconds, middle
 from truerail.analysis.counters.series import SeriesView, SourceView
 from truerail.model.columns import Codes
+
+SETTLED_SECONDS = 120.0
+"""What a rule needs at most: four windows of 30 seconds, or 120 seconds of marks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,12 @@ class CounterView:
     def oldest(self) -> float:
         """Start of the oldest sample, in Unix seconds; NaN without samples."""
         return float(self.begun[self.order[0]]) if len(self.order) else float("nan")
+
+    @property
+    def settled_at(self) -> datetime | None:
+        """When there will be counters for as long as every rule needs; None if there are."""
+        span = float(self.begun[self.head]) - self.oldest if len(self.order) else 0.0
+        return None if span >= SETTLED_SECONDS else datetime.fromtimestamp(self.oldest + SETTLED_SECONDS, UTC)
 
     def columns(self) -> Iterator[tuple[str, SourceView, SeriesView]]:
         """All series, each with its source."""

@@ -26,6 +26,7 @@ from truerail.model.nccl_facts import (
     NcclSetting,
     NcclTorn,
     NcclTree,
+    NcclTrouble,
     NcclVersion,
 )
 from truerail.model.reading import Reading
@@ -63,6 +64,7 @@ class NcclJob:
     overrides: tuple[NcclOverride, ...]
     versions: tuple[NcclVersion, ...]
     torn: tuple[NcclTorn, ...]
+    troubles: tuple[NcclTrouble, ...]
     reading_of: Mapping[str | None, int]
     """Host as printed to the index of a reading that has its lines."""
 
@@ -227,6 +229,7 @@ def nccl_job(wiring: Wiring, snapshot: Snapshot) -> NcclJob | None:
         overrides,
         _all(facts, NcclVersion),
         _all(facts, NcclTorn),
+        _all(facts, NcclTrouble),
         reading_of,
     )
 

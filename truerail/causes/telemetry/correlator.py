@@ -20,8 +20,6 @@ BLAMELESS = (
 that receives what another one broke.
 """
 
-_ONE_TIER = {"LBL001": "siblings", "PRB004": "switches"}
-"""The detail that findings about one tier's hash share."""
 _OF_SWITCHES = (Reason.EGRESS_UNREPORTED.value, Reason.INCAST.value)
 
 
@@ -112,8 +110,10 @@ class Correlator:
     def _one_with(self, number: int) -> Hashable:
         """The key shared by findings of a rule that are one cause: a link, a tier's hash, a pause tree."""
         rule, link = self.found.findings[number].rule, int(self.found.link[number])
-        if rule in _ONE_TIER:
-            return tuple(self.found.details[number].get(_ONE_TIER[rule], (number,)))
+        if rule == "PRB004":
+            return tuple(self.found.details[number].get("switches", (number,)))
+        if rule == "LBL001" and "siblings" in self.found.details[number]:
+            return (rule, int(self.found.ground.tier[int(self.found.device[number])]))  # pods are set up alike
         if rule.startswith("LNK") and link >= 0:
             return ("link", link)
         because = self.found.details[number].get("because")

@@ -69,7 +69,7 @@ def _span(kept: History, now: datetime) -> JournalSpan:
     changes = [
         CauseChange(event.happened_at, event.kind.value, event.cause, event.cause_kind, event.summary)
         for event in events[:MOST_CHANGES]
-        if event.kind is not EventKind.UNSEEN
+        if event.kind not in (EventKind.UNSEEN, EventKind.RETURNED)
     ]
     ordered = sorted(changes, key=lambda one: (one.at, one.cause))
     return JournalSpan(begins, now, tuple(ordered), len(events) <= MOST_CHANGES)

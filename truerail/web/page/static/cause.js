@@ -56,15 +56,15 @@ function changesLink({ kind, moves: all, key: cause }) {
 }
 
 /** @param {any} cause */
-function harmWords({ impact, undecided }) {
-  if (!impact) return "no GPU affected";
+function harmWords({ impact, impact_known: known, undecided }) {
+  if (!impact) return known ? "no GPU affected" : "it is unknown which GPUs are affected";
   if (undecided) return `${count(impact, "GPU", "GPUs")} may lose ${impact === 1 ? "its" : "their"} rail: the cause is not confirmed`;
   return `${count(impact, "GPU loses its rail", "GPUs lose their rail")} until it is fixed`;
 }
 
 /** @param {any} cause as of a time */
-function harmThen({ impact, undecided }) {
-  if (!impact) return "no GPU affected";
+function harmThen({ impact, impact_known: known, undecided }) {
+  if (!impact) return known ? "no GPU affected" : "it is unknown which GPUs were affected";
   return `${count(impact, "GPU")} ${undecided ? "may have lost" : "lost"} ${impact === 1 ? "its" : "their"} rail while it lasted`;
 }
 

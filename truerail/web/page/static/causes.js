@@ -38,7 +38,7 @@ export function causeCard(cause, { hover, number } = {}) {
         kindWords(cause.kind),
       ), life(cause),
       over ? null : el("span.impact", { title: then ? `GPUs that ${cause.undecided ? "may have lost" : "lost"} their rail while it lasted` : `GPUs that ${cause.undecided ? "may " : ""}lose their rail until it is fixed` },
-        cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : "no GPU affected")),
+        cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : cause.impact_known ? "no GPU affected" : "GPUs unknown")),
     el("p.summary", null, sentence(cause.summary)),
     over ? ended(cause, cause.repair) : then ? became(cause, links.cause(cause.key)) : [el("p.action", null, instruction(cause)), moves(cause)],
     el("footer", null, el("span", null, `${percent(cause.confidence)} sure, ${then ? "explained" : "explains"} ${count(cause.explains.length, "finding")}`),

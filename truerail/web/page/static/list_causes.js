@@ -29,7 +29,7 @@ listing({
   ],
   columns: [
     { key: "kind", head: "Kind", sort: true, cell: (row) => el("a.kind", { href: cause(row.key) }, kindWords(row.kind)) },
-    { key: "impact", head: "GPUs affected", sort: true, highest: true, number: true, cell: (row) => `${row.undecided && row.impact ? "perhaps " : ""}${figure(row.impact)}` },
+    { key: "impact", head: "GPUs affected", sort: true, highest: true, number: true, cell: (row) => `${row.undecided && row.impact ? "perhaps " : ""}${row.impact || row.impact_known ? figure(row.impact) : "unknown"}` },
     { key: "severity", head: "Severity", sort: true, highest: true, cell: (row) => el(`span.${row.severity}`, null, row.severity) },
     { key: "summary", head: "Cause", cell: (row) => sentence(row.summary) },
     { key: "action", head: "What to do", when: "now", cell: (row) => instruction(row) },
