@@ -54,7 +54,8 @@ _OF_NAMES = re.compile(
 )
 _OF_ID = re.compile(r"(?:(?:side|end|endpoint|termination) )?([ab])\b.* ?(?:ids?|terminations?)|terminations? ([ab])")
 _PANEL = re.compile(
-    r"(?<!front )(?<!power )\b(?:(?:patch|fib(?:er|re)) ?)?panel(?: name| id)?\b|\bpp(?=\d?\b)|\bodf\b|\bpatch(?= port\b)"
+    r"(?<!front )(?<!power )\b(?:(?:patch|fib(?:er|re)) ?)?panel(?: name| id)?\b"
+    r"|\bpp(?=\d?\b)|\bodf\b|\bpatch(?= port\b)"
 )
 _OF_PANEL = {"port": "port", "position": "port", "pos": "port", "front": "port", "rack": "rack", "cabinet": "rack"}
 _OF_PANEL |= dict.fromkeys(("u", "ru", "unit"), "unit")

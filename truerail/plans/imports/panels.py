@@ -108,7 +108,7 @@ class _Panels:
         return face.side == _FRONT and len(self.at[face]) == 1 and (face.panel, face.port) not in self.inside
 
     def in_trunk(self, row: ImportRow, here: str) -> list[End]:
-        """The positions at both ends of a trunk whose links have a row each and its label together; empty for others."""
+        """The positions at both ends of a trunk whose links have a row each, with its label; empty for others."""
         number = _NUMBER.search(row.a.port)
         ends = [row.a, row.b] if row.a.device == here else [row.b, row.a]
         if not number or self.trunk[row.label] < 2 or not row.label or {ends[1].device} - self.names:
