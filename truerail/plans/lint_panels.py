@@ -54,9 +54,9 @@ def position_crossed(view: View) -> Iterator[Problem]:
         named = bool(passed[0][0].a.trunk and passed[0][0].b.trunk)
         if named or len(passed) >= _LEAST:
             for hop, cable in _crossed([hop for hop, _ in passed], passed, named=named):
-                a, b = (f"{one.panel}/{one.row}{one.number}" for one in hop)
-                says = f"the path of {cable.a} crosses its trunk from {a} to {b}, unlike the trunk's other positions"
-                yield view.problem_of(cable, a, says, Severity.CRITICAL if named else Severity.WARNING)
+                start, end = (f"{one.panel}/{one.row}{one.number}" for one in hop)
+                says = f"the path of {cable.a} crosses its trunk from {start} to {end}, unlike its other positions"
+                yield view.problem_of(cable, start, says, Severity.CRITICAL if named else Severity.WARNING)
 
 
 def _crossed(row: Sequence[Hop], passed: Sequence[tuple[Hop, Cable]], *, named: bool) -> Iterator[tuple[Hop, Cable]]:

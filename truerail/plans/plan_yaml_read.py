@@ -160,7 +160,7 @@ def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | No
         values.faults.add(entry.line, words["via"], str(error))
         return None
     return oriented(
-        Cable(*ends, rail, plane, own_speed, words.get("label", ""), length, entry.line, via), groups.devices
+        Cable(ends[0], ends[1], rail, plane, own_speed, words.get("label", ""), length, entry.line, via), groups.devices
     )
 
 

@@ -79,7 +79,8 @@ class _Panels:
             if side != _FRONT or panel in known or not rears:
                 continue
             if len(rears) == 1 < len(fronts):
-                self.inside |= {(panel, port): (*rears.values(), number) for number, port in fronts.items()}
+                (rear,) = rears.values()
+                self.inside |= {(panel, port): (rear, number) for number, port in fronts.items()}
             elif fronts.keys() <= rears.keys():
                 self.inside |= {(panel, port): (rears[number], "1") for number, port in fronts.items()}
 
@@ -189,11 +190,16 @@ def _path(panels: _Panels, number: int) -> tuple[ImportRow, list[int]]:
         used.append(following[0])
         parts.append(row)
     cords = [one for one in used if {panels.rows[one].a.device, panels.rows[one].b.device} - panels.names]
-    values = {
-        name: next((value for one in parts if (value := getattr(one, name)) is not None), None)
-        for name in ("speed_gbps", "rail", "plane")
-    }
-    return replace(first, a=start, b=end, via=tuple(filter(None, via)), length_m=None, **values), cords
+    ports = tuple(filter(None, via))
+    whole = replace(first, a=start, b=end, via=ports, length_m=None)
+    for one in parts:
+        whole = replace(
+            whole,
+            speed_gbps=one.speed_gbps if whole.speed_gbps is None else whole.speed_gbps,
+            rail=one.rail if whole.rail is None else whole.rail,
+            plane=one.plane if whole.plane is None else whole.plane,
+        )
+    return whole, cords
 
 
 def _side(word: str) -> str:

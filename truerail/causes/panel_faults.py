@@ -1,0 +1,319 @@
+"""Faults at patch panels that many cables share: exchanged trunks, a reversed trunk, a shifted row of a panel.
+
+LLDP shows the ends of a path alone. Which cables are exchanged follows from them, and what these share from the plan;
+where on the path it happened does not, so that a cause names every place where it may be.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from truerail.analysis.cabling import Wiring
+from truerail.causes.candidate import CauseCandidate
+from truerail.causes.moved import WIRING, moves_on, walk
+from truerail.causes.observed_links import ObservedLinks
+from truerail.causes.relabel import Relabelling
+from truerail.causes.shift import MIN_RUN, Shift, shifted_runs
+from truerail.model import Alternative, CauseKind, Move, Plan
+from truerail.model.columns import NONE
+from truerail.model.index import PlanIndex
+from truerail.model.names import natural_key
+from truerail.model.panel_paths import hops, panel_place, spot
+from truerail.model.plan import path_text
+
+MIN_EXCHANGED: Final = 3
+"""Least number of cables in each other's places that show two trunks as exchanged, or one as reversed."""
+_SHOWN: Final = 2
+_KINDS: Final = (CauseKind.TRUNK_SWAP, CauseKind.PANEL_SHIFT)
+_BUNDLES: Final = (CauseKind.BUNDLE_SWAP, CauseKind.HOST_SWAP, CauseKind.LEAF_SWAP, CauseKind.GPU_NIC_ORDER)
+
+
+class Trunk(NamedTuple):
+    """A trunk from one panel to the next, by its name at both."""
+
+    a_panel: str
+    a: str
+    b_panel: str
+    b: str
+
+    def __str__(self) -> str:
+        return self.a if self.a == self.b else f"{self.a_panel}/{self.a}"
+
+
+def common_panels(one: Trunk, other: Trunk) -> list[str]:
+    """The panels at which both trunks end: where they can be exchanged."""
+    ends = ((one.a_panel, other.a_panel), (one.b_panel, other.b_panel))
+    return [mine for mine, their in ends if mine == their]
+
+
+class PanelPaths:
+    """The paths of a plan's cables by their numbers: panel ports, and positions in named trunks. The plan owns it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.spots = {at: tuple(map(spot, cable.via)) for at, cable in enumerate(plan.cables) if cable.via}
+        self.trunks: defaultdict[Trunk, dict[int, int]] = defaultdict(dict)
+        self.trunks_of: defaultdict[int, dict[Trunk, int]] = defaultdict(dict)
+        for at in self.spots:
+            for a, b in hops(plan.cables[at]):
+                if a.trunk and b.trunk:
+                    trunk = Trunk(a.panel, a.trunk, b.panel, b.trunk)
+                    self.trunks[trunk][a.number] = at
+                    self.trunks_of[at][trunk] = a.number
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Trunks in each other's places, or one whose order is reversed; `pairs` are all that fit the same sightings."""
+
+    rows: Sequence[int]
+    pairs: Sequence[tuple[Trunk, Trunk]]
+
+
+def exchanged_trunks(s: ObservedLinks) -> Iterator[Exchange]:
+    """Each exchange of trunks among the wrong sightings, the largest first. Yields before the next one is sought."""
+    paths = s.index.plan.once(PanelPaths)
+    if not paths.trunks:
+        return
+    wrong, resident = np.flatnonzero(s.wrong), s.resident()
+    there = {int(s.taken_for[row]): int(resident[row]) for row in wrong.tolist()}
+    seen = set(s.taken_for.tolist())
+    row_of = dict(zip(s.taken_for.tolist(), range(len(s.taken_for)), strict=True))
+    found = _exchanges(paths, there, seen)
+    done: set[int] = set()
+    for cables, pairs in sorted(found.items(), key=lambda one: (-len(one[0]), sorted(one[0]))):
+        if done.isdisjoint(cables):
+            done |= cables
+            yield Exchange(_paired([row_of[cable] for cable in sorted(cables)], s), pairs)
+
+
+def _exchanges(
+    paths: PanelPaths, there: dict[int, int], seen: set[int]
+) -> dict[frozenset[int], list[tuple[Trunk, Trunk]]]:
+    """The pairs of trunks whose cables are in each other's places, by these cables; `there` maps each wrong cable to
+    the one in whose place it is.
+    """
+    votes: defaultdict[tuple[Trunk, Trunk, int], set[int]] = defaultdict(set)
+    for own, other in there.items():
+        for one, p in paths.trunks_of.get(own, {}).items():
+            for two, q in paths.trunks_of.get(other, {}).items():
+                if one == two:
+                    votes[one, two, p + q].add(own)
+                elif common_panels(one, two):
+                    turned = natural_key(str(two)) < natural_key(str(one))
+                    first, second, step = (two, one, p - q) if turned else (one, two, q - p)
+                    votes[first, second, step].add(own)
+    found: defaultdict[frozenset[int], list[tuple[Trunk, Trunk]]] = defaultdict(list)
+    for (one, two, step), cables in votes.items():
+        members = {*paths.trunks[one].values(), *paths.trunks[two].values()}
+        counterparts = _counterparts(paths, one, two, step)
+        right = [cable for cable in members & seen - there.keys() if counterparts.get(cable, cable) != cable]
+        both = one == two or all(not cables.isdisjoint(paths.trunks[of].values()) for of in (one, two))
+        if len(cables) >= MIN_EXCHANGED and both and not right and 2 * len(cables) > len(members & seen):
+            found[frozenset(cables)].append((one, two))
+    return found
+
+
+def _counterparts(paths: PanelPaths, one: Trunk, two: Trunk, step: int) -> dict[int, int]:
+    """The cable of one trunk in whose place each of the other is."""
+    mine, other = paths.trunks[one], paths.trunks[two]
+    if one == two:
+        return {cable: mine[step - at] for at, cable in mine.items() if step - at in mine}
+    found = {cable: other[at + step] for at, cable in mine.items() if at + step in other}
+    return found | {there: cable for cable, there in found.items()}
+
+
+def _paired(rows: Sequence[int], s: ObservedLinks) -> list[int]:
+    """The rows with those in each other's places one after the other: the order of their moves."""
+    resident = s.resident()
+    row_of = {int(s.taken_for[row]): row for row in rows}
+    ordered: dict[int, None] = {}
+    for row in rows:
+        ordered |= dict.fromkeys((row, row_of.get(int(resident[row]), row)))
+    return list(ordered)
+
+
+def trunk_draft(s: ObservedLinks, exchange: Exchange, before: Sequence[Relabelling]) -> CauseCandidate:
+    """The cause of exchanged trunks."""
+    steps = moves_on(s, exchange.rows, before)
+    summary, action = _trunk_words(s.index.plan, exchange.pairs, len(steps))
+    return CauseCandidate(
+        CauseKind.TRUNK_SWAP,
+        tuple(sorted((str(s.index.a_port(int(s.taken_for[row]))) for row in exchange.rows), key=natural_key)),
+        summary,
+        action,
+        [int(s.cable[row]) for row in exchange.rows],
+        rules=WIRING,
+        moves=steps,
+        confidence=0.98 * float(s.sure[list(exchange.rows)].min()),
+    )
+
+
+def _trunk_words(plan: Plan, pairs: Sequence[tuple[Trunk, Trunk]], count: int) -> tuple[str, str]:
+    """Summary and action."""
+    (one, two), panels = pairs[0], " or ".join(dict.fromkeys(
+        at_panel(plan, name) for pair in pairs for name in common_panels(*pair)
+    ))  # fmt: skip
+    if one == two:
+        which = " or ".join(str(pair[0]) for pair in pairs)
+        return (
+            f"the order of the cables in trunk {which} is reversed: {count} cables are in each other's places",
+            f"Correct the polarity of trunk {which}, check first at {panels}; else move {count} cables one by one.",
+        )
+    either = " or ".join(f"{first} and {second}" for first, second in pairs)
+    return (
+        f"the cables of trunks {either} are exchanged, each with its counterpart: {count} cables",
+        f"Exchange the trunks {either}, check first at {panels}; else move {count} cables one by one.",
+    )
+
+
+def in_trunks(wiring: Wiring, drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
+    """The drafts, with crossed bundles and swapped devices whose cables are those of two trunks as one exchange; where
+    their names may be swapped as well, it is as open as they are.
+    """
+    index = wiring.index
+    paths = index.plan.once(PanelPaths)
+    bundles = [(draft, moves) for draft in drafts if (moves := _moves_of(draft)) and draft.kind in _BUNDLES]
+    if not paths.trunks or not bundles:
+        return list(drafts)
+    number = {port: at for at in paths.spots for port in index.plan.cables[at][:2]}
+    of = [{number[m.cable]: number.get(m.source, NONE) for m in moves if m.cable in number} for _, moves in bundles]
+    seen = set(np.flatnonzero(wiring.place >= 0).tolist())
+    found = list(drafts)
+    for cables, pairs in _exchanges(paths, {own: at for one in of for own, at in one.items()}, seen).items():
+        parts = [draft for (draft, _), one in zip(bundles, of, strict=True) if one and cables.issuperset(one)]
+        if cables == {own for one in of for own in one if cables.issuperset(one)}:
+            at = next(place for place, draft in enumerate(found) if draft is parts[0])
+            found[at] = _of_trunks(index, parts, pairs)
+            found = [one for one in found if not any(one is part for part in parts)]
+    return found
+
+
+def _moves_of(draft: CauseCandidate) -> tuple[Move, ...]:
+    return draft.moves or next((other.moves for other in draft.alternatives if other.moves), ())
+
+
+def _of_trunks(
+    index: PlanIndex, parts: Sequence[CauseCandidate], pairs: Sequence[tuple[Trunk, Trunk]]
+) -> CauseCandidate:
+    moves = tuple(move for part in parts for move in _moves_of(part))
+    summary, action = _trunk_words(index.plan, pairs, len(moves))
+    first = parts[0]
+    whole = replace(
+        first,
+        cables=[cable for part in parts for cable in part.cables],
+        devices=tuple(device for part in parts for device in part.devices),
+        explains=[finding for part in parts for finding in part.explains],
+        confidence=min(part.confidence for part in parts),
+    )
+    if len(parts) == 1 and not first.moves:  # one pair of names, or one of trunks
+        exchange = (
+            Alternative(CauseKind.TRUNK_SWAP, summary, other.moves) if other.moves else other
+            for other in first.alternatives
+        )
+        return replace(whole, alternatives=tuple(exchange))
+    ports = tuple(sorted((str(move.cable) for move in moves), key=natural_key))
+    whole = replace(whole, kind=CauseKind.TRUNK_SWAP, subjects=ports, summary=summary, action=action, moves=moves)
+    if all(part.moves for part in parts):
+        return whole
+    names = "; ".join(part.summary for part in parts)
+    return replace(
+        whole,
+        action=f"Move no cable before it is confirmed. Then: {action[0].lower()}{action[1:]}",
+        moves=(),
+        renames=(),
+        alternatives=(Alternative(first.kind, names, ()),),
+        to_confirm="; ".join(dict.fromkeys(part.to_confirm for part in parts if part.to_confirm)),
+    )
+
+
+def panel_shifts(s: ObservedLinks) -> list[Shift]:
+    """Runs of neighbouring ports of a panel's row, or of a trunk, that are off by k, the longest first."""
+    paths = s.index.plan.once(PanelPaths)
+    resident = s.resident() if paths.spots else s.place
+    rows = [row for row in np.flatnonzero(s.wrong).tolist() if paths.spots and int(resident[row]) in paths.spots]
+    of_row: defaultdict[tuple[str, str], list[tuple[int, int, int]]] = defaultdict(list)
+    for row in rows:
+        mine = {one[:2]: one.number for one in paths.spots.get(int(s.taken_for[row]), ())}
+        for panel, name, number in paths.spots[int(resident[row])]:
+            if (panel, name) in mine:
+                of_row[panel, name].append((row, mine[panel, name], number))
+    lost = set(paths.spots) - set(s.taken_for.tolist()) if of_row else ()
+    found: dict[tuple[int, ...], Shift] = {}
+    for place, members in of_row.items():
+        at, planned, seen = np.array(members).T
+        unseen = [one.number for cable in lost for one in paths.spots[cable] if one[:2] == place]
+        for k, inside in shifted_runs(planned, seen, np.array(unseen, dtype=np.int64)) if len(at) >= MIN_RUN else ():
+            found.setdefault(tuple(sorted(at[inside].tolist())), Shift(NONE, k, at[inside]))
+    return sorted(found.values(), key=lambda one: (-len(one.rows), one.rows.tolist()))
+
+
+def shifted_row(s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Sequence[Relabelling]) -> CauseCandidate:
+    """The cause of a shifted row. `rows` are its sightings in the order of the moves, and those in its way."""
+    index, steps = s.index, moves_on(s, rows, before)
+    paths, resident = index.plan.once(PanelPaths), s.resident()
+    pairs = [(int(s.taken_for[row]), int(resident[row])) for row in shift.rows]
+    places = [
+        (one.panel, [index.plan.cables[cable].via[at].name for cable, _ in pairs])
+        for at, one in enumerate(paths.spots[pairs[0][0]])
+        if not one.trunk and all(_same_row(paths, pair, at) for pair in pairs)
+    ] or [(one.panel, [str(one.trunk)]) for one in paths.spots[pairs[0][0]] if one.trunk]
+    named = [f"{panel}/{_span(ports)}" for panel, ports in places]
+    panels = " or ".join(dict.fromkeys(at_panel(index.plan, panel) for panel, _ in places))
+    switches = sorted({index.b_port(cable).device for cable, _ in pairs}, key=natural_key)
+    count, more = abs(shift.offset), len(rows) - len(shift.rows)
+    off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
+    beside = f", and {more} more {'are' if more > 1 else 'is'} exchanged with it" if more else ""
+    return CauseCandidate(
+        CauseKind.PANEL_SHIFT,
+        tuple(sorted((str(index.a_port(cable)) for cable, _ in pairs), key=natural_key)),
+        f"{len(pairs)} cables of the panel row {' or '.join(named)} are {off}{beside}",
+        f"Move the row back by {count}, check first at {panels}; else at {', '.join(switches)}: {walk(steps)}.",
+        [int(s.cable[row]) for row in rows],
+        rules=WIRING,
+        moves=steps,
+        confidence=0.97 * float(s.sure[list(rows)].min()),
+    )
+
+
+def _same_row(paths: PanelPaths, pair: tuple[int, int], at: int) -> bool:
+    one, other = (paths.spots[cable] for cable in pair)
+    return at < min(len(one), len(other)) and one[at][:2] == other[at][:2]
+
+
+def _span(ports: Iterable[str]) -> str:
+    names = sorted(ports, key=natural_key)
+    return names[0] if names[0] == names[-1] else f"{names[0]} to {names[-1]}"
+
+
+def at_panel(plan: Plan, name: str) -> str:
+    """`pp-1 (rack r05 U42)`."""
+    place = panel_place(plan, name)
+    return f"{name} ({place})" if place else name
+
+
+def with_paths(index: PlanIndex, draft: CauseCandidate) -> CauseCandidate:
+    """The draft; where its cables pass patch panels, with the planned paths and the panel ports to be checked first:
+    plugs that are exchanged there look as if they were exchanged at a switch.
+    """
+    plan = index.plan
+    cables = [cable for move in draft.moves if (cable := plan.cable_at(move.cable)) and cable.via]
+    if draft.kind in _KINDS or not cables:
+        return draft
+    meet: dict[str, dict[str, None]] = {}
+    for move in draft.moves:
+        own, other = plan.cable_at(move.cable), plan.cable_at(move.source)
+        vias = [cable.via for cable in (own, other) if cable]
+        common = set.intersection(*({port.device for port in via} for via in vias))
+        for port in (port for via in vias for port in via if port.device in common and not spot(port).trunk):
+            meet.setdefault(port.device, {})[port.name] = None
+    shown = "; ".join(path_text(cable.path) for cable in cables[:_SHOWN])
+    more = f"; and {len(cables) - _SHOWN} more" * (len(cables) > _SHOWN)
+    check = " or ".join(
+        f"{at_panel(plan, panel)} port{'s' * (len(ports) > 1)} {', '.join(list(ports)[:8])}"
+        for panel, ports in meet.items()
+    )
+    first = f" Check first at {check}: only the ends of a path are seen." if check else ""
+    return replace(draft, action=f"{draft.action}{first} Planned paths: {shown}{more}.")
