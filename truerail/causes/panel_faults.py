@@ -18,16 +18,16 @@ from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import MIN_RUN, Shift, shifted_runs
 from truerail.model import Alternative, CauseKind, Move, Plan
+from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.columns import NONE
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
-from truerail.model.panel_paths import hops, panel_place, spot
+from truerail.model.panel_paths import checked_first, hops, panel_words, spot
 from truerail.model.plan import path_text
 
 MIN_EXCHANGED: Final = 3
 """Least number of cables in each other's places that show two trunks as exchanged, or one as reversed."""
 _SHOWN: Final = 2
-_KINDS: Final = (CauseKind.TRUNK_SWAP, CauseKind.PANEL_SHIFT)
 _BUNDLES: Final = (CauseKind.BUNDLE_SWAP, CauseKind.HOST_SWAP, CauseKind.LEAF_SWAP, CauseKind.GPU_NIC_ORDER)
 
 
@@ -154,7 +154,7 @@ def trunk_draft(s: ObservedLinks, exchange: Exchange, before: Sequence[Relabelli
 def _trunk_words(plan: Plan, pairs: Sequence[tuple[Trunk, Trunk]], count: int) -> tuple[str, str]:
     """Summary and action."""
     (one, two), panels = pairs[0], " or ".join(dict.fromkeys(
-        at_panel(plan, name) for pair in pairs for name in common_panels(*pair)
+        panel_words(plan, name) for pair in pairs for name in common_panels(*pair)
     ))  # fmt: skip
     if one == two:
         which = " or ".join(str(pair[0]) for pair in pairs)
@@ -261,7 +261,7 @@ def shifted_row(s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Seq
         if not one.trunk and all(_same_row(paths, pair, at) for pair in pairs)
     ] or [(one.panel, [str(one.trunk)]) for one in paths.spots[pairs[0][0]] if one.trunk]
     named = [f"{panel}/{_span(ports)}" for panel, ports in places]
-    panels = " or ".join(dict.fromkeys(at_panel(index.plan, panel) for panel, _ in places))
+    panels = " or ".join(dict.fromkeys(panel_words(index.plan, panel) for panel, _ in places))
     switches = sorted({index.b_port(cable).device for cable, _ in pairs}, key=natural_key)
     count, more = abs(shift.offset), len(rows) - len(shift.rows)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
@@ -288,32 +288,15 @@ def _span(ports: Iterable[str]) -> str:
     return names[0] if names[0] == names[-1] else f"{names[0]} to {names[-1]}"
 
 
-def at_panel(plan: Plan, name: str) -> str:
-    """`pp-1 (rack r05 U42)`."""
-    place = panel_place(plan, name)
-    return f"{name} ({place})" if place else name
-
-
 def with_paths(index: PlanIndex, draft: CauseCandidate) -> CauseCandidate:
     """The draft; where its cables pass patch panels, with the planned paths and the panel ports to be checked first:
     plugs that are exchanged there look as if they were exchanged at a switch.
     """
-    plan = index.plan
-    cables = [cable for move in draft.moves if (cable := plan.cable_at(move.cable)) and cable.via]
-    if draft.kind in _KINDS or not cables:
+    cables = [cable for move in draft.moves if (cable := index.plan.cable_at(move.cable)) and cable.via]
+    if CAUSE_KINDS[draft.kind].panels or not cables:
         return draft
-    meet: dict[str, dict[str, None]] = {}
-    for move in draft.moves:
-        own, other = plan.cable_at(move.cable), plan.cable_at(move.source)
-        vias = [cable.via for cable in (own, other) if cable]
-        common = set.intersection(*({port.device for port in via} for via in vias))
-        for port in (port for via in vias for port in via if port.device in common and not spot(port).trunk):
-            meet.setdefault(port.device, {})[port.name] = None
     shown = "; ".join(path_text(cable.path) for cable in cables[:_SHOWN])
     more = f"; and {len(cables) - _SHOWN} more" * (len(cables) > _SHOWN)
-    check = " or ".join(
-        f"{at_panel(plan, panel)} port{'s' * (len(ports) > 1)} {', '.join(list(ports)[:8])}"
-        for panel, ports in meet.items()
-    )
-    first = f" Check first at {check}: only the ends of a path are seen." if check else ""
-    return replace(draft, action=f"{draft.action}{first} Planned paths: {shown}{more}.")
+    check = checked_first(index.plan, draft.moves)
+    first = f"Check first at {check}, since LLDP shows the ends alone. " if check else ""
+    return replace(draft, summary=f"{draft.summary}; planned: {shown}{more}", action=f"{first}{draft.action}")

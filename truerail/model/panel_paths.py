@@ -5,11 +5,15 @@ T12; of a port without a colon, the last number of its name is its place in the 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from truerail.model.plan import Cable, Plan, Port
+from truerail.model.finding import Move
+from truerail.model.names import natural_key
+from truerail.model.plan import Cable, Panel, Plan, Port
 
+_SHOWN: Final = 8
+"""Front ports of a panel that are named."""
 _SPOT: Final = re.compile(r"(?P<row>.*?)(?P<number>\d+)(?P<rest>\D*)", re.DOTALL)
 
 
@@ -51,8 +55,33 @@ def panels_of(plan: Plan) -> set[str]:
     return {*plan.panels, *(port.device for cable in plan.cables for port in cable.via)}
 
 
-def panel_place(plan: Plan, name: str) -> str:
-    """`rack r05 U42`; empty where the plan does not say it."""
-    panel = plan.panels.get(name)
-    words = [f"rack {panel.rack}" * bool(panel.rack), f"U{panel.unit}" * (panel.unit is not None)] if panel else []
-    return " ".join(filter(None, words))
+def panel_words(plan: Plan, name: str) -> str:
+    """`pp-1 (rack r05 U42)`, as much of it as the plan says."""
+    panel = plan.panels.get(name, Panel())
+    words = f"rack {panel.rack}" * bool(panel.rack), f"U{panel.unit}" * (panel.unit is not None)
+    place = " ".join(filter(None, words))
+    return f"{name} ({place})" if place else name
+
+
+def meetings(plan: Plan, move: Move) -> list[tuple[Port, Port]]:
+    """The panel ports of a move's cable and those of the cable planned where it is, on the panels that both pass: where
+    the plugs may be exchanged as well as at the switch. Fronts before trunks, the panel nearest to the switch first.
+    """
+    own, other = plan.cable_at(move.cable), plan.cable_at(move.source)
+    if own is None or other is None or own is other:
+        return []
+    theirs = {(port.device, bool(spot(port).trunk)): port for port in other.via}
+    mine = {(port.device, bool(spot(port).trunk)): port for port in reversed(own.via)}
+    both = [(port, theirs[key]) for key, port in mine.items() if key in theirs]
+    return sorted(both, key=lambda pair: bool(spot(pair[0]).trunk))
+
+
+def checked_first(plan: Plan, moves: Iterable[Move]) -> str:
+    """`pp-9 (rack n01 U42) ports 3, 7 or pp-1 ports 5, 9`: the front ports at which these moves may be made as well."""
+    found: dict[str, dict[str, None]] = {}
+    for pair in (pair for move in moves for pair in meetings(plan, move) if not spot(pair[0]).trunk):
+        found.setdefault(pair[0].device, {}).update(dict.fromkeys(port.name for port in pair))
+    return " or ".join(
+        f"{panel_words(plan, panel)} port{'s' * (len(ports) > 1)} {', '.join(sorted(ports, key=natural_key)[:_SHOWN])}"
+        for panel, ports in found.items()
+    )

@@ -168,10 +168,10 @@ class Plan(Owner):
         cable = self._cable_at.get(port)
         return None if cable is None else cable.b if cable.a == port else cable.a
 
-    def panel_port_of(self, port: Port) -> Port | None:
-        """The port of a patch panel to which the cord in this port is planned, if any."""
-        cable = self._cable_at.get(port)
-        return None if cable is None or not cable.via else cable.via[0 if cable.a == port else -1]
+    def placed(self, name: str) -> Device | None:
+        """The device or patch panel of this name: its rack and unit. A panel is none of `devices`."""
+        panel = self.panels.get(name)
+        return self.devices.get(name) or (Device(name, rack=panel.rack, unit=panel.unit) if panel else None)
 
     def rail_of(self, port: Port) -> int | None:
         """The rail of the planned cable at this port; None for an uplink or an unplanned port."""

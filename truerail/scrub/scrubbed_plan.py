@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import ip_network
 
-from truerail.model import Cable, Device, Plan, Port, Rail
+from truerail.model import Cable, Device, Panel, Plan, Port, Rail
 from truerail.model.names import natural_key
+from truerail.model.panel_paths import panels_of
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.text import Text
 
@@ -20,14 +21,20 @@ class _Numbered:
     def __call__(self, text: str) -> str:
         return self._of[text]
 
+    def has(self, text: str) -> bool:
+        """Whether it is one of them."""
+        return text in self._of
+
 
 def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
     """The plan with all names, addresses, places and labels replaced. Port names stay."""
-    racks = _Numbered("rack", (device.rack for device in plan.devices.values()), keyed)
+    places = (*plan.devices.values(), *plan.panels.values())
+    racks = _Numbered("rack", (place.rack for place in places), keyed)
+    panels = _Numbered("panel", panels_of(plan), keyed)
     pods = _Numbered("pod", (device.pod for device in plan.devices.values()), keyed)
     labels = _Numbered("label", (cable.label for cable in plan.cables), keyed)
     devices = [_device(device, scrub, racks, pods) for device in plan.devices.values()]
-    cables = [_cable(cable, scrub, labels) for cable in plan.cables]
+    cables = [_cable(cable, scrub, labels, panels) for cable in plan.cables]
     return replace(
         plan,
         devices={
@@ -36,6 +43,7 @@ def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
         cables=tuple(sorted(cables, key=lambda one: (natural_key(one.a.device), natural_key(one.a.name)))),
         name="scrubbed",
         source="",
+        panels={panels(name): Panel(racks(one.rack), one.unit) for name, one in plan.panels.items()},
         rails={index: _rail(rail, scrub) for index, rail in plan.rails.items()},
     )
 
@@ -53,8 +61,10 @@ def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> D
     )
 
 
-def _cable(cable: Cable, scrub: Text, labels: _Numbered) -> Cable:
-    return cable._replace(a=_port(cable.a, scrub), b=_port(cable.b, scrub), label=labels(cable.label), line=0)
+def _cable(cable: Cable, scrub: Text, labels: _Numbered, panels: _Numbered) -> Cable:
+    via = tuple(Port(panels(port.device), scrub(port.name)) for port in cable.via)
+    a, b = (Port(panels(end.device), end.name) if panels.has(end.device) else _port(end, scrub) for end in cable[:2])
+    return cable._replace(a=a, b=b, label=labels(cable.label), line=0, via=via)
 
 
 def _port(port: Port, scrub: Text) -> Port:
