@@ -1,8 +1,10 @@
 """Patch panels: paths in plan files, segments joined by importers, and faults at the panels of simulated halls."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,12 +14,24 @@ from hypothesis import strategies as st
 
 from tests.draws import draws
 from tests.each import each
+from truerail.analysis.published import Published
 from truerail.analysis.round import Round
+from truerail.errors import NotFoundError
 from truerail.model import Cable, CauseKind, Device, Evaluation, Panel, Plan, Port, Role, path_text
+from truerail.outputs.pack.bill import bill_of
+from truerail.outputs.pack.labels import labels_of
+from truerail.outputs.punch import punch_list
+from truerail.outputs.worklist import Change, Mark, Worklist
+from truerail.outputs.worklist_text import line_of
 from truerail.plans import dump_csv, dump_dot, dump_yaml, lint, loads
 from truerail.plans.imports import import_text
-from truerail.rounds import evaluate
+from truerail.questions.where import where
+from truerail.rounds import evaluate, publication_of
+from truerail.scrub import scrub_round
 from truerail.simulator import Fault, Shape, Simulation, simulate
+from truerail.transport.replay import read_capture
+from truerail.views.racks import rack_lines
+from truerail.views.steps import filter_steps, step_lines
 
 HALL = Shape(hosts=8, rails=4, spines=2, uplinks=4, trunk=4)
 BY_HOST = replace(HALL, trunk_by="host")
@@ -291,7 +305,8 @@ def test_two_exchanged_cords_name_the_panels_where_they_may_be_exchanged() -> No
     ports = ", ".join(cable.via[-1].name for cable in cables)
     place = hall.plan.panels[cables[0].via[-1].device]
     assert f"{cables[0].via[-1].device} (rack {place.rack} U{place.unit}) ports {ports}" in cause.action
-    assert all(path_text(cable.path) in cause.summary for cable in cables)
+    for cable in cables:
+        assert path_text((cable.a, cable.via[0], cable.via[-1], cable.b)) in cause.summary
 
 
 def test_a_trunk_of_which_cables_are_right_is_not_exchanged() -> None:
@@ -315,3 +330,101 @@ def test_a_plan_of_panels_keeps_where_they_are() -> None:
         assert again.panels["pp 1"] == Panel("r 1", 42)
         assert again.cables[0].via == plan.cables[0].via
         assert again.digest == plan.digest
+
+
+# ---------------------------------------------------------------------------------------------- outputs
+
+
+def hall_with(fault: Fault, seed: int = 3) -> tuple[Simulation, Published]:
+    hall = simulate(HALL, [fault], seed=seed)
+    return hall, publication_of(Round(hall.plan, hall.snapshot()))
+
+
+def test_the_punch_list_names_panels_with_rack_and_unit_and_ticks_itself_off() -> None:
+    hall, swapped = hall_with(AT_PANELS[0])
+    steps = punch_list(swapped.evaluation)
+    cables = [cable for cable in hall.plan.cables if cable.a in hall.truth.moved]
+    assert {step.to for step in steps} == {cable.b for cable in cables}
+    ports = ", ".join(cable.via[-1].name for cable in cables)
+    for step in steps:
+        assert f"check first at pp-net-1 (rack net U42) ports {ports}" in step.panels
+    work = Worklist()
+    work.update(swapped.evaluation)
+    shown = [step_lines(work, swapped)[0].panels, *(line_of(Change(one.mark, one), hall.plan) for one in work.entries)]
+    assert all("pp-net-1 (rack net U42)" in one for one in shown)
+    mended = evaluate(Round(hall.plan, simulate(HALL, seed=3).snapshot()))
+    assert {change.mark for change in work.update(mended)} == {Mark.DONE}
+
+
+@each("fault", (AT_PANELS[2], AT_PANELS[3], AT_PANELS[4]))
+def test_a_fault_of_many_cables_is_one_step_at_its_panel(fault: Fault) -> None:
+    hall, shown = hall_with(fault)
+    (step,) = punch_list(shown.evaluation)
+    assert isinstance(step.at, Port)
+    assert step.device in hall.plan.panels
+    assert step.to is None
+    work = Worklist()
+    work.update(shown.evaluation)
+    (line,) = step_lines(work, shown)
+    assert (line.rack, line.unit) == hall.plan.panels[step.device]
+    assert filter_steps([line], shown, rack=line.rack) == (line,)
+    assert {change.mark for change in work.update(evaluate(Round(hall.plan, simulate(HALL, seed=3).snapshot())))} == {
+        Mark.DONE
+    }
+
+
+def test_where_finds_what_passes_a_panel_and_shows_the_path() -> None:
+    hall, shown = hall_with(AT_PANELS[0])
+    cable = next(one for one in hall.plan.cables if one.a in hall.truth.moved)
+    (path,) = where(shown, str(cable.via[-1])).paths
+    assert (path.subject, tuple((end.device, end.port) for end in path.via)) == (str(cable.a), cable.via)
+    assert [(end.role, end.rack, end.unit) for end in path.via[-1:]] == [(None, "net", 42)]
+    trunk = cable.via[1].name.partition(":")[0]
+    through = [str(one.a) for one in hall.plan.cables if one.via and one.via[1].name.startswith(f"{trunk}:")]
+    for asked in (trunk, trunk.lower(), f"{cable.via[1].device}/{trunk}"):
+        assert [one.subject for one in where(shown, asked).paths] == through
+    assert len(where(shown, "pp-net-1").paths) == len([one for one in hall.plan.cables if one.via])
+    with pytest.raises(NotFoundError):
+        where(shown, "pp-net-1/999")
+
+
+def test_racks_count_panels_also_in_racks_without_a_device() -> None:
+    hall, _ = hall_with(AT_PANELS[0])
+    plan = replace(hall.plan, panels={**hall.plan.panels, "pp-mdf": Panel("mdf-1", 3), "pp-lost": Panel()})
+    lines = {line.rack: line for line in rack_lines(publication_of(Round(plan, hall.snapshot())), None)}
+    assert (lines["mdf-1"].panels, lines["mdf-1"].hosts, lines["mdf-1"].count.planned) == (1, 0, 0)
+    assert lines["net"].panels == 1
+    assert "" not in lines
+
+
+def test_a_pack_has_labels_of_cords_and_of_each_trunk_once() -> None:
+    plan = simulate(HALL).plan
+    pairs = [(label.here, label.there) for label, _ in labels_of(plan)]
+    cords = [ends for cable in plan.host_cables for ends in ((cable.a, cable.via[0]), (cable.via[-1], cable.b))]
+    trunks = {
+        tuple(Port(port.device, port.name.partition(":")[0]) for port in cable.via[1:3]) for cable in plan.host_cables
+    }
+    direct = [(cable.a, cable.b) for cable in plan.cables if not cable.via]
+    assert sorted(pairs) == sorted([*cords, *trunks, *direct])
+    label = labels_of(plan)[0][0]
+    assert (label.place, label.far_place) == ("r01 U1", "r01 U42")
+    assert label.about.startswith("> leaf-0/swp1")
+    bill = {row[:2]: row[4] for row in bill_of(plan)}
+    assert bill["host", "panel"] == bill["panel", "leaf"] == len(cords) // 2
+    assert bill["panel", "panel"] == len(trunks)
+
+
+def test_a_scrubbed_plan_names_no_panel_and_no_trunk_and_keeps_its_paths(tmp_path: Path) -> None:
+    hall = simulate(HALL, [AT_PANELS[2]], seed=2)
+    roles = {name: device.role for name, device in hall.plan.devices.items()}
+    plan = scrub_round(hall.write(tmp_path / "in"), tmp_path / "out", hall.plan, roles)
+    assert plan is not None
+    text = dump_csv(plan)
+    assert "pp-" not in text
+    assert ":T" not in text
+    assert not re.search(r"/T\d", text)
+    kinds = {
+        cause.kind
+        for cause in evaluate(Round(plan, read_capture(tmp_path / "out", devices=plan.devices).snapshot())).causes
+    }
+    assert kinds == {CauseKind.TRUNK_SWAP}

@@ -7,6 +7,7 @@ where on the path it happened does not, so that a cause names every place where 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -295,7 +296,8 @@ def with_paths(index: PlanIndex, draft: CauseCandidate) -> CauseCandidate:
     cables = [cable for move in draft.moves if (cable := index.plan.cable_at(move.cable)) and cable.via]
     if CAUSE_KINDS[draft.kind].panels or not cables:
         return draft
-    shown = "; ".join(path_text(cable.path) for cable in cables[:_SHOWN])
+    fronts = ([port for port in cable.path if not spot(port).trunk or port not in cable.via] for cable in cables)
+    shown = "; ".join(map(path_text, islice(fronts, _SHOWN)))
     more = f"; and {len(cables) - _SHOWN} more" * (len(cables) > _SHOWN)
     check = checked_first(index.plan, draft.moves)
     first = f"Check first at {check}, since LLDP shows the ends alone. " if check else ""

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 from truerail.model import Cable, Device, Panel, Plan, Port, Rail
 from truerail.model.names import natural_key
-from truerail.model.panel_paths import panels_of
+from truerail.model.panel_paths import panels_of, spot
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.text import Text
 
@@ -31,10 +31,16 @@ def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
     places = (*plan.devices.values(), *plan.panels.values())
     racks = _Numbered("rack", (place.rack for place in places), keyed)
     panels = _Numbered("panel", panels_of(plan), keyed)
+    trunks = _Numbered("trunk", (spot(port).trunk for cable in plan.cables for port in cable.via), keyed)
+
+    def passed(port: Port) -> Port:
+        place = spot(port)
+        return Port(panels(port.device), f"{trunks(place.trunk)}:{place.number}" if place.trunk else scrub(port.name))
+
     pods = _Numbered("pod", (device.pod for device in plan.devices.values()), keyed)
     labels = _Numbered("label", (cable.label for cable in plan.cables), keyed)
     devices = [_device(device, scrub, racks, pods) for device in plan.devices.values()]
-    cables = [_cable(cable, scrub, labels, panels) for cable in plan.cables]
+    cables = [_cable(cable, scrub, labels, panels)._replace(via=tuple(map(passed, cable.via))) for cable in plan.cables]
     return replace(
         plan,
         devices={
@@ -62,9 +68,8 @@ def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> D
 
 
 def _cable(cable: Cable, scrub: Text, labels: _Numbered, panels: _Numbered) -> Cable:
-    via = tuple(Port(panels(port.device), scrub(port.name)) for port in cable.via)
     a, b = (Port(panels(end.device), end.name) if panels.has(end.device) else _port(end, scrub) for end in cable[:2])
-    return cable._replace(a=a, b=b, label=labels(cable.label), line=0, via=via)
+    return cable._replace(a=a, b=b, label=labels(cable.label), line=0)
 
 
 def _port(port: Port, scrub: Text) -> Port:

@@ -27,7 +27,8 @@ def cables(data: Any) -> Rows | None:
     found = _listed(data, *_CABLES)
     if not any(_ENDS_OF_CABLE.intersection(cable) for cable in found):
         return None
-    rows = Rows(inside=_inside(data, found))
+    nodes = {text(of.get("name")): of for of in _within(data, *_DEVICES)}
+    rows = Rows(inside=_inside(data, found), nodes={name: _end(nodes, of, {}) for name, of in nodes.items()})
     for cable in found:
         unit = cable.get("length_unit")
         length = length_m(text(cable.get("length")), text(get(unit, "value") or unit))
