@@ -14,6 +14,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.causes.candidate import CauseCandidate
+from truerail.causes.cycles import chains
 from truerail.causes.moved import WIRING, moves_on, walk
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
@@ -67,27 +68,32 @@ class PanelPaths:
 
 @dataclass(frozen=True)
 class Exchange:
-    """Trunks in each other's places, or one whose order is reversed; `pairs` are all that fit the same sightings."""
+    """Trunks in each other's places, or one whose order is reversed: the rows of whole chains, in the order of moves.
+    `pairs` are all that fit the same sightings.
+    """
 
     rows: Sequence[int]
     pairs: Sequence[tuple[Trunk, Trunk]]
 
 
 def exchanged_trunks(s: ObservedLinks) -> Iterator[Exchange]:
-    """Each exchange of trunks among the wrong sightings, the largest first. Yields before the next one is sought."""
+    """Each exchange of trunks among the wrong sightings, the largest first."""
     paths = s.index.plan.once(PanelPaths)
     if not paths.trunks:
         return
-    wrong, resident = np.flatnonzero(s.wrong), s.resident()
-    there = {int(s.taken_for[row]): int(resident[row]) for row in wrong.tolist()}
-    seen = set(s.taken_for.tolist())
-    row_of = dict(zip(s.taken_for.tolist(), range(len(s.taken_for)), strict=True))
-    found = _exchanges(paths, there, seen)
+    resident, found = s.resident(), list[Exchange]()
+    there = {int(s.taken_for[row]): int(resident[row]) for row in np.flatnonzero(s.wrong).tolist()}
+    whole = chains(s)
+    for cables, pairs in _exchanges(paths, there, set(s.taken_for.tolist())).items():
+        mine = [chain.rows for chain in whole if cables.issuperset(s.taken_for[list(chain.rows)].tolist())]
+        rows = [row for one in mine for row in one]
+        if len(rows) >= MIN_EXCHANGED and 2 * len(rows) > len(cables):
+            found.append(Exchange(rows, pairs))
     done: set[int] = set()
-    for cables, pairs in sorted(found.items(), key=lambda one: (-len(one[0]), sorted(one[0]))):
-        if done.isdisjoint(cables):
-            done |= cables
-            yield Exchange(_paired([row_of[cable] for cable in sorted(cables)], s), pairs)
+    for exchange in sorted(found, key=lambda one: (-len(one.rows), one.rows)):
+        if done.isdisjoint(exchange.rows):
+            done.update(exchange.rows)
+            yield exchange
 
 
 def _exchanges(
@@ -124,16 +130,6 @@ def _counterparts(paths: PanelPaths, one: Trunk, two: Trunk, step: int) -> dict[
         return {cable: mine[step - at] for at, cable in mine.items() if step - at in mine}
     found = {cable: other[at + step] for at, cable in mine.items() if at + step in other}
     return found | {there: cable for cable, there in found.items()}
-
-
-def _paired(rows: Sequence[int], s: ObservedLinks) -> list[int]:
-    """The rows with those in each other's places one after the other: the order of their moves."""
-    resident = s.resident()
-    row_of = {int(s.taken_for[row]): row for row in rows}
-    ordered: dict[int, None] = {}
-    for row in rows:
-        ordered |= dict.fromkeys((row, row_of.get(int(resident[row]), row)))
-    return list(ordered)
 
 
 def trunk_draft(s: ObservedLinks, exchange: Exchange, before: Sequence[Relabelling]) -> CauseCandidate:

@@ -31,9 +31,10 @@ class Shift:
     rows: Codes
 
 
-def blocks(s: ObservedLinks, left: list[Shift]) -> Iterator[tuple[Shift, list[int]]]:
+def blocks(s: ObservedLinks, left: list[Shift], *, whole: bool = False) -> Iterator[tuple[Shift, list[int]]]:
     """Each shifted block of `left`, and its sightings in the order of the moves, with those that can only move with it:
-    all of a cycle, and what is between two cables of the block in a path. Blocks that share a chain are one.
+    all of a cycle, and what is between two cables of the block in a path, or, with `whole`, all of that. Blocks that
+    share a chain are one.
     """
     of = {row: chain for chain in chains(s) for row in chain.rows}
     while left:
@@ -41,7 +42,7 @@ def blocks(s: ObservedLinks, left: list[Shift]) -> Iterator[tuple[Shift, list[in
         while len(rows) > size:
             size, its = len(rows), dict.fromkeys(of[row] for row in rows)
             rows = [row for one in left if not its.keys().isdisjoint(of[r] for r in one.rows) for row in one.rows]
-        yield left[0], [row for chain in its for row in _moved_with(chain, {*rows})]
+        yield left[0], [row for chain in its for row in (chain.rows if whole else _moved_with(chain, {*rows}))]
         left = [one for one in left if its.keys().isdisjoint(of[row] for row in one.rows)]
 
 

@@ -148,9 +148,10 @@ def _trunks(found: Search) -> Iterator[CauseCandidate]:
 def _panels(found: Search) -> Iterator[CauseCandidate]:
     """Rows of patch panels that are off by k."""
     links = found.links
-    for shift, block in blocks(links, panel_shifts(links)):
-        yield left_open(links, block, shifted_row(links, shift, block, found.repairs), found.ports)
-        links.place[block] = links.index.b[links.taken_for[block]]
+    for shift, block in blocks(links, panel_shifts(links), whole=True):
+        if 2 * len(shift.rows) > len(block):
+            yield left_open(links, block, shifted_row(links, shift, block, found.repairs), found.ports)
+            links.place[block] = links.index.b[links.taken_for[block]]
 
 
 def _shifts(found: Search) -> Iterator[CauseCandidate]:
