@@ -280,6 +280,7 @@ def test_a_fault_at_a_panel_is_one_cause(seed: int, fault: Fault, shape: Shape) 
     if cause.kind is fault.kind and not cause.alternatives:
         assert {move.cable for move in moves} == hall.truth.moved
         assert "check first at pp-" in cause.action.lower()
+        assert cause.kind is not CauseKind.PANEL_SHIFT or "of the panel row pp-" in cause.summary
     else:  # all cables of two hosts, or orders of their NICs: names and trunks look alike
         assert cause.alternatives
         assert not cause.moves

@@ -4,7 +4,7 @@ LLDP shows the ends of a path alone. Which cables are exchanged follows from the
 where on the path it happened does not, so that a cause names every place where it may be.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,7 +24,7 @@ from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.columns import NONE
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
-from truerail.model.panel_paths import checked_first, hops, panel_words, spot
+from truerail.model.panel_paths import checked_first, hops, meetings, panel_words, spot
 from truerail.model.plan import path_text
 
 MIN_EXCHANGED: Final = 3
@@ -113,23 +113,15 @@ def _exchanges(
                     first, second, step = (two, one, p - q) if turned else (one, two, q - p)
                     votes[first, second, step].add(own)
     found: defaultdict[frozenset[int], list[tuple[Trunk, Trunk]]] = defaultdict(list)
-    for (one, two, step), cables in votes.items():
-        members = {*paths.trunks[one].values(), *paths.trunks[two].values()}
-        counterparts = _counterparts(paths, one, two, step)
-        right = [cable for cable in members & seen - there.keys() if counterparts.get(cable, cable) != cable]
-        both = one == two or all(not cables.isdisjoint(paths.trunks[of].values()) for of in (one, two))
-        if len(cables) >= MIN_EXCHANGED and both and not right and 2 * len(cables) > len(members & seen):
+    for (one, two, _), cables in votes.items():
+        mine, other = paths.trunks[one], paths.trunks[two]
+        members = seen & {*mine.values(), *other.values()}
+        alone = len(mine) % 2 if one == two else abs(len(mine) - len(other))  # without a counterpart
+        both = not cables.isdisjoint(mine.values()) and not cables.isdisjoint(other.values())
+        right = len(members - there.keys())
+        if len(cables) >= MIN_EXCHANGED and both and right <= alone and 2 * len(cables) > len(members):
             found[frozenset(cables)].append((one, two))
     return found
-
-
-def _counterparts(paths: PanelPaths, one: Trunk, two: Trunk, step: int) -> dict[int, int]:
-    """The cable of one trunk in whose place each of the other is."""
-    mine, other = paths.trunks[one], paths.trunks[two]
-    if one == two:
-        return {cable: mine[step - at] for at, cable in mine.items() if step - at in mine}
-    found = {cable: other[at + step] for at, cable in mine.items() if at + step in other}
-    return found | {there: cable for cable, there in found.items()}
 
 
 def trunk_draft(s: ObservedLinks, exchange: Exchange, before: Sequence[Relabelling]) -> CauseCandidate:
@@ -182,9 +174,8 @@ def in_trunks(wiring: Wiring, drafts: Sequence[CauseCandidate]) -> list[CauseCan
     for cables, pairs in _exchanges(paths, {own: at for one in of for own, at in one.items()}, seen).items():
         parts = [draft for (draft, _), one in zip(bundles, of, strict=True) if one and cables.issuperset(one)]
         if cables == {own for one in of for own in one if cables.issuperset(one)}:
-            at = next(place for place, draft in enumerate(found) if draft is parts[0])
-            found[at] = _of_trunks(index, parts, pairs)
             found = [one for one in found if not any(one is part for part in parts)]
+            found.append(_of_trunks(index, parts, pairs))
     return found
 
 
@@ -218,6 +209,7 @@ def _of_trunks(
     names = "; ".join(part.summary for part in parts)
     return replace(
         whole,
+        summary=f"perhaps {summary}",
         action=f"Move no cable before it is confirmed. Then: {action[0].lower()}{action[1:]}",
         moves=(),
         renames=(),
@@ -250,34 +242,29 @@ def panel_shifts(s: ObservedLinks) -> list[Shift]:
 def shifted_row(s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Sequence[Relabelling]) -> CauseCandidate:
     """The cause of a shifted row. `rows` are its sightings in the order of the moves, and those in its way."""
     index, steps = s.index, moves_on(s, rows, before)
-    paths, resident = index.plan.once(PanelPaths), s.resident()
-    pairs = [(int(s.taken_for[row]), int(resident[row])) for row in shift.rows]
-    places = [
-        (one.panel, [index.plan.cables[cable].via[at].name for cable, _ in pairs])
-        for at, one in enumerate(paths.spots[pairs[0][0]])
-        if not one.trunk and all(_same_row(paths, pair, at) for pair in pairs)
-    ] or [(one.panel, [str(one.trunk)]) for one in paths.spots[pairs[0][0]] if one.trunk]
-    named = [f"{panel}/{_span(ports)}" for panel, ports in places]
-    panels = " or ".join(dict.fromkeys(panel_words(index.plan, panel) for panel, _ in places))
-    switches = sorted({index.b_port(cable).device for cable, _ in pairs}, key=natural_key)
+    moved, places = moves_on(s, shift.rows, before), defaultdict[str, list[str]](list)
+    steady = Counter[str]()  # cables that are off by k there; a few continue at the row's start
+    for port, their in (pair for move in moved for pair in meetings(index.plan, move)):
+        one, other = spot(port), spot(their)
+        if not one.trunk and one.row == other.row:
+            places[one.panel].append(port.name)
+            steady[one.panel] += other.number - one.number == shift.offset
+    named = [f"{panel}/{_span(places[panel])}" for panel in places if 2 * steady[panel] > len(moved)]
+    panels = " or ".join(panel_words(index.plan, one.partition("/")[0]) for one in named)
+    switches = sorted({move.target.device for move in moved}, key=natural_key)
     count, more = abs(shift.offset), len(rows) - len(shift.rows)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
     beside = f", and {more} more {'are' if more > 1 else 'is'} exchanged with it" if more else ""
     return CauseCandidate(
         CauseKind.PANEL_SHIFT,
-        tuple(sorted((str(index.a_port(cable)) for cable, _ in pairs), key=natural_key)),
-        f"{len(pairs)} cables of the panel row {' or '.join(named)} are {off}{beside}",
+        tuple(sorted((str(move.cable) for move in moved), key=natural_key)),
+        f"{len(moved)} cables of the panel row {' or '.join(named)} are {off}{beside}",
         f"Move the row back by {count}, check first at {panels}; else at {', '.join(switches)}: {walk(steps)}.",
         [int(s.cable[row]) for row in rows],
         rules=WIRING,
         moves=steps,
         confidence=0.97 * float(s.sure[list(rows)].min()),
     )
-
-
-def _same_row(paths: PanelPaths, pair: tuple[int, int], at: int) -> bool:
-    one, other = (paths.spots[cable] for cable in pair)
-    return at < min(len(one), len(other)) and one[at][:2] == other[at][:2]
 
 
 def _span(ports: Iterable[str]) -> str:
