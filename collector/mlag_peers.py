@@ -69,8 +69,8 @@ def _from_json(found: Any) -> Iterator[MlagPeer]:
 # ----------------------------------------------------------------------------------------------------------------------
 # Text about MLAG and vPC pairs: the pair's own state, and the link aggregations that both switches share.
 #
-# Sources: recorded answers in genieparser (nxos, `show vpc`) and ntc-templates (arista_eos, `show mlag`), Arista's guide
-# to MLAG for `show mlag interfaces`.
+# Sources: recorded answers in genieparser (nxos, `show vpc`) and ntc-templates (arista_eos, `show mlag`), Arista's
+# guide to MLAG for `show mlag interfaces`.
 
 _VPC = re.compile(r"(\d+)\s+((?:Po|port-channel)\d+)\s+(up|down)\*?(?:\s.*)?", re.IGNORECASE)
 _EOS = re.compile(

@@ -13,8 +13,8 @@ Read the cause first: neighbouring ports that are all off by the same number are
 Move the cable to the planned port, or, where all agree that it should stay, correct the plan.
 
 ## Decide
-- `cable-swap`, `cable-rotation`, `port-shift`: two plugs are swapped, or a row of them is shifted. Make the listed
-  moves, or correct the plan if all agree to leave them.
+- `cable-swap`, `cable-rotation`, `port-shift`, `panel-shift`: two plugs are swapped, or a row of them is shifted, at
+  the switch or at a patch panel of their paths. Make the listed moves, or correct the plan if all agree to leave them.
 - `cable-move`: one plug is in a port that the plan leaves free. Move it, or correct the plan.
 - `host-swap`: two hosts carry each other's names, or each other's cables. Read serial numbers first.
 

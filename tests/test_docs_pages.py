@@ -141,7 +141,7 @@ READERS: tuple[tuple[set[str], Callable[[str, Path], None]], ...] = (
     ({"receivers"}, _alertmanager),
     (
         {"name", "transport", "load_balancing", "speed", "rails", "hosts", "leaves", "spines", "host_links", "uplinks"}
-        | {"cables", "qos"},
+        | {"cables", "panels", "qos"},
         _plan,
     ),
 )

@@ -48,6 +48,7 @@ FABRICS: tuple[tuple[Shape, Fault], ...] = (
     (RAIL_ONLY, Fault(CauseKind.CABLE_MOVE, "other-leaf")),
     (PODS, Fault(CauseKind.HOST_SWAP, "labels")),
     (PLANES, Fault(CauseKind.CABLE_SWAP, "one-host")),
+    *((replace(SPINES, hosts=16, trunk=4), Fault(kind)) for kind in (CauseKind.TRUNK_SWAP, CauseKind.PANEL_SHIFT)),
     (SPINES, Fault(CauseKind.UNREACHABLE)),
 )
 """Simulated fabrics with the faults that most runbooks about cables decide on."""

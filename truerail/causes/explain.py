@@ -14,6 +14,7 @@ from truerail.causes.confirmed import confirmed
 from truerail.causes.machines import decided, machines
 from truerail.causes.moved import ORDER
 from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE
+from truerail.causes.panel_faults import in_trunks, with_paths
 from truerail.causes.steps import search
 from truerail.causes.telemetry import correlate
 from truerail.model.cause_kinds import CauseKind
@@ -32,6 +33,7 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
     left = attach(wiring.index, drafts, found)
     by_serial = machines(wiring)
     drafts = [confirmed(wiring, decided(wiring, d, by_serial)) for d in drafts if d.explains]
+    drafts = [with_paths(wiring.index, d) for d in in_trunks(wiring, drafts)]
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)
     drafts += [d for d in orders if d.explains] + _unknown_drafts(left)

@@ -144,11 +144,11 @@ def _chain_draft(s: ObservedLinks, chain: Chain, before: Sequence[Relabelling]) 
         return _path_draft(s, chain, steps, subjects, cables, sure)
     if len(rows) == 2:
         kind, summary = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are swapped"
-        action = f"Swap the two cables: {_walk(steps)}."
+        action = f"Swap the two cables: {walk(steps)}."
     else:
         kind = CauseKind.CABLE_ROTATION
         summary = f"{len(rows)} cables are rotated: {', '.join(subjects)}"
-        action = f"Move each to its planned port: {_walk(steps)}."
+        action = f"Move each to its planned port: {walk(steps)}."
     return CauseCandidate(kind, subjects, summary, action, cables, rules=WIRING, moves=steps, confidence=sure)
 
 
@@ -247,7 +247,7 @@ def _path_draft(
         lost = s.index.a_port(chain.displaced)
         summary += f"; the cable planned there, {lost}, is not found anywhere"
         to_confirm = f"find the other end of the cable of {lost}"
-    action = f"Move it: {_walk(steps)}." if len(steps) == 1 else f"Move them in this order: {_walk(steps)}."
+    action = f"Move it: {walk(steps)}." if len(steps) == 1 else f"Move them in this order: {walk(steps)}."
     draft = CauseCandidate(
         CauseKind.CABLE_MOVE,
         subjects,
@@ -290,7 +290,8 @@ def _spare(draft: CauseCandidate) -> CauseCandidate:
     )
 
 
-def _walk(steps: tuple[Move, ...]) -> str:
+def walk(steps: tuple[Move, ...]) -> str:
+    """The moves in words."""
     shown = [f"{m.cable} from {m.source} to {m.target}" for m in steps[:8]]
     first = " and ".join(dict.fromkeys(move.after for move in steps if move.after))
     walk = "; ".join(shown) + (f"; and {len(steps) - 8} more" if len(steps) > 8 else "")
@@ -311,7 +312,7 @@ def shift_draft(
         CauseKind.PORT_SHIFT,
         (leaf,),
         f"{len(places)} cables on {leaf} are {off}: {places[0]} to {places[-1]} is one shifted block{beside}",
-        f"Move the block back by {count}{f', and {more} more with it' if more else ''}: {_walk(steps)}.",
+        f"Move the block back by {count}{f', and {more} more with it' if more else ''}: {walk(steps)}.",
         [int(s.cable[r]) for r in rows],
         rules=WIRING,
         moves=steps,

@@ -31,18 +31,18 @@ class Shift:
     rows: Codes
 
 
-def blocks(s: ObservedLinks) -> Iterator[tuple[Shift, list[int]]]:
-    """Each shifted block, and its sightings in the order of the moves, with those that can only move with it: all of a
-    cycle, and what is between two cables of the block in a path. Blocks that share a chain are one.
+def blocks(s: ObservedLinks, left: list[Shift], *, whole: bool = False) -> Iterator[tuple[Shift, list[int]]]:
+    """Each shifted block of `left`, and its sightings in the order of the moves, with those that can only move with it:
+    all of a cycle, and what is between two cables of the block in a path, or, with `whole`, all of that. Blocks that
+    share a chain are one.
     """
     of = {row: chain for chain in chains(s) for row in chain.rows}
-    left = shifts(s)
     while left:
         rows, size = left[0].rows.tolist(), 0
         while len(rows) > size:
             size, its = len(rows), dict.fromkeys(of[row] for row in rows)
             rows = [row for one in left if not its.keys().isdisjoint(of[r] for r in one.rows) for row in one.rows]
-        yield left[0], [row for chain in its for row in _moved_with(chain, {*rows})]
+        yield left[0], [row for chain in its for row in (chain.rows if whole else _moved_with(chain, {*rows}))]
         left = [one for one in left if its.keys().isdisjoint(of[row] for row in one.rows)]
 
 
@@ -72,7 +72,15 @@ def _on_leaf(s: ObservedLinks, leaf: int, rows: Codes) -> Iterator[Shift]:
     lost = lost[~np.isin(lost, s.taken_for)]
     position = positions(s.index, leaf, np.concatenate([s.index.b[s.taken_for[rows]], s.place[rows], s.index.b[lost]]))
     planned, seen, unseen = np.split(position, [len(rows), 2 * len(rows)])
-    used = np.zeros(len(rows), dtype=bool)
+    for k, inside in shifted_runs(planned, seen, unseen):
+        yield Shift(leaf, k, rows[inside])
+
+
+def shifted_runs(planned: Codes, seen: Codes, unseen: Codes) -> Iterator[tuple[int, Codes]]:
+    """The runs of neighbouring positions that are off by k, each with its k; `unseen` are positions of cables that are
+    seen nowhere.
+    """
+    used = np.zeros(len(planned), dtype=bool)
     offset = seen - planned
     values, counts = np.unique(offset, return_counts=True)
     for k in values[np.lexsort((np.abs(values), -counts))].tolist():
@@ -85,7 +93,7 @@ def _on_leaf(s: ObservedLinks, leaf: int, rows: Codes) -> Iterator[Shift]:
         free_end = len(inside) == len(block)
         if free_end or len(inside) >= MIN_BLOCK:
             used[inside] = True
-            yield Shift(leaf, int(k), rows[inside])
+            yield int(k), inside
 
 
 def _longest_run(planned: Codes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:

@@ -27,8 +27,9 @@ from truerail.causes.labels import relabelled
 from truerail.causes.moved import chain_drafts, moves, order_draft, shift_draft
 from truerail.causes.nic_order import joined, likely_orders
 from truerail.causes.observed_links import ObservedLinks
+from truerail.causes.panel_faults import exchanged_trunks, panel_shifts, shifted_row, trunk_draft
 from truerail.causes.relabel import Relabelling
-from truerail.causes.shift import blocks
+from truerail.causes.shift import blocks, shifts
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.trunks import crossed_by_name, joined_trunks
 from truerail.model.cause_kinds import CauseKind
@@ -136,10 +137,27 @@ def _by_name(found: Search) -> Iterator[CauseCandidate]:
     links.add(lost[rest], places[rest], DEVICE_ONLY)
 
 
+def _trunks(found: Search) -> Iterator[CauseCandidate]:
+    """Trunks of patch panels that are exchanged or reversed."""
+    links = found.links
+    for exchange in exchanged_trunks(links):
+        yield left_open(links, exchange.rows, trunk_draft(links, exchange, found.repairs), found.ports)
+        links.place[exchange.rows] = links.index.b[links.taken_for[exchange.rows]]
+
+
+def _panels(found: Search) -> Iterator[CauseCandidate]:
+    """Rows of patch panels that are off by k."""
+    links = found.links
+    for shift, block in blocks(links, panel_shifts(links), whole=True):
+        if 2 * len(shift.rows) > len(block):
+            yield left_open(links, block, shifted_row(links, shift, block, found.repairs), found.ports)
+            links.place[block] = links.index.b[links.taken_for[block]]
+
+
 def _shifts(found: Search) -> Iterator[CauseCandidate]:
     """Blocks of ports that are off by k."""
     links = found.links
-    for shift, block in blocks(links):
+    for shift, block in blocks(links, shifts(links)):
         yield left_open(links, block, shift_draft(links, shift, block, found.repairs), found.ports)
         links.place[block] = links.index.b[links.taken_for[block]]
 
@@ -182,6 +200,8 @@ STEPS: Sequence[Callable[[Search], Iterable[CauseCandidate]]] = (
     _orders,
     _hosts,
     _by_name,
+    _trunks,
+    _panels,
     _shifts,
     _chains,
     _pairs,

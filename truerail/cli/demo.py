@@ -9,9 +9,9 @@ from truerail.cli.demo_faults import faults, troubles
 from truerail.errors import CommandError
 
 KNOWN = (
-    "Of cables: cable-swap, cable-rotation, cable-move, port-shift, host-swap, leaf-swap, bundle-swap, gpu-nic-order, "
-    "link-down, degraded-link, unreachable. Of traffic, without --once: storm, slow-receiver, deadlock, "
-    "half-speed, straggler, dirty-optic, flaps, polarization, dead-member, incast, pxn."
+    "Of cables: cable-swap, cable-rotation, cable-move, port-shift, host-swap, leaf-swap, bundle-swap, trunk-swap, "
+    "panel-shift, gpu-nic-order, link-down, degraded-link, unreachable. Of traffic, without --once: storm, "
+    "slow-receiver, deadlock, half-speed, straggler, dirty-optic, flaps, polarization, dead-member, incast, pxn."
 )
 """The available faults, written out: help must not load the simulator."""
 

@@ -39,7 +39,7 @@ from truerail.model.finding import (
     Verdict,
 )
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
-from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
+from truerail.model.plan import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport, path_text
 from truerail.model.platforms import PLATFORMS
 from truerail.model.probe_facts import ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
 from truerail.model.qos_profile import QosBuffer, QosProfile
@@ -98,6 +98,7 @@ __all__ = [
     "NotEvaluated",
     "NvLink",
     "Optic",
+    "Panel",
     "PcieLink",
     "Plan",
     "PodOfJob",
@@ -134,4 +135,5 @@ __all__ = [
     "collector",
     "commands",
     "minutes",
+    "path_text",
 ]

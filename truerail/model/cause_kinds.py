@@ -21,6 +21,9 @@ class CauseKind(StrEnum):
     HOST_SWAP = "host-swap"
     LEAF_SWAP = "leaf-swap"
     BUNDLE_SWAP = "bundle-swap"
+    TRUNK_SWAP = "trunk-swap"
+    """Two trunks between patch panels are exchanged, or the order in one is reversed."""
+    PANEL_SHIFT = "panel-shift"
     GPU_NIC_ORDER = "gpu-nic-order"
     LINK_DOWN = "link-down"
     UNREACHABLE = "unreachable"
@@ -100,6 +103,8 @@ class KindOfCause:
     """Whether swapped cables and swapped names can explain the same findings."""
     block: bool = False
     """Whether its moves concern many ports of a switch."""
+    panels: bool = False
+    """Whether it is one step at a patch panel, however many cables it concerns."""
     closed: bool = False
     """Whether its moves are one closed cycle."""
     strays: bool = False
@@ -133,6 +138,10 @@ _ROWS: Final = (
     _cabling(_K.HOST_SWAP, 3, 5, "Two hosts are swapped", "CAB007", names="devices", exchange=True),
     _cabling(_K.LEAF_SWAP, 1, 3, "Two leaves are swapped", "CAB007", names="devices", exchange=True, block=True),
     _cabling(_K.BUNDLE_SWAP, 2, 4, "Two bundles are swapped", "CAB001", exchange=True, block=True),
+    _cabling(_K.TRUNK_SWAP, 2, 4, "Two trunks are exchanged", "CAB001", exchange=True, block=True,
+             panels=True),
+    _cabling(_K.PANEL_SHIFT, 5, 6, "A row of a patch panel is shifted", "CAB002", block=True, strays=True,
+             panels=True),
     KindOfCause(_K.GPU_NIC_ORDER, 4, "GPUs and NICs are in different orders", 5, 5, "NIC001", "host", Harm.CABLES,
                 Work.HOST, precedence=10, names="NICs", exchange=True),
     _cabling(_K.LINK_DOWN, 9, 2, "A link is down", "CAB003", work=Work.LINK),

@@ -63,6 +63,25 @@ class Cable(NamedTuple):
     length_m: float | None = None
     line: int = 0
     """The line of the plan file that declares it; 0 if there is none."""
+    via: tuple[Port, ...] = ()
+    """The ports of patch panels between `a` and `b`, in this order. `T12:3` is position 3 of a trunk."""
+
+    @property
+    def path(self) -> tuple[Port, ...]:
+        """All ports from `a` to `b`."""
+        return (self.a, *self.via, self.b)
+
+
+def path_text(ports: Iterable[Port]) -> str:
+    """`pp-1/3 > pp-2/3`, as plans have it."""
+    return " > ".join(map(str, ports))
+
+
+class Panel(NamedTuple):
+    """Where a patch panel is: it passes cables on, and is no device."""
+
+    rack: str = ""
+    unit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +134,8 @@ class Plan(Owner):
     undecided: Mapping[Port, str] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What reading its file left out, and how it decided what the file does not say."""
+    panels: Mapping[str, Panel] = field(default_factory=dict)
+    """The patch panels that have a place, by name."""
     places: Mapping[tuple[Port, Port], tuple[str, str]] = field(default_factory=dict, compare=False, repr=False)
     """Where a table names the two ends of a cable, if lines do not say it: `sheet 'IB' row 12, column E`."""
 
@@ -124,7 +145,9 @@ class Plan(Owner):
         devices = "\n".join(
             " ".join((f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}", *d.serials)) for d in self.devices.values()
         )
-        cables = "\n".join(f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}" for c in self.cables)
+        cables = "\n".join(
+            f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}{path_text(c.via)}" for c in self.cables
+        )
         qos = f"\0{self.qos!r}" if self.qos else ""
         return blake2s(f"{devices}\0{cables}{qos}".encode(), digest_size=8).hexdigest()
 
@@ -144,6 +167,11 @@ class Plan(Owner):
         """The port at the other end of the planned cable, if any."""
         cable = self._cable_at.get(port)
         return None if cable is None else cable.b if cable.a == port else cable.a
+
+    def placed(self, name: str) -> Device | None:
+        """The device or patch panel of this name: its rack and unit. A panel is none of `devices`."""
+        panel = self.panels.get(name)
+        return self.devices.get(name) or (Device(name, rack=panel.rack, unit=panel.unit) if panel else None)
 
     def rail_of(self, port: Port) -> int | None:
         """The rail of the planned cable at this port; None for an uplink or an unplanned port."""

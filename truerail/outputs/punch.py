@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from truerail.model import Cause, Device, Evaluation, Move, Plan, Port
+from truerail.model import Cause, CauseKind, Device, Evaluation, Move, Plan, Port
+from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.finding import waits
+from truerail.model.panel_paths import checked_first, meetings, spot
 from truerail.outputs.report_words import order, port_of
 
 
@@ -26,6 +28,8 @@ class Step:
     serial: str = ""
     """The serial number of the module or cable at `at`, as its device reports it."""
     far_serial: str = ""
+    panels: str = ""
+    """The front ports of patch panels to be checked first: the plugs may be exchanged there."""
 
     @property
     def device(self) -> str:
@@ -65,7 +69,7 @@ def steps_of(evaluation: Evaluation) -> dict[str, tuple[int, ...]]:
 
 
 def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
-    device = plan.devices.get(step.device) or Device(step.device)
+    device = plan.placed(step.device) or Device(step.device)
     unit = -device.unit if device.unit is not None else 0  # racks are read from the top down
     return (
         bool(step.after),
@@ -79,6 +83,8 @@ def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
 
 
 def _steps(cause: Cause, plan: Plan) -> list[Step]:
+    if CAUSE_KINDS[cause.kind].panels:
+        return [_at_panel(cause, plan) if cause.moves else _looked_at(cause, cause.subjects[0], plan)]
     if cause.moves:
         return [_moved(cause, move, plan) for move in cause.moves]
     return [] if waits(cause.action) else [_looked_at(cause, subject, plan) for subject in cause.subjects]
@@ -88,7 +94,19 @@ def _moved(cause: Cause, move: Move, plan: Plan) -> Step:
     cable = plan.cable_at(move.cable)
     label = cable.label if cable else ""
     action = f"Move the plug, not before {move.after}" if move.after else "Move the plug"
-    return Step(cause.id, cause.kind, move.source, action, move.target, move.cable, label, move.after)
+    check = checked_first(plan, [move])
+    panels = f"check first at {check}" if check else ""
+    return Step(cause.id, cause.kind, move.source, action, move.target, move.cable, label, move.after, panels=panels)
+
+
+def _at_panel(cause: Cause, plan: Plan) -> Step:
+    """The one step of a cause at a patch panel: at its trunk, or at the first port of its row."""
+    trunks = cause.kind is CauseKind.TRUNK_SWAP
+    every = [one for move in cause.moves for one, _ in meetings(plan, move)]
+    ports = [one for one in every if bool(spot(one).trunk) is trunks] or every
+    at = min((port for port in ports if port.device == ports[0].device), key=lambda port: order(port.name))
+    name = spot(at).trunk or at.name
+    return Step(cause.id, cause.kind, Port(at.device, name), cause.action, None, cause.moves[0].cable)
 
 
 def _looked_at(cause: Cause, subject: str, plan: Plan) -> Step:

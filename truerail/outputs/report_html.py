@@ -223,10 +223,8 @@ def _groups(findings: list[Finding], evaluation: Evaluation) -> list[Group]:
 
 
 def _stops(steps: list[tuple[int, Step]], evaluation: Evaluation) -> Iterator[Stop]:
-    devices = evaluation.plan.devices
-
     def rack(numbered: tuple[int, Step]) -> str:
-        device = devices.get(numbered[1].device)
+        device = evaluation.plan.placed(numbered[1].device)
         return device.rack if device else ""
 
     for where, here in groupby(steps, key=rack):

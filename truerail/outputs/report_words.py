@@ -80,7 +80,7 @@ def place(device: Device | None) -> str:
 
 def place_of(subject: str | Port, plan: Plan) -> str:
     """The location of the device of a port or subject."""
-    return place(plan.devices.get(str(subject).partition("/")[0]) or plan.devices.get(str(subject)))
+    return place(plan.placed(str(subject).partition("/")[0]) or plan.placed(str(subject)))
 
 
 def sure(confidence: float) -> str:

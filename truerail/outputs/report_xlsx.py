@@ -77,13 +77,13 @@ def _steps(evaluation: Evaluation) -> Iterator[Row]:
     """
     plan = evaluation.plan
     for number, step in enumerate(punch_list(evaluation), 1):
-        device = plan.devices.get(step.device)
+        device = plan.placed(step.device)
         yield (
             number,
             name(device.rack) if device else "",
             device.unit if device else None,
             name(str(step.at)),
-            sentence(step.action),
+            sentence("; ".join(filter(None, (step.action, step.panels)))),
             name(str(step.to or "")),
             place_of(step.to or "", plan),
             name(str(step.far or "")),

@@ -57,6 +57,8 @@ def _block(entry: Entry, plan: Plan) -> Iterator[str]:
     yield f"{_BOXES[entry.mark]} {f'{where}, ' if where else ''}{name(step.device)}: {step.kind}"
     if step.to:
         yield f"{_INDENT}{_short(step.at)} -> {name(str(step.to))}"
+        if step.panels:
+            yield f"{_INDENT}{step.panels}"
         if step.after:
             yield f"{_INDENT}not before {step.after}"
     else:

@@ -9,8 +9,8 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.files.together import MOST_UNITS
 from truerail.files.yaml_values import whole
-from truerail.model import Cable, Device, LoadBalancing, Plan, Rail, Role, Transport
-from truerail.plans.csv_columns import unguarded
+from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Rail, Role, Transport
+from truerail.plans.csv_columns import PANEL, unguarded
 from truerail.plans.numbers import (
     HIGHEST_VLAN,
     MOST_GPUS,
@@ -46,12 +46,14 @@ class DeviceCells:
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
         self.devices: dict[str, Device] = {}
+        self.panels: dict[str, Panel] = {}
         self.first_line: dict[str, int] = {}
 
     def read(self, line: int, names: Sequence[str], cells: Sequence[str]) -> tuple[str, int] | None:
         """The device's name and tier; None with a fault noted if the cells do not contain them."""
         words = _words(names, cells)
-        name, role = words["device"], _ROLES.get(words["role"].lower())
+        name, word = words["device"], words["role"].lower()
+        role = Role.SUPERSPINE if word == PANEL else _ROLES.get(word)
         fault = name_fault(name) or ("it must not contain / [ ] or a comma" if set("/[],") & set(name) else "")
         if fault:
             self.faults.add(line, name, f"expected a device's name, {fault}")
@@ -59,6 +61,9 @@ class DeviceCells:
             self.faults.add(line, words["role"], f"expected a role: {', '.join(_ROLES)}")
         if fault or role is None:
             return None
+        if word == PANEL:
+            self.panels.setdefault(name, Panel())
+            return name, role.tier
         self._merge(line, Device(name, role, **self._details(line, words), line=line))
         return name, role.tier
 

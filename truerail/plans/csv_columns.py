@@ -14,6 +14,8 @@ DEVICE_FIELDS = (
     *("aliases", "chassis_ids", "serials"),
 )
 """Columns for the device at each end, as `a_...` and `b_...`; names after `address` are lists, split at blanks."""
+PANEL = "panel"
+"""In place of a role, where a cable ends in a patch panel because its path has a gap."""
 LINK_COLUMNS = (
     *("rail", "plane", "speed_gbps", "length_m"),
     *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),
@@ -22,7 +24,7 @@ LINK_COLUMNS = (
 FRONT = (*NEEDED, "plane", "speed_gbps")
 """The columns that every written file has, in this order."""
 BACK = (
-    *("label", "a_rack", "a_unit", "b_rack", "b_unit", "length_m", "a_pod", "b_pod", "a_gpus"),
+    *("label", "a_rack", "a_unit", "b_rack", "b_unit", "length_m", "via", "via_places", "a_pod", "b_pod", "a_gpus"),
     *("a_platform", "b_platform"),
     *("a_address", "b_address", "a_aliases", "b_aliases", "a_chassis_ids", "b_chassis_ids"),
     *("a_serials", "b_serials"),

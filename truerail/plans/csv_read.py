@@ -6,14 +6,16 @@ device and for the link are read and checked once for each distinct text.
 
 import csv
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults, nearest
-from truerail.model import Cable, Plan, Port
+from truerail.model import Cable, Panel, Plan, Port
 from truerail.plans.csv_cells import DeviceCells, LinkCells
 from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, cells_of, unguarded
+from truerail.plans.orient import path_of, turned
 from truerail.plans.plan_error import PlanError
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ class _Rows:
         self.pick_b = _pick(header, [f"b_{name}" for name in fields["b"]])
         link_columns = [name for name in LINK_COLUMNS if name in header]
         self.links = LinkCells(link_columns, faults)
+        self.has_via = "via" in header
         self.pick_link = _pick(header, link_columns)
         self.ports: dict[str, str] = {}
 
@@ -107,13 +110,28 @@ class _Rows:
             port_b = ports.get(row[b_port]) or self._port(line, row[b_port])
             if not (near and far and link and port_a and port_b):
                 continue
-            a, b = Port(near[0], port_a), Port(far[0], port_b)
-            if far[1] < near[1]:
-                a, b = b, a
             rail, plane, speed, length = link
             label = unguarded(row[label_at]) if label_at >= 0 else ""
-            cables.append(Cable(a, b, rail, plane, speed, label, length, line))
-        return self.links.plan(self.devices.devices, cables, file)
+            via = self._via(line, row) if self.has_via else ()
+            cable = Cable(Port(near[0], port_a), Port(far[0], port_b), rail, plane, speed, label, length, line, via)
+            cables.append(turned(cable) if far[1] < near[1] else cable)
+        return replace(self.links.plan(self.devices.devices, cables, file), panels=self.devices.panels)
+
+    def _via(self, line: int, row: Row) -> tuple[Port, ...]:
+        """The panel ports of a line; takes in where their panels are, `r1:42 > r9:40`, one for each."""
+        text, places = (
+            unguarded(row[self.header.index(name)]) if name in self.header else "" for name in ("via", "via_places")
+        )
+        try:
+            via = path_of(text)
+        except ValueError as error:
+            self.faults.add(line, text, str(error))
+            return ()
+        for port, place in zip(via, places.split(">"), strict=False):
+            rack, _, unit = place.strip().rpartition(":")
+            if place.strip():
+                self.devices.panels.setdefault(port.device, Panel(rack, int(unit) if unit.isdecimal() else None))
+        return via
 
     def _port(self, line: int, cell: str) -> str:
         """A port's name, interned; empty with a fault noted if it is not a valid name."""

@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from truerail.model import Cable, Device, Plan, Rail
-from truerail.plans.csv_columns import BACK, DEVICE_FIELDS, FRONT, guarded
+from truerail.model import Cable, Device, Panel, Plan, Port, Rail, path_text
+from truerail.plans.csv_columns import BACK, DEVICE_FIELDS, FRONT, PANEL, guarded
 from truerail.plans.numbers import plain
 
 
@@ -40,6 +40,8 @@ def _row(cable: Cable, plan: Plan) -> dict[str, str]:
         "speed_gbps": plain(cable.speed_gbps),
         "label": cable.label,
         "length_m": plain(cable.length_m),
+        "via": path_text(cable.via),
+        "via_places": _places(plan, cable.via),
         "fabric": plan.name,
         "transport": plan.transport.value if plan.transport is not Plan.transport else "",
         "load_balancing": plan.load_balancing.value if plan.load_balancing is not Plan.load_balancing else "",
@@ -51,8 +53,15 @@ def _row(cable: Cable, plan: Plan) -> dict[str, str]:
 def _end(side: str, name: str, plan: Plan) -> dict[str, str]:
     device = plan.devices.get(name, Device(name))
     values = {field: getattr(device, field) for field in DEVICE_FIELDS[1:]} | {"device": name}
+    values |= {"role": PANEL} if name in plan.panels else {}
     values |= {field: plain(values[field]) for field in ("unit", "gpus")}
     return {f"{side}_{field}": " ".join(of) if isinstance(of, tuple) else str(of) for field, of in values.items()}
+
+
+def _places(plan: Plan, via: Sequence[Port]) -> str:
+    """`r1:42 > r9:40`; empty where the plan does not say it."""
+    panels = [plan.panels.get(port.device, Panel()) for port in via]
+    return " > ".join(f"{panel.rack}:{plain(panel.unit)}" for panel in panels) if any(map(any, panels)) else ""
 
 
 def _rail(rail: Rail) -> dict[str, str]:

@@ -16,7 +16,7 @@ from truerail.plans.imports.import_rails import with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
-from truerail.plans.orient import oriented
+from truerail.plans.orient import oriented, path_of
 from truerail.plans.plan_error import PlanError
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
@@ -116,6 +116,6 @@ def _devices(nodes: dict[str, dict[str, str]], rows: Rows) -> dict[str, Device]:
 
 
 def _cable(line: int, one: Port, other: Port, words: dict[str, str], devices: dict[str, Device]) -> Cable:
-    a, b = oriented(one, other, devices)
     rail, plane = whole(words.get("rail", ""), MOST_RAILS), whole(words.get("plane", ""), MOST_PLANES)
-    return Cable(a, b, rail, plane, speed_gbps(words.get("speed", "")), words.get("label", ""), None, line)
+    speed, via = speed_gbps(words.get("speed", "")), path_of(words.get("via", ""))
+    return oriented(Cable(one, other, rail, plane, speed, words.get("label", ""), None, line, via), devices)

@@ -1,6 +1,6 @@
 """A plan as Graphviz DOT, in the form that Cumulus PTM reads: `"leaf-0":"swp1" -- "gpu-001":"enp26s0f0np0"`."""
 
-from truerail.model import Plan, Role
+from truerail.model import Plan, Role, path_text
 from truerail.model.names import printable
 from truerail.plans.numbers import plain
 from truerail.plans.palette import rail_colour
@@ -20,6 +20,7 @@ def dump_dot(plan: Plan) -> str:
             "plane": plain(cable.plane),
             "speed": plain(cable.speed_gbps),
             "label": cable.label,
+            "via": path_text(cable.via),
             "color": "" if cable.rail is None else rail_colour(cable.rail),
         }
         a, b = (f"{_quoted(end.device)}:{_quoted(end.name)}" for end in (cable.a, cable.b))

@@ -13,10 +13,10 @@ from truerail.plans.csv_write import delimited
 from truerail.plans.numbers import plain
 
 LOSES: Final = {
-    "ndt": "roles, racks, rails, planes, speeds, lengths and labels",
-    "netbox": "roles, racks, rails, planes and speeds",
-    "containerlab": "racks, rails, planes, speeds, lengths and labels",
-    "topo": "racks, rails, planes, speeds, lengths and labels",
+    "ndt": "roles, racks, rails, planes, speeds, lengths, labels and panels",
+    "netbox": "roles, racks, rails, planes, speeds and panels",
+    "containerlab": "racks, rails, planes, speeds, lengths, labels and panels",
+    "topo": "racks, rails, planes, speeds, lengths, labels and panels",
 }
 """By format, what it cannot hold."""
 _CVT_COLUMNS: Final = (

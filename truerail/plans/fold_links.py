@@ -38,7 +38,7 @@ def fold_host_links(plan: Plan, nics: dict[str, Nics]) -> list[Folded]:
 
 
 def _foldable(cable: Cable) -> bool:
-    return not cable.label and cable.length_m is None
+    return not cable.label and cable.length_m is None and not cable.via
 
 
 def _fold_block(rows: list[list[Cable]], nics: dict[str, Nics]) -> Folded | None:

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 
 from truerail.files.problems import Problem
 from truerail.model import Cable, Port, Severity
+from truerail.model.panel_paths import panels_of
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import plain
 
 
 def unknown_device(view: View) -> Iterator[Problem]:
     """A cable ends at a device that the plan does not declare; reported once per device."""
-    reported: set[str] = set()
+    reported = panels_of(view.plan)
     for cable in view.plan.cables:
         for end in (cable.a, cable.b):
             if end.device not in view.plan.devices and end.device not in reported:

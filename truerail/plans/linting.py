@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from truerail.files.problems import Problem
 from truerail.model import Plan, Severity
-from truerail.plans import lint_cables, lint_capacity, lint_names, lint_qos, lint_rails
+from truerail.plans import lint_cables, lint_capacity, lint_names, lint_panels, lint_qos, lint_rails
 from truerail.plans.lint_view import View
 
 _MOST = 5
@@ -16,6 +16,10 @@ CHECKS: tuple[Check, ...] = (
     lint_cables.self_link,
     lint_cables.duplicate_cable,
     lint_cables.port_used_twice,
+    lint_panels.panel_is_device,
+    lint_panels.path_with_gap,
+    lint_panels.panel_port_used_twice,
+    lint_panels.position_crossed,
     lint_cables.speeds_in_a_rail,
     lint_cables.speeds_between_two_devices,
     lint_rails.missing_rail,

@@ -78,6 +78,8 @@ HOSTS = Keys(
     ),
 )
 
+PANELS = Keys("panels", "Patch panels.", tuple(key for key in _OF_ALL if key.name in ("nodes", "rack", "unit")))
+
 HOST_LINKS = Keys(
     "host_links",
     "Cables from NICs to leaves.",
@@ -120,6 +122,7 @@ CABLE = Keys(
         Key("speed", _SPEED, "400, 400G or 1.6T."),
         Key("label", TEXT, "The label at its ends."),
         Key("length_m", matching(r"^ *[\d.]+ *$", number=True), "Its length in metres."),
+        Key("via", TEXT, "The ports of patch panels from a to b: `pp-1/3 > pp-2/3`."),
     ),
 )
 CABLE_WORDS = CABLE.names[2:]
@@ -183,6 +186,7 @@ PLAN = Keys(
             )
             for section, role in SECTIONS.items()
         ),
+        Key("panels", PANELS.some, "Racks and units of the patch panels that cables pass."),
         Key("host_links", HOST_LINKS.some, "Cables from NICs to leaves."),
         Key("uplinks", UPLINKS.some, "Cables from leaves to spines, from spines to superspines."),
         Key(
@@ -195,5 +199,5 @@ PLAN = Keys(
 def plan_schema() -> dict[str, Any]:
     """The JSON Schema of a plan in YAML."""
     return document(
-        "truerail plan", PLAN, (RAIL, QOS, QOS_CLASS, QOS_BUFFER, HOSTS, SWITCHES, HOST_LINKS, UPLINKS, CABLE)
+        "truerail plan", PLAN, (RAIL, QOS, QOS_CLASS, QOS_BUFFER, HOSTS, SWITCHES, PANELS, HOST_LINKS, UPLINKS, CABLE)
     )

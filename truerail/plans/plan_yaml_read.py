@@ -13,12 +13,12 @@ from truerail.plans.numbers import (
     speed_gbps,
     subnet_fault,
 )
-from truerail.plans.orient import oriented
+from truerail.plans.orient import oriented, path_of
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import CABLE, CABLE_WORDS, PLAN, RAIL
 from truerail.plans.plan_yaml_values import PlanValues
 from truerail.plans.qos_yaml import read_qos
-from truerail.plans.yaml_devices import Groups, read_groups
+from truerail.plans.yaml_devices import Groups, read_groups, read_panels
 from truerail.plans.yaml_links import Links, host_links, uplinks
 
 
@@ -54,6 +54,7 @@ def _plan(keys: dict[str, Node], values: PlanValues, file: str) -> Plan:
         transport=values.choice(keys.get("transport"), Transport, Transport.ROCE),
         load_balancing=values.choice(keys.get("load_balancing"), LoadBalancing, LoadBalancing.ECMP),
         qos=read_qos(keys.get("qos"), values),
+        panels=read_panels(keys.get("panels"), values),
         source=file,
     )
 
@@ -145,7 +146,6 @@ def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | No
         if not end.device or not end.name:
             values.faults.add(entry.line, "/".join(end), "expected device/port")
             return None
-    a, b = oriented(ends[0], ends[1], groups.devices)
     rail = _word(entry, words, "rail", MOST_RAILS, values)
     plane = _word(entry, words, "plane", MOST_PLANES, values)
     own_speed = speed_gbps(words["speed"]) if words.get("speed") else speed
@@ -154,7 +154,14 @@ def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | No
         values.faults.add(entry.line, words["speed"], SPEED_EXPECTED)
     if words.get("length_m") and length is None:
         values.faults.add(entry.line, words["length_m"], "expected a length in metres")
-    return Cable(a, b, rail, plane, own_speed, words.get("label", ""), length, entry.line)
+    try:
+        via = path_of(words.get("via", ""))
+    except ValueError as error:
+        values.faults.add(entry.line, words["via"], str(error))
+        return None
+    return oriented(
+        Cable(ends[0], ends[1], rail, plane, own_speed, words.get("label", ""), length, entry.line, via), groups.devices
+    )
 
 
 def _word(entry: Node, words: dict[str, str], key: str, most: int, values: PlanValues) -> int | None:

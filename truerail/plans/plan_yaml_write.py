@@ -1,7 +1,8 @@
 """A plan as native YAML: regular parts folded into the generative form, everything else cable by cable."""
 
+from truerail.files.nodesets import fold
 from truerail.files.yaml_text import Entry, quoted, section
-from truerail.model import Cable, Plan, Rail, Role
+from truerail.model import Cable, Panel, Plan, Rail, Role, path_text
 from truerail.plans.fold_devices import device_entries, nics_of
 from truerail.plans.fold_links import Folded, fold_host_links, fold_uplinks
 from truerail.plans.numbers import plain
@@ -38,11 +39,16 @@ def _text(plan: Plan, host_links: list[Folded], uplinks: list[Folded]) -> str:
     lines += section("rails", [entry for rail in plan.rails.values() for entry in _rail(rail)])
     for name, role in SECTIONS.items():
         lines += section(name, device_entries(plan, role, nics if role is Role.HOST else {}))
+    lines += section("panels", [_panel(name, panel) for name, panel in plan.panels.items()])
     lines += section("host_links", [one.entry for one in host_links])
     lines += section("uplinks", [one.entry for one in uplinks])
     explicit = [cable for cable in plan.cables if id(cable) not in folded]
     lines += ["cables:", *map(_cable, explicit)] if explicit else []
     return "\n".join((*lines, ""))
+
+
+def _panel(name: str, panel: Panel) -> Entry:
+    return {"nodes": fold([name]), "rack": fold([panel.rack]) if panel.rack else "", "unit": plain(panel.unit)}
 
 
 def _rail(rail: Rail) -> list[Entry]:
@@ -64,6 +70,7 @@ def _cable(cable: Cable) -> str:
         "speed": plain(cable.speed_gbps),
         "length_m": plain(cable.length_m),
         "label": cable.label,
+        "via": path_text(cable.via),
     }
     reported = {key: value for key, value in words.items() if value}
     line = " ".join([str(cable.a), str(cable.b), *(f"{key}={value}" for key, value in reported.items())])

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 from truerail.files.together import one_each, several_each, spread, units
 from truerail.files.yaml_values import Values
-from truerail.model import Device, Role
+from truerail.model import Device, Panel, Role
 from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import MOST_GPUS
-from truerail.plans.plan_keys import HOSTS, SECTIONS, SWITCHES
+from truerail.plans.plan_keys import HOSTS, PANELS, SECTIONS, SWITCHES
 
 Nics = list[tuple[str, ...]]
 """A host's NICs in rail order, each with its ports in plane order."""
@@ -32,6 +32,17 @@ def read_groups(sections: dict[str, Node], values: Values) -> Groups:
         for entry in values.entries(sections.get(section)):
             _read_entry(entry, role, groups, values)
     return groups
+
+
+def read_panels(node: Node | None, values: Values) -> dict[str, Panel]:
+    """The patch panels that have a place."""
+    found: dict[str, Panel] = {}
+    for entry in values.entries(node):
+        keys = values.fields(entry, PANELS)
+        names = values.names(keys.get("nodes"))
+        racks = spread(keys.get("rack"), len(names), values)
+        found |= zip(names, map(Panel, racks, units(keys.get("unit"), racks, values)), strict=True)
+    return found
 
 
 def _read_entry(entry: Node, role: Role, groups: Groups, values: Values) -> None:

@@ -298,7 +298,7 @@ def _action(one: Candidate, line: CauseLine) -> str:
 
 def _steps(plan: Plan, one: Candidate, steps: Sequence[Step]) -> Iterator[RepairStep]:
     for step in steps if one.work not in (Work.CONFIRM, Work.WAIT) else ():
-        device = plan.devices.get(step.device)
+        device = plan.placed(step.device)
         yield RepairStep(
             device=step.device,
             rack=device.rack if device else "",

@@ -206,7 +206,7 @@ def walked(view: View, repairs: tuple[Candidate, ...], steps: dict[str, tuple[St
 
     def place(one: Candidate) -> tuple[object, ...]:
         first = steps.get(one.cause.id, ())
-        device = view.plan.devices.get(first[0].device) if first else None
+        device = view.plan.placed(first[0].device) if first else None
         if device is None:
             return (True, (), 0, (), one.key)
         return (not device.rack, natural(device.rack), -(device.unit or 0), natural(device.name), one.key)

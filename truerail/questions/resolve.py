@@ -11,6 +11,8 @@ import numpy as np
 from truerail.errors import NotFoundError
 from truerail.model.columns import NONE, Codes
 from truerail.model.names import canonical_mac, port_key, printable
+from truerail.model.panel_paths import spot
+from truerail.model.plan import Plan
 from truerail.views.layout import loose
 from truerail.views.nearest import Nearest
 from truerail.views.view import View, listed
@@ -49,7 +51,7 @@ def recognise(view: View, text: str) -> ResolvedTarget:
         raise NotFoundError(
             f"{printable(asked, 80)!r} is not the name of a device, a port, a GPU, a MAC address or a cable"
         )
-    for reading in (_device, _unit, _part_of_device, _mac, _label, _rail, _pod, _rack, _row, _nodes):
+    for reading in (_device, _unit, _part_of_device, _mac, _label, _panel, _rail, _pod, _rack, _row, _nodes):
         found = reading(view, asked)
         if found is not None:
             return found
@@ -71,6 +73,26 @@ def _rail(view: View, text: str) -> ResolvedTarget | None:
         return None
     cables = np.flatnonzero(view.index.from_host & (view.index.rail == int(found[1])))
     return ResolvedTarget("rail", f"rail {int(found[1])}", cables) if len(cables) else None
+
+
+def _panel(view: View, text: str) -> ResolvedTarget | None:
+    """`pp-1`, `pp-1/3`, `T12`, `pp-1/T12:3`: the cables that pass a patch panel, one of its ports, or a trunk."""
+    asked = text.lower()
+    found = [cable for cable, names in enumerate(view.plan.once(_passed)) if asked in names]
+    return ResolvedTarget("patch panel", text, np.array(found, dtype=np.int64)) if found else None
+
+
+def _passed(plan: Plan) -> list[frozenset[str]]:
+    """By cable, the panels, panel ports and trunks that it passes, in lower case."""
+    return [
+        frozenset(
+            name.lower()
+            for port in cable.via
+            for trunk in [spot(port).trunk]
+            for name in (port.device, str(port), *([trunk, f"{port.device}/{trunk}"] if trunk else []))
+        )
+        for cable in plan.cables
+    ]
 
 
 def _pod(view: View, text: str) -> ResolvedTarget | None:

@@ -111,6 +111,8 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
     plane = "" if path.plane is None else f", plane {path.plane}"
     label = f", label {name(path.label)}" if path.label else ""
     yield "cable", end(path.a).append(f"  {rail}{plane}{label}", style=QUIET)
+    for number, port in enumerate(path.via):
+        yield "" if number else "via", end(port)
     yield "planned", end(path.planned)
     yield (
         "actual",

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from truerail.analysis.cabling.ib_names import spellings
 from truerail.errors import CaptureError
-from truerail.model import Cable, Device, Neighbor, Plan, Port, Rail, Role
+from truerail.model import Cable, Device, Neighbor, Panel, Plan, Port, Rail, Role
 from truerail.model.names import canonical_mac, natural_key
+from truerail.model.panel_paths import panels_of, spot
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.pseudonyms import Names
 from truerail.scrub.scrubbed_text import Text
@@ -132,14 +133,26 @@ class _Numbered:
     def __call__(self, text: str) -> str:
         return self._of[text]
 
+    def has(self, text: str) -> bool:
+        """Whether it is one of them."""
+        return text in self._of
+
 
 def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
     """The plan with all names, addresses, places and labels replaced. Port names stay."""
-    racks = _Numbered("rack", (device.rack for device in plan.devices.values()), keyed)
+    places = (*plan.devices.values(), *plan.panels.values())
+    racks = _Numbered("rack", (place.rack for place in places), keyed)
+    panels = _Numbered("panel", panels_of(plan), keyed)
+    trunks = _Numbered("trunk", (spot(port).trunk for cable in plan.cables for port in cable.via), keyed)
+
+    def passed(port: Port) -> Port:
+        place = spot(port)
+        return Port(panels(port.device), f"{trunks(place.trunk)}:{place.number}" if place.trunk else scrub(port.name))
+
     pods = _Numbered("pod", (device.pod for device in plan.devices.values()), keyed)
     labels = _Numbered("label", (cable.label for cable in plan.cables), keyed)
     devices = [_device(device, scrub, racks, pods) for device in plan.devices.values()]
-    cables = [_cable(cable, scrub, labels) for cable in plan.cables]
+    cables = [_cable(cable, scrub, labels, panels)._replace(via=tuple(map(passed, cable.via))) for cable in plan.cables]
     return replace(
         plan,
         devices={
@@ -148,6 +161,7 @@ def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
         cables=tuple(sorted(cables, key=lambda one: (natural_key(one.a.device), natural_key(one.a.name)))),
         name="scrubbed",
         source="",
+        panels={panels(name): Panel(racks(one.rack), one.unit) for name, one in plan.panels.items()},
         rails={index: _rail(rail, scrub) for index, rail in plan.rails.items()},
     )
 
@@ -165,8 +179,9 @@ def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> D
     )
 
 
-def _cable(cable: Cable, scrub: Text, labels: _Numbered) -> Cable:
-    return cable._replace(a=_port(cable.a, scrub), b=_port(cable.b, scrub), label=labels(cable.label), line=0)
+def _cable(cable: Cable, scrub: Text, labels: _Numbered, panels: _Numbered) -> Cable:
+    a, b = (Port(panels(end.device), end.name) if panels.has(end.device) else _port(end, scrub) for end in cable[:2])
+    return cable._replace(a=a, b=b, label=labels(cable.label), line=0)
 
 
 def _port(port: Port, scrub: Text) -> Port:

@@ -179,10 +179,11 @@ def end_of_device(view: View, device: int) -> End:
 
 
 def _end(view: View, port: Port, rail: int | None) -> End:
-    device = view.plan.devices.get(port.device)
+    device = view.plan.placed(port.device)
     if device is None:
         return End(port.device, port.name, None, rail=rail)
-    return End(port.device, port.name, device.role.value, device.pod, device.rack, device.unit, rail)
+    role = device.role.value if port.device in view.plan.devices else None
+    return End(port.device, port.name, role, device.pod, device.rack, device.unit, rail)
 
 
 def seen_end(view: View, cable: int) -> End | None:
@@ -282,6 +283,7 @@ def cable_path(view: View, cable: int, since: datetime | None = None) -> CablePa
         uplinks=uplinks_of(view, switch) if switch != NONE else (),
         findings=finding_lines_of(view, findings),
         causes=_causes_on(view, findings, (str(planned.a), str(planned.b))),
+        via=tuple(_end(view, port, None) for port in planned.via),
     )
 
 

@@ -193,3 +193,5 @@ class StepLine:
     serial: str = ""
     """Serial number of the optic or cable in `at`, where its device reports one."""
     far_serial: str = ""
+    panels: str = ""
+    """The ports of patch panels to be checked first."""

@@ -199,6 +199,8 @@ class CablePath:
     """The uplinks of the cable's actual leaf (of its planned leaf if the actual one is unknown)."""
     findings: tuple[FindingLine, ...]
     causes: tuple[CauseLine, ...]
+    via: tuple[End, ...] = ()
+    """The ports of patch panels between `a` and `planned`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class RackLine:
     severity: str | None
     steps: int | None
     """Steps of the punch list here that are not done; None as of a time."""
+    panels: int = 0
+    """Patch panels."""
 
 
 def row_of(rack: str) -> str:
@@ -79,13 +81,11 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
         for column in (host, ~host, unit < 0, ~view.wiring.read[: len(code)], findings)
     )
     states, elsewhere = _states(view, code, size), _elsewhere(view, code, size)
-    order = sorted(
-        range(size), key=lambda one: (not names[one], natural_key(row_of(names[one])), natural_key(names[one]))
-    )
-    return tuple(
+    panels = Counter(panel.rack for panel in view.plan.panels.values() if panel.rack)
+    lines = [
         RackLine(
-            rack=names[one],
-            row=row_of(names[one]),
+            rack=name,
+            row=row_of(name),
             hosts=int(hosts[one]),
             switches=int(switches[one]),
             units=None if top[one] < 0 else int(top[one]),
@@ -96,9 +96,13 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
             findings=int(found[one]),
             severity=None if rank[one] == NONE else _SEVERITIES[rank[one]],
             steps=None,
+            panels=panels.pop(name, 0),
         )
-        for one in order
-    )
+        for one, name in enumerate(names)
+    ]
+    none = state_count(np.zeros(len(State), dtype=np.int64))
+    lines += [RackLine(name, row_of(name), 0, 0, None, 0, 0, none, 0, 0, None, None, of) for name, of in panels.items()]
+    return tuple(sorted(lines, key=lambda line: (not line.rack, natural_key(line.row), natural_key(line.rack))))
 
 
 def _states(view: View, code: Codes, size: int) -> Codes:

@@ -47,12 +47,13 @@ def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
         after=step.after,
         serial=step.serial,
         far_serial=step.far_serial,
+        panels=step.panels,
     )
 
 
 def _stands(view: View, name: str) -> tuple[str, int | None]:
     """Rack and unit of a device in the plan."""
-    device = view.plan.devices.get(name)
+    device = view.plan.placed(name)
     return (device.rack, device.unit) if device else ("", None)
 
 
@@ -84,7 +85,8 @@ def filter_steps(
     not set. Raises `QueryError` for an unknown value.
     """
     view = view_of(publication)
-    racks = None if rack is None else one_of("rack", rack, (device.rack for device in view.layout.devices))
+    places = (*view.layout.devices, *view.plan.panels.values())
+    racks = None if rack is None else one_of("rack", rack, (place.rack for place in places))
     names = None if nodes is None else {view.index.devices.names[code] for code in view.nodes(nodes).tolist()}
     return tuple(
         step for step in steps if (racks is None or step.rack in racks) and (names is None or step.device in names)

@@ -5,6 +5,7 @@ import io
 from collections import Counter
 
 from truerail.model import Plan, Port
+from truerail.outputs.pack.cable_labels import cords
 from truerail.plans.csv_columns import guarded
 from truerail.plans.numbers import plain
 
@@ -14,8 +15,8 @@ COLUMNS = ("from", "to", "speed_gbps", "length_m", "cables")
 def bill_of(plan: Plan) -> list[tuple[str, str, str, str, int]]:
     """Roles of both ends, speed, length, number; a length or speed that is not planned is `unknown`."""
     counted = Counter(
-        (_role(plan, cable.a), _role(plan, cable.b), cable.speed_gbps or 0.0, cable.length_m or 0.0)
-        for cable in plan.cables
+        (_role(plan, here), _role(plan, there), cable.speed_gbps or 0.0, 0.0 if cable.via else cable.length_m or 0.0)
+        for here, there, cable in cords(plan)
     )
     return [
         (a, b, plain(speed) if speed else "unknown", plain(length) if length else "unknown", count)
@@ -25,7 +26,7 @@ def bill_of(plan: Plan) -> list[tuple[str, str, str, str, int]]:
 
 def _role(plan: Plan, port: Port) -> str:
     role = plan.role_of(port.device)
-    return role.value if role else "unknown"
+    return role.value if role else "panel" if port.device in plan.panels else "unknown"
 
 
 def render_bill(plan: Plan) -> str:

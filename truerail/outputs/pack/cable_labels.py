@@ -3,12 +3,14 @@
 The code is the address of the cable's page (`/ask?q=where&port=...`) where the service has one, else both ends as text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from urllib.parse import quote, urlsplit
 
 from truerail.errors import QueryError
 from truerail.model import Cable, Device, Plan, Port
+from truerail.model.panel_paths import spot
 from truerail.outputs.pack.qr import Code, code_of
 from truerail.plans.numbers import plain
 
@@ -31,7 +33,26 @@ def labels_of(plan: Plan, base_url: str = "") -> list[tuple[Label, Label]]:
     """Both labels of each cable, in the order of the plan. Raises QueryError for an address that no label may have."""
     base = _checked(base_url)
     short = without_domain(plan)
-    return [_pair(cable, shown, short, base) for cable, shown in zip(plan.cables, short.cables, strict=True)]
+    whole = {shown.a: cable for cable, shown in zip(plan.cables, short.cables, strict=True)}
+    return [_pair(whole.get(of.a, of), of, (here, there), short, base) for here, there, of in cords(short)]
+
+
+def cords(plan: Plan) -> Iterator[tuple[Port, Port, Cable]]:
+    """What is plugged at both ends: cables, the cords from devices to patch panels, and each named trunk once."""
+    trunks: set[tuple[Port, Port]] = set()
+    for cable in plan.cables:
+        for here, there in pairwise(cable.path):
+            one, other = (Port(port.device, spot(port).trunk) for port in (here, there))
+            panels = here in cable.via and there in cable.via
+            if not panels:
+                yield here, there, cable
+            elif here.device != there.device and one.name and other.name and (one, other) not in trunks:
+                trunks.add((one, other))
+                yield (
+                    one,
+                    other,
+                    cable._replace(a=one, b=other, rail=None, plane=None, speed_gbps=None, label="", via=()),
+                )
 
 
 def without_domain(plan: Plan) -> Plan:
@@ -63,13 +84,17 @@ def _checked(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
-def _pair(cable: Cable, shown: Cable, plan: Plan, base: str) -> tuple[Label, Label]:
-    places = _place(plan, shown.a), _place(plan, shown.b)
-    about, code = _about(cable), code_of(address(cable, base))
-    return (
-        Label(shown.a, places[0], shown.b, places[1], about, code),
-        Label(shown.b, places[1], shown.a, places[0], about, code),
-    )
+def _pair(cable: Cable, shown: Cable, ends: tuple[Port, Port], plan: Plan, base: str) -> tuple[Label, Label]:
+    here, there = ends
+    places = _place(plan, here), _place(plan, there)
+    through = f"> {beyond(shown, ends)}" if shown.via else ""
+    about, code = "  ".join(filter(None, (through, _about(cable)))), code_of(address(cable, base))
+    return Label(here, places[0], there, places[1], about, code), Label(there, places[1], here, places[0], about, code)
+
+
+def beyond(cable: Cable, ends: tuple[Port, Port]) -> Port:
+    """The end of a cable that a cord of its path does not reach."""
+    return cable.a if cable.b in ends else cable.b
 
 
 def address(cable: Cable, base: str) -> str:
@@ -78,7 +103,7 @@ def address(cable: Cable, base: str) -> str:
 
 
 def _place(plan: Plan, port: Port) -> str:
-    return place_of(plan.devices.get(port.device))
+    return place_of(plan.placed(port.device))
 
 
 def place_of(device: Device | None) -> str:

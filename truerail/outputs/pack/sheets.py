@@ -14,7 +14,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import natural_key
-from truerail.outputs.pack.cable_labels import Label, place_of
+from truerail.model.panel_paths import panels_of
+from truerail.outputs.pack.cable_labels import Label, beyond, cords, place_of
 from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, Column, Document, put, put_name
 from truerail.outputs.pack.qr import QUIET, Code
 from truerail.outputs.report_words import count
@@ -37,7 +38,7 @@ def render_racks(plan: Plan, paper: str) -> bytes:
     """A section for each rack with its elevation, then the devices that have no rack."""
     document, ends = Document(paper, plan.name), _ends(plan)
     racks: defaultdict[str, list[Device]] = defaultdict(list)
-    for device in plan.devices.values():
+    for device in (*plan.devices.values(), *_panels(plan)):
         racks[device.rack].append(device)
     for rack in sorted(racks, key=lambda name: (not name, natural_key(name))):
         devices = sorted(racks[rack], key=lambda device: (-(device.unit or 0), natural_key(device.name)))
@@ -52,22 +53,31 @@ def render_racks(plan: Plan, paper: str) -> bytes:
 
 
 def render_ports(plan: Plan, paper: str) -> bytes:
-    """A section for each switch, leaves first."""
+    """A section for each switch, leaves first, and for each patch panel."""
     document, ends = Document(paper, plan.name), _ends(plan)
     switches = [device for device in plan.devices.values() if device.role is not Role.HOST]
     for switch in sorted(switches, key=lambda one: (one.role.tier, natural_key(one.name))):
         words = f"{switch.name}: {switch.role.value}, {count(len(ends[switch.name]), 'cable')}"
         title = "  ".join(filter(None, (words, place_of(switch))))
         document.section(title, _OF_SWITCH, (_of_switch(plan, end) for end in ends[switch.name]))
+    for panel in _panels(plan):
+        words = f"{panel.name}: patch panel, {count(len(ends[panel.name]), 'cable')}"
+        title = "  ".join(filter(None, (words, place_of(panel))))
+        document.section(title, _OF_SWITCH, (_of_switch(plan, end) for end in ends[panel.name]))
     return document.data()
+
+
+def _panels(plan: Plan) -> list[Device]:
+    """The patch panels with their places."""
+    return [panel for name in sorted(panels_of(plan), key=natural_key) if (panel := plan.placed(name))]
 
 
 def _ends(plan: Plan) -> Ends:
     """The cable ends of each device in the order of its ports: its port, the other end, the cable."""
-    ends: dict[str, list[tuple[Port, Port, Cable]]] = {name: [] for name in plan.devices}
-    for cable in plan.cables:
-        ends[cable.a.device].append((cable.a, cable.b, cable))
-        ends[cable.b.device].append((cable.b, cable.a, cable))
+    ends: defaultdict[str, list[tuple[Port, Port, Cable]]] = defaultdict(list)
+    for here, there, cable in cords(plan):
+        ends[here.device].append((here, there, cable))
+        ends[there.device].append((there, here, cable))
     for mine in ends.values():
         mine.sort(key=lambda end: natural_key(end[0].name))
     return ends
@@ -75,16 +85,21 @@ def _ends(plan: Plan) -> Ends:
 
 def _of_rack(plan: Plan, device: Device, ends: Iterable[tuple[Port, Port, Cable]]) -> Iterable[tuple[str, ...]]:
     for here, there, cable in ends:
-        far = place_of(plan.devices.get(there.device))
-        about = (far, plain(cable.length_m), cable.label)
+        far = place_of(plan.placed(there.device))
+        about = (far, plain(cable.length_m), _label(cable, (here, there)))
         yield (BOX, plain(device.unit), here.device, here.name, there.device, there.name, *about)
 
 
 def _of_switch(plan: Plan, end: tuple[Port, Port, Cable]) -> tuple[str, ...]:
     here, there, cable = end
-    about = (plain(cable.speed_gbps), plain(cable.length_m), cable.label)
-    place = place_of(plan.devices.get(there.device))
+    about = (plain(cable.speed_gbps), plain(cable.length_m), _label(cable, (here, there)))
+    place = place_of(plan.placed(there.device))
     return (BOX, here.name, plain(cable.rail), plain(cable.plane), there.device, there.name, place, *about)
+
+
+def _label(cable: Cable, ends: tuple[Port, Port]) -> str:
+    """The cable's label; through patch panels, the end that its path leads to."""
+    return "  ".join(filter(None, (cable.label, f"> {beyond(cable, ends)}" if cable.via else "")))
 
 
 def _elevation(document: Document, devices: Iterable[Device]) -> None:

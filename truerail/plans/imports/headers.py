@@ -53,6 +53,17 @@ _OF_NAMES = re.compile(
     r"|equipment)(?: [abz12])?"
 )
 _OF_ID = re.compile(r"(?:(?:side|end|endpoint|termination) )?([ab])\b.* ?(?:ids?|terminations?)|terminations? ([ab])")
+_PANEL = re.compile(
+    r"(?<!front )(?<!power )\b(?:(?:patch|fib(?:er|re)) ?)?panel(?: name| id)?\b"
+    r"|\bpp(?=\d?\b)|\bodf\b|\bpatch(?= port\b)"
+)
+_OF_PANEL = {"port": "port", "position": "port", "pos": "port", "front": "port", "rack": "rack", "cabinet": "rack"}
+_OF_PANEL |= dict.fromkeys(("u", "ru", "unit"), "unit")
+_TRUNK = dict.fromkeys(
+    ("trunk", "trunk id", "trunk name", "trunk cable", "mpo", "mpo trunk", "mtp", "mtp trunk"), "trunk"
+)
+_TRUNK |= dict.fromkeys(("trunk position", "trunk port", "trunk pos", "mpo position", "mtp position"), "position")
+"""What columns say of the trunk from one panel to the next."""
 _SWITCHES = re.compile(r"switch|leaf|spine|tor\b")
 
 
@@ -62,6 +73,8 @@ class Header:
 
     end: dict[str, dict[str, int]] = field(default_factory=lambda: {"a": {}, "b": {}})
     cable: dict[str, int] = field(default_factory=dict)
+    via: list[dict[str, int]] = field(default_factory=list)
+    """The columns of each patch panel between the ends."""
 
     @property
     def complete(self) -> bool:
@@ -76,7 +89,7 @@ class Header:
     @property
     def columns(self) -> set[int]:
         """All columns that have a meaning."""
-        return {column for columns in (*self.end.values(), self.cable) for column in columns.values()}
+        return {column for columns in (*self.end.values(), self.cable, *self.via) for column in columns.values()}
 
 
 def words(cell: str) -> str:
@@ -141,6 +154,38 @@ def _nearest_word(word: str) -> str:
 def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
     """What a row says as a header; `groups` are the cells of the row above it."""
     known = [words(cell) for cell in cells]
+    if not (panels := _panels(known)):
+        return _header(known, groups)
+    used = {column for one in panels for column in one.values()}
+    header = _header(["" if column in used else cell for column, cell in enumerate(known)], groups)
+    if not header.complete:  # rows of segments, whose ends are panels too
+        return _header([_PANEL.sub("device", cell) for cell in known], groups)
+    header.via = panels
+    return header
+
+
+def _panels(known: Sequence[str]) -> list[dict[str, int]]:
+    """The columns of patch panels in the order of the path: `Panel A`, `Panel A Port`; `Panel`, `Port` twice. The next
+    one begins with another word beside `panel`, or where a field repeats itself.
+    """
+    found: list[tuple[str, dict[str, int]]] = []
+    for column, cell in enumerate(known):
+        if cell in _TRUNK and found:
+            found[-1][1].setdefault(_TRUNK[cell], column)
+        elif _PANEL.search(cell):
+            rest = _PANEL.sub(" ", cell).split()
+            what = next((_OF_PANEL[word] for word in rest if word in _OF_PANEL), "device")
+            which = " ".join(word for word in rest if word not in _OF_PANEL)
+            mine = next((columns for name, columns in reversed(found) if name == which and what not in columns), None)
+            if mine is None:
+                found.append((which, mine := {}))
+            mine[what] = column
+        elif cell == "port" and known[column - 1] and found and found[-1][1] == {"device": column - 1}:
+            found[-1][1]["port"] = column
+    return [columns for _, columns in found if columns.keys() & {"device", "port"}]
+
+
+def _header(known: Sequence[str], groups: Sequence[str]) -> Header:
     sides = _grouped([words(cell) for cell in groups], len(known))
     if any(sides):
         header = _in_groups(known, sides)

@@ -57,6 +57,8 @@ class ImportRow:
     rail: int | None = None
     plane: int | None = None
     where: str = ""
+    via: tuple[End, ...] = ()
+    """The panel ports between the ends."""
 
     @property
     def place(self) -> str:
@@ -64,8 +66,8 @@ class ImportRow:
         return place_in(self.sheet, self.line) if self.line else self.where or f"{self.a.device}/{self.a.port}"
 
     def with_ends(self, change: Callable[[End], End]) -> "ImportRow":
-        """The row with both ends changed."""
-        return replace(self, a=change(self.a), b=change(self.b))
+        """The row with both ends changed, and the panel ports."""
+        return replace(self, a=change(self.a), b=change(self.b), via=tuple(map(change, self.via)))
 
 
 @dataclass(slots=True)
@@ -78,6 +80,8 @@ class Rows:
     left_out: dict[str, dict[str, None]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     nodes: dict[str, End] = field(default_factory=dict)
+    inside: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    """Of patch panels: a panel and its front port, to the rear port behind it and the position there."""
     names: list[tuple[str, str]] = field(default_factory=list)
     """A device, and another name of it."""
 

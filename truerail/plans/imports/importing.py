@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import first_ports, is_out_of_band, with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
+from truerail.plans.imports.panels import joined
 from truerail.plans.imports.recognized import recognized, recognized_text, unrecognized
 from truerail.plans.orient import oriented
 from truerail.plans.plan_error import PlanError
@@ -47,15 +48,20 @@ def import_text(text: str, file: str, *, out_of_band: bool = False) -> Imported 
 def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
     """The plan of rows."""
     faults = Faults(file, PlanError)
-    found = _once(_with_nodes(_with_sites(_spelled_once(rows)), rows.nodes), rows)
-    _check(found, rows, faults)
-    roles = roles_of(found)
-    kept = found if out_of_band else _in_band(found, rows)
-    devices = with_names(_devices(kept, roles), rows, kept)
+    segments = _once(_with_nodes(_with_sites(_spelled_once(rows)), rows.nodes), rows)
+    _check(segments, rows, faults)
+    found, gaps, panels = joined(segments, rows)
+    roles = roles_of(gaps) | roles_of(found)
+    in_band = [*found, *gaps] if out_of_band else _in_band([*found, *gaps], rows)
+    kept, gaps = ([row for row in in_band if (row.b.device in panels) is gap] for gap in (False, True))
+    devices = with_names(_devices(in_band, roles, panels), rows, kept)
     cables = with_rails([_cable(row, devices) for row in kept], roles, rows)
+    cables = (*cables, *(_cable(row, devices) for row in gaps))
     rails = {rail: Rail(rail) for rail in sorted({cable.rail for cable in cables if cable.rail is not None})}
-    places = dict(_places(row, cable) for row, cable in zip(kept, cables, strict=True) if row.a.column and row.b.column)
-    plan = Plan(devices, cables, rails=rails, source=file, notes=tuple(rows.reported()), places=places)
+    places = dict(
+        _places(row, cable) for row, cable in zip([*kept, *gaps], cables, strict=True) if row.a.column and row.b.column
+    )
+    plan = Plan(devices, cables, rails=rails, source=file, notes=tuple(rows.reported()), panels=panels, places=places)
     return Imported(plan, form)
 
 
@@ -147,10 +153,10 @@ def _once(found: Sequence[ImportRow], rows: Rows) -> list[ImportRow]:
     return list(known.values())
 
 
-def _devices(found: Sequence[ImportRow], roles: Mapping[str, Role]) -> dict[str, Device]:
+def _devices(found: Sequence[ImportRow], roles: Mapping[str, Role], panels: Collection[str]) -> dict[str, Device]:
     """Devices in the order of the file, with the first rack and unit that it gives each."""
     devices: dict[str, Device] = {}
-    for end in (end for row in found for end in (row.a, row.b)):
+    for end in (end for row in found for end in (row.a, row.b) if end.device not in panels):
         known = devices.setdefault(end.device, Device(end.device, roles[end.device]))
         if not known.rack and end.rack:
             devices[end.device] = replace(known, rack=end.rack, unit=end.unit)
@@ -158,8 +164,9 @@ def _devices(found: Sequence[ImportRow], roles: Mapping[str, Role]) -> dict[str,
 
 
 def _cable(row: ImportRow, devices: Mapping[str, Device]) -> Cable:
-    a, b = oriented(Port(row.a.device, row.a.port), Port(row.b.device, row.b.port), devices)
-    return Cable(a, b, row.rail, row.plane, row.speed_gbps, row.label, row.length_m, row.line)
+    ends = Port(row.a.device, row.a.port), Port(row.b.device, row.b.port)
+    via = tuple(Port(end.device, end.port) for end in row.via)
+    return oriented(Cable(*ends, row.rail, row.plane, row.speed_gbps, row.label, row.length_m, row.line, via), devices)
 
 
 def _in_band(found: list[ImportRow], rows: Rows) -> list[ImportRow]:

@@ -12,6 +12,7 @@ from truerail.plans.imports.tables import length_m
 
 _CABLES: Final = ("cable_list", "cables")
 _DEVICES: Final = ("device_list", "devices")
+_FRONTS: Final = ("front_port_list", "front_ports", "frontports")
 _INTERFACES: Final = ("interface_list", "interfaces")
 """What a query by GraphQL asks for, in NetBox and in Nautobot."""
 _ENDS_OF_CABLE: Final = frozenset(("a_terminations", "termination_a", "terminations"))
@@ -26,7 +27,8 @@ def cables(data: Any) -> Rows | None:
     found = _listed(data, *_CABLES)
     if not any(_ENDS_OF_CABLE.intersection(cable) for cable in found):
         return None
-    rows = Rows()
+    nodes = {text(of.get("name")): of for of in _within(data, *_DEVICES)}
+    rows = Rows(inside=_inside(data, found), nodes={name: _end(nodes, of, {}) for name, of in nodes.items()})
     for cable in found:
         unit = cable.get("length_unit")
         length = length_m(text(cable.get("length")), text(get(unit, "value") or unit))
@@ -50,18 +52,54 @@ def _further_pages(data: Any) -> list[str]:
 def _listed(data: Any, *keys: str) -> list[Mapping[str, Any]]:
     """The records of an answer: a list, the `results` of REST, or what GraphQL has below one of the keys."""
     below = data if isinstance(data, list) else get(data, "results")
-    return dicts(below) or [one for key in keys for one in dicts(get(data, "data", key))]
+    return dicts(below) or _within(data, *keys)
+
+
+def _within(data: Any, *keys: str) -> list[Mapping[str, Any]]:
+    """What GraphQL, or a mapping of several answers, has below the first of the keys."""
+    places = (get(data, *path) for key in keys for path in (("data", key), (key,), (key, "results")))
+    return next(filter(None, map(dicts, places)), [])
+
+
+def _inside(data: Any, cables: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], tuple[str, str]]:
+    """The rear port and position behind each front port of patch panels, where the file has front ports: by themselves,
+    or with their devices. NetBox 4.5 has `rear_ports` with ids, whose names the ends of cables have.
+    """
+    fronts = [(get(one, "device", "name"), one) for one in _within(data, *_FRONTS)]
+    fronts += [
+        (of.get("name"), one) for of in _within(data, *_DEVICES) for key in _FRONTS for one in dicts(of.get(key))
+    ]
+    ends = (one for cable in cables for side in "ab" for one in _terminations(cable, side))
+    names = {text(one.get("object_id")): text(get(one, "object", "name")) for one in ends if "rear" in _kind(one)}
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for device, one in fronts:
+        way = next(iter(dicts(one.get("rear_ports"))), one)
+        rear = way.get("rear_port")
+        name = text(get(rear, "name")) or names.get(text(get(rear, "id") or rear), "")
+        if name:
+            found[text(device), text(one.get("name"))] = name, text(way.get("rear_port_position")) or "1"
+    return found
 
 
 def _cable_end(cable: Mapping[str, Any], side: str) -> End:
     """The end, where it is one port; a cable with several ports at an end (breakout) is listed as none."""
-    found = dicts(cable.get(f"{side}_terminations")) or dicts([cable.get(f"termination_{side}")])
-    if not found:
-        found = [one for one in dicts(cable.get("terminations")) if text(one.get("cable_end")).lower() == side]
+    found = _terminations(cable, side)
     if len(found) != 1:
         return End("", "")
     port = found[0].get("object") or found[0].get("termination") or found[0]
-    return End(text(get(port, "device", "name")), text(get(port, "name")))
+    kind = _kind(found[0]) or text(cable.get(f"termination_{side}_type"))
+    return End(text(get(port, "device", "name")), text(get(port, "name")), kind=kind)
+
+
+def _terminations(cable: Mapping[str, Any], side: str) -> list[Mapping[str, Any]]:
+    found = dicts(cable.get(f"{side}_terminations")) or dicts([cable.get(f"termination_{side}")])
+    return found or [one for one in dicts(cable.get("terminations")) if text(one.get("cable_end")).lower() == side]
+
+
+def _kind(end: Mapping[str, Any]) -> str:
+    """`dcim.frontport` by REST, `FrontPortType` by GraphQL, also of a termination."""
+    port = end.get("object") or end.get("termination") or end
+    return text(end.get("object_type") or end.get("termination_type") or get(port, "__typename")).lower()
 
 
 def interfaces(data: Any) -> Rows | None:

@@ -30,6 +30,7 @@ _BOTH = {
     " ": re.compile(r"(\S+) +(\S*\d\S*)"),
 }
 """A cell with a device and its port, by what parts them. A port's name may have colons and slashes of its own."""
+_LAST_NUMBER = re.compile(r"(\d+)\D*$")
 _SPAN = re.compile(r"\d ?(?:-|–|~|\.\.|to|bis|至) ?\d")
 _NUMBERED = re.compile(r"(?:(?:rail|plane|[rp])[-_ ]?)?([0-9]{1,6})", re.IGNORECASE)
 _ADAPTER = re.compile(r"(\S+) (mlx\d{1,2}_\d{1,3}|HCA-\d{1,3})", re.IGNORECASE)
@@ -293,7 +294,29 @@ def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) 
     length = length_m(of.get("length", ""), of.get("length unit", ""))
     length = length_m(of["length ft"], "ft") if "length ft" in of else length
     label = of.get("label", "") or of.get("shuffle", "")
-    return ImportRow(a, b, number, sheet, _speed(of.get("speed", "")), length, label, rail, plane)
+    via = tuple(_via([{name: _cell(cells, column) for name, column in one.items()} for one in header.via]))
+    return ImportRow(a, b, number, sheet, _speed(of.get("speed", "")), length, label, rail, plane, via=via)
+
+
+def _via(panels: Sequence[dict[str, str]]) -> Iterator[End]:
+    """The panel ports of a row, and between two of them the position in the trunk that it names."""
+    passed = [(of, end) for of in panels if (end := _panel_end(of)).port and not NO_VALUE.fullmatch(end.device)]
+    for at, (of, end) in enumerate(passed):
+        yield end
+        if at + 1 < len(passed) and (trunk := of.get("trunk", "")):
+            number = _LAST_NUMBER.search(of.get("position", "") or end.port)
+            position = f"{trunk}:{number[1] if number else 1}"
+            yield from (replace(one, port=position) for one in (end, passed[at + 1][1]))
+
+
+def _panel_end(of: dict[str, str]) -> End:
+    """A panel's port; both may be in one cell, `PP-1/3`."""
+    unit = _UNIT.fullmatch(of.get("unit", ""))
+    end = End(of.get("device", ""), of.get("port", ""), of.get("rack", ""), int(unit[1]) if unit else None)
+    if end.device and end.port:
+        return end
+    both = replace(end, device=end.device or end.port, port="")
+    return next((one for mark in _BOTH if (one := _parted(both, mark)).port), both)
 
 
 def _unread(row: ImportRow, header: Header, cells: Cells) -> Iterator[tuple[str, str]]:

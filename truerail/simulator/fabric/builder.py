@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from truerail.model import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
+from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport
 from truerail.simulator.fabric.servers import Model
 from truerail.simulator.platforms import platforms
 
@@ -27,6 +27,8 @@ class Shape:
     all switches or none, makes it an InfiniBand fabric: its switches do not answer, and one host reports its discovery.
     `nic` is the driver of the compute NICs: `mlx5`, `bnxt`, `ionic` or `efa`, or `azure`, whose virtual machines have
     `mlx5_ib0`. `sonic_lanes` are the lanes of a SONiC switch's port; `stacked` Junos switches consist of several boxes.
+    `trunk` is the number of links in a trunk between the patch panels of a rack of hosts and of the switches, of one
+    rail after the other or, `trunk_by` host, of one host after the other; 0: hosts are cabled to leaves directly.
     """
 
     hosts: int = 64
@@ -50,6 +52,8 @@ class Shape:
     speed_gbps: float = SPEED_GBPS
     sonic_lanes: int = 4
     stacked: bool = False
+    trunk: int = 0
+    trunk_by: str = "rail"
 
     def port_name(self, platform: str, number: int) -> str:
         """The name of the port with this number, counted from 1, on a switch of this platform."""
@@ -122,6 +126,7 @@ def build(shape: Shape) -> Fabric:
     _hosts(builder)
     _leaves(builder)
     _host_cables(builder)
+    panels = _panels(builder) if shape.trunk else {}
     _spare_ports(builder)
     _upper_tiers(builder)
     rails = {
@@ -136,6 +141,7 @@ def build(shape: Shape) -> Fabric:
         transport=_transport(shape),
         load_balancing=LoadBalancing.ADAPTIVE if shape.infiniband else LoadBalancing.ECMP,
         source="simulator",
+        panels=panels,
     )
     ports = {
         switch: [shape.port_name(builder.devices[switch].platform, number) for number in range(1, used + 1)]
@@ -206,6 +212,32 @@ def _host_cables(builder: _Builder) -> None:
             a = Port(name, getattr(nic, shape.host_ports))
             named_plane = plane if shape.planes > 1 else None
             builder.cables.append(Cable(a, builder.port(leaf, number + 1), rail, named_plane, shape.speed_gbps))
+
+
+_TRUNKS_OF_PANEL = 12
+
+
+def _panels(builder: _Builder) -> dict[str, Panel]:
+    """Leads the cables of each rack of hosts through a panel there, trunks, and panels beside the switches."""
+    by_rack: dict[str, list[int]] = {}
+    for number, cable in enumerate(builder.cables):
+        by_rack.setdefault(builder.devices[cable.a.device].rack, []).append(number)
+    panels: dict[str, Panel] = {}
+    trunks, size = 0, builder.shape.trunk
+    for rack, numbers in by_rack.items():
+        if builder.shape.trunk_by == "rail":
+            numbers.sort(key=lambda number: (builder.cables[number].rail, builder.cables[number].plane, number))
+        near = f"pp-{rack}"
+        panels[near] = Panel(rack, 42)
+        for at, number in enumerate(numbers):
+            trunks += at % size == 0
+            panel, place = divmod(trunks - 1, _TRUNKS_OF_PANEL)
+            far, position = f"pp-net-{panel + 1}", at % size + 1
+            panels.setdefault(far, Panel("net", 42 + panel))
+            front, rear = str(place * size + position), f"T{trunks}:{position}"
+            via = Port(near, str(at + 1)), Port(near, rear), Port(far, rear), Port(far, front)
+            builder.cables[number] = builder.cables[number]._replace(via=via)
+    return panels
 
 
 def _spare_ports(builder: _Builder) -> None:

@@ -8,7 +8,7 @@ from random import Random
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind
 from truerail.simulator.fabric.world import World
-from truerail.simulator.faults import cable_faults, device_faults
+from truerail.simulator.faults import cable_faults, device_faults, patch_faults
 from truerail.simulator.faults.site import Site
 from truerail.simulator.faults.truth import TrueCause
 
@@ -55,8 +55,17 @@ VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
     },
     CauseKind.UNREACHABLE: {"off": device_faults.powered_off, "hung": device_faults.hung},
 }
-KINDS = tuple(VARIANTS)
-DRAWN = tuple(kind for kind in KINDS if kind is not CauseKind.DEGRADED_LINK)
+AT_PANELS: Mapping[CauseKind, Mapping[str, Planter]] = {
+    CauseKind.TRUNK_SWAP: {"exchanged": patch_faults.trunks_exchanged, "reversed": patch_faults.trunk_reversed},
+    CauseKind.PANEL_SHIFT: {"row": patch_faults.row_shifted},
+    CauseKind.CABLE_SWAP: {
+        "cords-at-switches": patch_faults.cords_exchanged_at_switches,
+        "cords-at-hosts": patch_faults.cords_exchanged_at_hosts,
+    },
+}
+"""In halls with patch panels, by name alone."""
+KINDS = (*VARIANTS, *(kind for kind in AT_PANELS if kind not in VARIANTS))
+DRAWN = tuple(kind for kind in VARIANTS if kind is not CauseKind.DEGRADED_LINK)
 """The kinds drawn if only a number of faults is given: those that LLDP shows."""
 
 
@@ -68,11 +77,16 @@ class Fault:
     variant: str = ""
 
     def __post_init__(self) -> None:
-        known = VARIANTS.get(self.kind)
-        if known is None:
+        known = _known(self.kind)
+        if not known:
             raise ValueError(f"cannot plant {self.kind!r}; known are {', '.join(KINDS)}")
         if self.variant and self.variant not in known:
             raise ValueError(f"{self.kind} has no variant {self.variant!r}; known are {', '.join(known)}")
+
+    @property
+    def at_panels(self) -> bool:
+        """Whether it needs a hall with patch panels."""
+        return self.kind not in VARIANTS or self.variant in AT_PANELS.get(self.kind, {})
 
 
 def plant(
@@ -112,11 +126,16 @@ def _plant_drawn(site: Site, count: int) -> list[TrueCause]:
 
 def plant_one(site: Site, fault: Fault) -> TrueCause:
     """Plants one fault. Tries the variants in random order until one finds a place. Raises `NoRoomError`."""
-    variants = [fault.variant] if fault.variant else list(VARIANTS[fault.kind])
+    known = _known(fault.kind)
+    variants = [fault.variant] if fault.variant else list(VARIANTS.get(fault.kind, known))
     site.rng.shuffle(variants)
     for variant in variants[:-1]:
         try:
-            return VARIANTS[fault.kind][variant](site)
+            return known[variant](site)
         except NoRoomError:
             continue
-    return VARIANTS[fault.kind][variants[-1]](site)
+    return known[variants[-1]](site)
+
+
+def _known(kind: CauseKind) -> dict[str, Planter]:
+    return {**VARIANTS.get(kind, {}), **AT_PANELS.get(kind, {})}

@@ -58,7 +58,7 @@ def living_fabric(
     `NoRoomError` if the fabric is too small for the given faults.
     """
     alone = bool(troubles) and not faults
-    world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles])), "inventory")
+    world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles], faults)), "inventory")
     living = LivingWorld(world, ambient or Ambient(), daemons)
     standing = StandingFaults(living, _random(seed, "faults"))
     for fault in sorted(() if alone else faults or STORY, key=lambda fault: KINDS.index(fault.kind)):

@@ -9,7 +9,7 @@ import { byId, el, redraw } from "./dom.js";
 import { timelineCard } from "./events.js";
 import { frame, watchService } from "./frame.js";
 import { became, card, ended, facts, life, stateChip } from "./lines.js";
-import { cause as causePage, endLink, finding as findingPage, portLink, storm } from "./links.js";
+import { cause as causePage, endLink, finding as findingPage, pathText, portLink, storm } from "./links.js";
 import { prose } from "./markdown.js";
 import { railsDrawing } from "./rails.js";
 import { watch } from "./watch.js";
@@ -67,6 +67,7 @@ function ends(path) {
   return facts(
     [
       ["This end", endLink(path.a)],
+      ["Via", pathText(path.via)],
       ["Planned", endLink(path.planned)],
       ["Actual", path.actual ? endLink(path.actual) : "nothing"],
       ["State", stateChip(path.state)],

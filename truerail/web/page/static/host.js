@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { card, stateChip, table } from "./lines.js";
-import { endLink, nameOf } from "./links.js";
+import { endLink, nameOf, pathText } from "./links.js";
 import { railsDrawing } from "./rails.js";
 import { agoOf } from "./times.js";
 import { wide } from "./wide.js";
@@ -29,7 +29,7 @@ export function pathTable(paths) {
   const rows = paths.map((path) => [
     path.rail === null ? "–" : `${path.rail}${path.plane === null ? "" : `.${path.plane}`}`,
     el("span.port", null, nameOf(path.a)), nic(path.nic),
-    stateChip(path.state), endLink(path.planned),
+    stateChip(path.state), el("span", null, endLink(path.planned), path.via.length ? el("small.soft.block", null, "via ", pathText(path.via)) : null),
     path.actual ? endLink(path.actual) : el("span.soft", null, "nothing"),
     el(
       "span",

@@ -60,6 +60,11 @@ export function placeOf(end) {
   ].filter(Boolean).join(", ");
 }
 
+/** `pp-1/3 (rack A03, unit 42) › pp-9/3`, the place of each panel once. @param {any[]} via */
+export function pathText(via) {
+  return via.map((end, at) => nameOf(end) + (placeOf(end) && end.device !== via[at - 1]?.device ? ` (${placeOf(end)})` : "")).join(" › ");
+}
+
 /** An end with its place below it. @param {any} end */
 export function endLink(end) {
   const place = placeOf(end);

@@ -137,6 +137,7 @@ function line(step) {
         "Move the plug to ",
         step.to.split("/", 1)[0] === step.device ? el("span.port", null, step.to) : far(step.to, step.to_rack, step.to_unit),
       ) : el("p.move", null, sentence(step.action)),
+      step.panels ? el("p.small", null, sentence(step.panels)) : null,
       step.after ? el("p.small", null, sentence(`not before ${step.after}`)) : null,
       el(
         "p.far.soft",

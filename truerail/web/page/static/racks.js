@@ -83,7 +83,7 @@ function row(name, here, wide) {
 /** @param {any} rack RackLine */
 function tile(rack) {
   const state = stateOf(rack), elsewhere = repairedElsewhere(rack);
-  const words = `Rack ${rack.rack}: ${count(rack.hosts, "host")}, ${count(rack.switches, "switch", "switches")}, ${state}${elsewhere ? ", repaired in another rack" : ""}${rack.unread ? `, ${count(rack.unread, "device")} without an answer` : ""}${rack.steps ? `, ${count(rack.steps, "step")} to do` : ""}`;
+  const words = `Rack ${rack.rack}: ${count(rack.hosts, "host")}, ${count(rack.switches, "switch", "switches")}${rack.panels ? `, ${count(rack.panels, "patch panel")}` : ""}, ${state}${elsewhere ? ", repaired in another rack" : ""}${rack.unread ? `, ${count(rack.unread, "device")} without an answer` : ""}${rack.steps ? `, ${count(rack.steps, "step")} to do` : ""}`;
   return el(`a.tile.${state}${elsewhere ? ".elsewhere" : ""}`, { href: `/racks?rack=${encodeURIComponent(rack.rack)}`, title: words, "aria-label": words, "aria-current": rack.rack === opened ? "true" : null, "data-key": `rack-${rack.rack}`, on: { click: go } },
     el("span", null, rack.rack), el("span.foot", null, el(`span.${state}`, null, state === "right" ? "" : GLYPHS[/** @type {"wrong"} */ (state)]), rack.steps ? el("b", null, figure(rack.steps)) : null));
 }

@@ -97,8 +97,12 @@ function left(path, row) {
     ]
       : svg("text.soft", { x: AT.gpu + 9, y: y + 4 }, "not reported"),
     box(AT.nic, row, AT.out - AT.nic, path.nic?.link === "down" ? "down" : ""),
+    path.via.length ? svg("text.soft", { x: AT.out + 24, y: y - 6 }, ending(fronts(path.via), 46)) : null,
     svg("text.name", { x: AT.nic + 9, y: y - 2 }, ending(path.a.port, 28)), svg("text.soft", { x: AT.nic + 9, y: y + 11 }, ending(detail, 36)));
 }
+
+/** The front ports of the patch panels on a path. @param {any[]} via */
+const fronts = (via) => via.filter((end) => !/:\d+$/.test(end.port)).map(nameOf).join(" › ");
 
 /** @param {number} from @param {number} to */
 function curve(from, to) {

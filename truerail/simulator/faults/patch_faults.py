@@ -1,0 +1,109 @@
+"""Faults at the patch panels of a hall: cords and trunks that are exchanged, reversed, or plugged one port too far."""
+
+from collections import defaultdict
+
+from truerail.errors import NoRoomError
+from truerail.model import Cable, CauseKind, Port
+from truerail.simulator.faults.site import Site
+from truerail.simulator.faults.truth import TrueCause
+
+_ROW = 4
+"""A shifted row has at least this many cords."""
+
+
+def cords_exchanged_at_switches(site: Site) -> TrueCause:
+    """Two cords are exchanged at the front of a panel beside the switches."""
+    return _cords(site, -1)
+
+
+def cords_exchanged_at_hosts(site: Site) -> TrueCause:
+    """Two cords are exchanged at the front of a panel in a rack of hosts."""
+    return _cords(site, 0)
+
+
+def trunks_exchanged(site: Site) -> TrueCause:
+    """Two trunks of the same number of links are in each other's rear ports of the panel beside the switches."""
+    trunks = _open_trunks(site)
+    pairs = [
+        (one, other)
+        for one in trunks
+        for other in trunks
+        if one < other and len(trunks[one]) == len(trunks[other])
+        if trunks[one][0].via[-1].device == trunks[other][0].via[-1].device
+    ]
+    if not pairs:
+        raise NoRoomError("no two untouched trunks between the same panels")
+    one, other = (trunks[name] for name in site.rng.choice(pairs))
+    return _replug(site, CauseKind.TRUNK_SWAP, [*one, *other], [cable.b for cable in (*other, *one)])
+
+
+def trunk_reversed(site: Site) -> TrueCause:
+    """The order of the links in a trunk is reversed: one of other polarity."""
+    trunks = {name: cables for name, cables in _open_trunks(site).items() if len(cables) >= _ROW}
+    if not trunks:
+        raise NoRoomError("no untouched trunk")
+    cables = trunks[site.rng.choice(sorted(trunks))]
+    return _replug(site, CauseKind.TRUNK_SWAP, cables, [cable.b for cable in reversed(cables)])
+
+
+def row_shifted(site: Site) -> TrueCause:
+    """The cords of neighbouring front ports of a panel beside the switches are one port too far, the last one in the
+    first port.
+    """
+    rows: defaultdict[str, list[Cable]] = defaultdict(list)
+    for cable in _open_cables(site):
+        rows[cable.via[-1].device].append(cable)
+    runs = [
+        run
+        for row in (sorted(row, key=lambda cable: int(cable.via[-1].name)) for row in rows.values())
+        for start in range(len(row) - _ROW)
+        for run in [row[start : start + site.rng.randint(_ROW + 1, 9)]]
+        if len(run) > _ROW and int(run[-1].via[-1].name) - int(run[0].via[-1].name) == len(run) - 1
+    ]
+    if not runs:
+        raise NoRoomError("no row of untouched cords")
+    run = site.rng.choice(runs)
+    return _replug(site, CauseKind.PANEL_SHIFT, run, [cable.b for cable in (*run[1:], run[0])])
+
+
+def _cords(site: Site, at: int) -> TrueCause:
+    """Exchanges two cords of different hosts at a panel's front; the hosts' panel or that beside the switches."""
+    panels: defaultdict[str, list[Cable]] = defaultdict(list)
+    for cable in _open_cables(site):
+        panels[cable.via[at].device].append(cable)
+    pairs = [row for row in panels.values() if len({cable.a.device for cable in row}) > 1]
+    if not pairs:
+        raise NoRoomError("no two untouched cords in one panel")
+    row = site.rng.choice(pairs)
+    one = site.rng.choice(row)
+    other = site.rng.choice([cable for cable in row if cable.a.device != one.a.device])
+    return _replug(site, CauseKind.CABLE_SWAP, [one, other], [other.b, one.b])
+
+
+def _open_cables(site: Site) -> list[Cable]:
+    """The cables through panels of hosts and leaves without a fault."""
+    return [
+        cable
+        for cable in site.world.fabric.plan.cables
+        if cable.via and cable.a.device not in site.hosts and cable.b.device not in site.taken
+    ]
+
+
+def _open_trunks(site: Site) -> dict[str, list[Cable]]:
+    """The cables of each trunk none of which has a fault, in the order of its positions."""
+    trunks: defaultdict[str, list[Cable]] = defaultdict(list)
+    for cable in site.world.fabric.plan.cables:
+        if cable.via:
+            trunks[cable.via[1].name.partition(":")[0]].append(cable)
+    open_ = {cable.a for cable in _open_cables(site)}
+    return {name: cables for name, cables in trunks.items() if open_.issuperset(cable.a for cable in cables)}
+
+
+def _replug(site: Site, kind: CauseKind, cables: list[Cable], places: list[Port]) -> TrueCause:
+    for cable, place in zip(cables, places, strict=True):
+        site.world.plug(cable.a, place)
+    moved = [cable for cable, place in zip(cables, places, strict=True) if cable.b != place]
+    site.claim_cables(cables)
+    site.spare_used.update(port for cable in cables for port in (cable.a, cable.b))
+    ports = tuple(cable.a for cable in moved)
+    return TrueCause(kind, tuple(map(str, ports)), ports, moves=len(moved))
