@@ -222,8 +222,8 @@ def test_columns_of_panels_are_the_path(seed: int, header: Sequence[str], mark: 
 
 
 @settings(max_examples=draws(6, 100), deadline=None)
-@given(seed=SEED, labelled=st.booleans(), named=st.booleans())
-def test_rows_of_segments_are_joined_end_to_end(seed: int, labelled: bool, named: bool) -> None:
+@given(seed=SEED, labelled=st.booleans(), typed=st.booleans())
+def test_rows_of_segments_are_joined_end_to_end(seed: int, labelled: bool, typed: bool) -> None:
     plan, rng = host_plan(seed, one_position=not labelled), Random(seed)
     rows: list[tuple[str, ...]] = []
     for number, cable in enumerate(plan.cables):
@@ -233,19 +233,26 @@ def test_rows_of_segments_are_joined_end_to_end(seed: int, labelled: bool, named
             (cable.via[0], cable.via[-1], trunk),
             (cable.via[-1], cable.b, f"c{number}b"),
         ):
-            rows.append((*one, *other, label) if rng.random() < 0.5 else (*other, *one, label))
+            ends = (one, other) if rng.random() < 0.5 else (other, one)
+            rows.append((*(cell for end in ends for cell in (*end, KINDS[end.device[:3]])), label))
     rng.shuffle(rows)
-    text = "\n".join(",".join(row) for row in (("From Device", "From Port", "To Device", "To Port", "Label"), *rows))
-    found = imported(text if named else text.replace("pp-", "x"))  # without the word: every port is in two rows
-    if not labelled:
-        assert paths(found) == {one if named else one.replace("pp-", "x") for one in paths(plan)}
-    else:
-        ends = {path_text((cable.a, cable.via[0], cable.via[-1], cable.b)) for cable in found.cables}
-        assert ends == {
-            path if named else path.replace("pp-", "x")
-            for path in (path_text((cable.a, cable.via[0], cable.via[-1], cable.b)) for cable in plan.cables)
-        }
-        assert all(len(cable.via) == 4 for cable in found.cables)
+    header = ("From Device", "From Port", "From Type", "To Device", "To Port", "To Type", "Label")
+    text = "\n".join(",".join(row) for row in (header, *rows))
+    found = imported(text.replace("pp-", "x") if typed else re.sub(",(?:Host|Switch|Patch panel)(?=,)", ",", text))
+    shown = {path_text((cable.a, cable.via[0], cable.via[-1], cable.b)) for cable in found.cables}
+    planned = {path_text((cable.a, cable.via[0], cable.via[-1], cable.b)) for cable in plan.cables}
+    assert shown == {one.replace("pp-", "x") if typed else one for one in planned}
+    assert {len(cable.via) for cable in found.cables} == {4 if labelled else 2}
+
+
+KINDS = {"gpu": "Host", "lea": "Switch", "pp-": "Patch panel"}
+
+
+def test_a_switch_whose_ports_are_listed_twice_is_no_panel() -> None:
+    rows = [f"gpu-{host},nic0,sw-1,{(host + 1) // 2}" for host in range(1, 13)]
+    found = imported("\n".join(("Host,NIC,Switch,Port", *rows, "")))
+    assert "sw-1" in found.devices
+    assert any("the port is used twice" in str(problem) for problem in lint(found))
 
 
 def test_a_segment_that_is_missing_is_a_gap_of_its_own_path_alone() -> None:

@@ -114,10 +114,10 @@ def _exchanges(
                     votes[first, second, step].add(own)
     found: defaultdict[frozenset[int], list[tuple[Trunk, Trunk]]] = defaultdict(list)
     for (one, two, _), cables in votes.items():
-        mine, other = paths.trunks[one], paths.trunks[two]
-        members = seen & {*mine.values(), *other.values()}
-        alone = len(mine) % 2 if one == two else abs(len(mine) - len(other))  # without a counterpart
-        both = not cables.isdisjoint(mine.values()) and not cables.isdisjoint(other.values())
+        mine, theirs = paths.trunks[one], paths.trunks[two]
+        members = seen & {*mine.values(), *theirs.values()}
+        alone = len(mine) % 2 if one == two else abs(len(mine) - len(theirs))  # without a counterpart
+        both = not cables.isdisjoint(mine.values()) and not cables.isdisjoint(theirs.values())
         right = len(members - there.keys())
         if len(cables) >= MIN_EXCHANGED and both and right <= alone and 2 * len(cables) > len(members):
             found[frozenset(cables)].append((one, two))

@@ -78,21 +78,22 @@ def _rail(view: View, text: str) -> ResolvedTarget | None:
 def _panel(view: View, text: str) -> ResolvedTarget | None:
     """`pp-1`, `pp-1/3`, `T12`, `pp-1/T12:3`: the cables that pass a patch panel, one of its ports, or a trunk."""
     asked = text.lower()
-    found = [cable for cable, names in enumerate(view.plan.once(_passed)) if asked in names]
+    found = [cable for cable, names in view.plan.once(_passed).items() if asked in names]
     return ResolvedTarget("patch panel", text, np.array(found, dtype=np.int64)) if found else None
 
 
-def _passed(plan: Plan) -> list[frozenset[str]]:
+def _passed(plan: Plan) -> dict[int, frozenset[str]]:
     """By cable, the panels, panel ports and trunks that it passes, in lower case."""
-    return [
-        frozenset(
+    return {
+        number: frozenset(
             name.lower()
             for port in cable.via
             for trunk in [spot(port).trunk]
             for name in (port.device, str(port), *([trunk, f"{port.device}/{trunk}"] if trunk else []))
         )
-        for cable in plan.cables
-    ]
+        for number, cable in enumerate(plan.cables)
+        if cable.via
+    }
 
 
 def _pod(view: View, text: str) -> ResolvedTarget | None:

@@ -140,8 +140,8 @@ class _Numbered:
 
 def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
     """The plan with all names, addresses, places and labels replaced. Port names stay."""
-    places = (*plan.devices.values(), *plan.panels.values())
-    racks = _Numbered("rack", (place.rack for place in places), keyed)
+    its_racks = [*(one.rack for one in plan.devices.values()), *(one.rack for one in plan.panels.values())]
+    racks = _Numbered("rack", its_racks, keyed)
     panels = _Numbered("panel", panels_of(plan), keyed)
     trunks = _Numbered("trunk", (spot(port).trunk for cable in plan.cables for port in cable.via), keyed)
 

@@ -85,8 +85,8 @@ def filter_steps(
     not set. Raises `QueryError` for an unknown value.
     """
     view = view_of(publication)
-    places = (*view.layout.devices, *view.plan.panels.values())
-    racks = None if rack is None else one_of("rack", rack, (place.rack for place in places))
+    known = {*(one.rack for one in view.layout.devices), *(one.rack for one in view.plan.panels.values())}
+    racks = None if rack is None else one_of("rack", rack, known)
     names = None if nodes is None else {view.index.devices.names[code] for code in view.nodes(nodes).tolist()}
     return tuple(
         step for step in steps if (racks is None or step.rack in racks) and (names is None or step.device in names)

@@ -1,9 +1,9 @@
 """Segments of cables joined end to end through patch panels: a cable list may have a row for each cord and trunk.
 
-A panel is known by the file's word for its kind or its port's, by its name, or because every one of its ports is in two
-rows. From a device's cord the path goes in at one port of the panel and on at the port behind it: the same port in
-another row, the rear port and position that the file gives for a front port, else the rear port of the same name or
-number. What does not say how it goes on is a gap: the cable ends there, and `plan lint` names it.
+A panel is known by the file's word for its kind or its port's, or by its name. From a device's cord the path goes in at
+one port of the panel and on at the port behind it: the same port in another row, the rear port and position that the
+file gives for a front port, else the rear port of the same name or number. What does not say how it goes on is a gap:
+the cable ends there, and `plan lint` names it.
 """
 
 import re
@@ -21,8 +21,6 @@ _FRONT, _REAR = "front", "rear"
 _SIDED: Final = re.compile(r"(?P<side>front|rear|back|[fr])(?:[-_ ]?port)?[-_ ]?(?P<number>\d+)", re.IGNORECASE)
 """`Front 3`, `R3`, `rear-port-3`."""
 _NUMBER: Final = re.compile(r"(\d+)\D*$")
-_LEAST_PORTS: Final = 4
-"""Ports of a device that are all in two rows, from which on it is a panel whatever its name."""
 _MOST_HOPS: Final = 24
 _MOST_NAMED: Final = 6
 
@@ -121,7 +119,8 @@ def joined(found: Sequence[ImportRow], rows: Rows) -> tuple[list[ImportRow], lis
     """The cables from device to device, each with the panel ports between its ends; those whose path has a gap, which
     end at a panel; and where the panels are. Rows between panels alone are no cables.
     """
-    names = _panels(found, rows)
+    every = (end for row in found for end in (row.a, row.b))
+    names = frozenset(end.device for end in every if _PANEL.search(end.kind) or _PANEL.search(end.device))
     if not names:
         return [*found], [], _places(found, names)
     panels = _Panels(found, dict(rows.inside), names)
@@ -152,17 +151,6 @@ def _places(found: Sequence[ImportRow], names: Collection[str]) -> dict[str, Pan
             if end.rack or end.device not in places:
                 places[end.device] = Panel(end.rack, end.unit)
     return places
-
-
-def _panels(found: Sequence[ImportRow], rows: Rows) -> frozenset[str]:
-    peers: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    names = {panel for panel, _ in rows.inside}
-    for end in (end for row in found for end in (row.a, row.b)):
-        peers[end.device][end.port] += 1
-        if _PANEL.search(end.kind) or _PANEL.search(end.device):
-            names.add(end.device)
-    names |= {name for name, ports in peers.items() if len(ports) >= _LEAST_PORTS and {*ports.values()} == {2}}
-    return frozenset(names & peers.keys())
 
 
 def _path(panels: _Panels, number: int) -> tuple[ImportRow, list[int]]:
