@@ -25,7 +25,6 @@ from truerail.model.plan import Plan
 
 LIMIT = 5000
 """Rows of the journal in memory at a time."""
-TABLES_OF_A_JOURNAL = (CABLES, FINDINGS, CAUSES, ROUNDS)
 _BEGINS = (EventKind.APPEARED, EventKind.REGRESSED)
 T = TypeVar("T")
 Episodes = dict[str, list[tuple[datetime, datetime | None]]]
