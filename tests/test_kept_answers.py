@@ -105,6 +105,9 @@ def test_an_unreadable_answer_stays_unreadable_without_another_parse() -> None:
         with pytest.raises(UnreadableError, match="cut short"):
             read(answer(OLD)[:-1], seconds)
     assert read.parsed == 1
+    (kept,) = (one.found for one in read.kept._kept.values())
+    assert isinstance(kept, UnreadableError)
+    assert (kept.__traceback__, kept.__cause__, kept.__context__) == (None, None, None), "frames hold the answer"
 
 
 def test_each_answer_is_parsed_once_an_hour_and_a_difference_is_reported() -> None:

@@ -170,7 +170,7 @@ def test_the_time_of_an_answer_ends_nothing_else() -> None:
         return _ticking(answer, device)
 
     endless = replace(collectors()["net_link"], parse=tick)
-    question = Work(lambda: endless.read(links, GPU), QueryLimitError("given up"))
+    question = Work(lambda: endless.read(links, GPU), lambda: QueryLimitError("given up"))
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(question)
         reading.wait()

@@ -5,6 +5,7 @@ The text of each names the thing and the value at fault, and never a secret. Err
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 _SHOWN_CHARACTERS = 120
 
@@ -28,6 +29,12 @@ class UnreadableError(TruerailError, ValueError):
         self.text = text
         at = f"line {line}: " if line else ""
         super().__init__(f"{at}{why}{f': {_shortened(text)!r}' if text else ''}")
+
+    def to_keep(self) -> Self:
+        """The same error without what led to it: the frames of a traceback, or of a cause, hold the whole answer."""
+        error = type(self).__new__(type(self), *self.args)
+        error.why, error.line, error.text = self.why, self.line, _shortened(self.text)
+        return error
 
 
 class NoAnswerError(UnreadableError):

@@ -12,7 +12,7 @@ WORDS = (
 )
 """What a mutation puts in the place of something else."""
 DEEP = ('{"a":' * 30_000, "[" * 90_000, "[" * 90_000 + "]" * 90_000, "<a>" * 30_000)
-VALUES = (None, 7, "x", "", True, [], {}, [1], ["x"], {"a": 1}, -1, 1.5, [None], [[]], [{}], 10**30)
+VALUES: tuple[object, ...] = (None, 7, "x", "", True, [], {}, [1], ["x"], {"a": 1}, -1, 1.5, [None], [[]], [{}], 10**30)
 
 
 @cache

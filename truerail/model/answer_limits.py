@@ -65,11 +65,14 @@ def in_time(answer: str, read: Callable[[], T]) -> T:
     """
     if len(answer) <= _SHORT:
         return read()
-    late = TooMuchError(f"{TOO_SLOW} {MOST_SECONDS:g} s to read")
     if threading.current_thread() is not threading.main_thread():
-        return _watched(Work(read, late), MOST_SECONDS)
-    with _within(MOST_SECONDS, late):
+        return _watched(Work(read, _late), MOST_SECONDS)
+    with _within(MOST_SECONDS):
         return read()
+
+
+def _late() -> TooMuchError:
+    return TooMuchError(f"{TOO_SLOW} {MOST_SECONDS:g} s to read")
 
 
 def _watched(work: Work[T], seconds: float) -> T:
@@ -92,7 +95,7 @@ def _watched(work: Work[T], seconds: float) -> T:
 
 
 @contextmanager
-def _within(seconds: float, error: TooMuchError) -> Iterator[None]:
+def _within(seconds: float) -> Iterator[None]:
     ends = time.thread_time() + seconds
 
     def look(_: int, __: FrameType | None) -> None:
@@ -107,7 +110,7 @@ def _within(seconds: float, error: TooMuchError) -> Iterator[None]:
         finally:
             ends = math.inf
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    except TimeIsUpError as late:
-        raise error from late
+    except TimeIsUpError:
+        raise _late() from None
     finally:
         signal.signal(signal.SIGVTALRM, before)

@@ -20,9 +20,9 @@ class TimeIsUpError(BaseException):
 
 
 class Work(Generic[T]):
-    """A function; `error` is raised where it was ended before it returned."""
+    """A function; `error` makes what is raised where it was ended before it returned."""
 
-    def __init__(self, make: Callable[[], T], error: Exception) -> None:
+    def __init__(self, make: Callable[[], T], error: Callable[[], Exception]) -> None:
         self._make, self._error = make, error
         self._lock = threading.Lock()
         self._thread: int | None = None
@@ -33,7 +33,7 @@ class Work(Generic[T]):
         try:
             with self._lock:
                 if self._ended:
-                    raise self._error
+                    raise self._error()
                 self._thread = threading.get_ident()
             try:
                 return self._make()
@@ -44,7 +44,7 @@ class Work(Generic[T]):
                     pass  # the thread goes on to other work: what was raised late comes here, and not there
         except TimeIsUpError:
             if self._raised:
-                raise self._error from None
+                raise self._error() from None
             raise  # of work that this is a part of
 
     def end(self) -> None:

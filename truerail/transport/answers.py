@@ -238,10 +238,10 @@ class Answers:
             try:
                 known = collector.read(text, device)
             except UnreadableError as error:
-                known = error
+                known = error.to_keep()
             self._shared[key] = known
         if isinstance(known, UnreadableError):
-            raise known.with_traceback(None)  # each raise would add its frames to those of the others
+            raise known.to_keep()  # each raise would add its frames to those of the others
         return known
 
     def _text(self, content: bytes, source: str) -> str:

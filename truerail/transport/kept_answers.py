@@ -78,7 +78,7 @@ class KeptAnswers:
             self.unchanged_total += 1
         kept.read_at = now
         if isinstance(kept.found, UnreadableError):
-            raise kept.found.with_traceback(None)  # each raise would add its frames to those of the others
+            raise kept.found.to_keep()  # each raise would add its frames to those of the others
         return kept.found, kept.facts_at
 
     def _check(self, key: tuple[str, str, str], kept: _Kept, found: Facts | UnreadableError, at: datetime) -> None:
@@ -92,7 +92,7 @@ def _parsed(parse: Callable[[bytes], Facts], answer: bytes) -> Facts | Unreadabl
     try:
         return parse(answer)
     except UnreadableError as error:
-        return error
+        return error.to_keep()
 
 
 def _spread(key: tuple[str, str, str], now: float) -> float:

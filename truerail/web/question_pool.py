@@ -36,7 +36,7 @@ class QuestionPool:
         if self._asked[name] >= MOST_ASKED:
             raise TooManyQueriesError(f"{MOST_ASKED} questions of {name} are running or waiting: ask again later")
         self._asked[name] += 1
-        work = Work(make, QueryLimitError("the answer was given up"))
+        work = Work(make, lambda: QueryLimitError("the answer was given up"))
         try:
             async with asyncio.timeout(DEADLINE_SECONDS), self._turns.setdefault(name, asyncio.Semaphore(self._each)):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, work)
