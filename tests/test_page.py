@@ -64,27 +64,31 @@ def apart(browser: Browser, site: Site) -> Iterator[Watched]:
     assert one.complaints == []
 
 
-def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> None:
+def test_the_overview_shows_the_verdict_causes_by_impact_counts_collectors_and_a_legend(watched: Watched) -> None:
     page = watched.open("/")
     evaluated = watched.site.tower.publication
     assert evaluated is not None
+    summary = evaluated.evaluation.summary
     first = page.locator("article.cause a.kind").first
     assert page.locator("#verdict a").get_attribute("href") == first.get_attribute("href")
     expect(page.locator("article.cause")).to_have_count(len(evaluated.evaluation.causes))
     expect(page.locator("#live")).to_contain_text("as of")
     wrong = page.locator("button.chip.wrong .figure").inner_text()
-    assert int(wrong) == evaluated.evaluation.summary.cables_wrong
-
-
-def test_every_count_of_the_overview_says_of_what(watched: Watched) -> None:
-    page = watched.open("/")
-    evaluated = watched.site.tower.publication
-    assert evaluated is not None
-    summary = evaluated.evaluation.summary
+    assert int(wrong) == summary.cables_wrong
+    impacts = [int(text.split()[0]) for text in page.locator(".impact").all_inner_texts() if text[0].isdigit()]
+    assert len(impacts) > 1
+    assert impacts == sorted(impacts, reverse=True)
     tally = page.locator("#tally")
     expect(tally).to_contain_text(f"{summary.cables_right} of {summary.cables_planned} right")
     expect(tally).to_contain_text(f"{summary.hosts_read} of {summary.hosts} hosts")
     expect(tally).to_contain_text(f"Causes{len(evaluated.evaluation.causes)}")
+    expect(page.locator("#collectors tbody tr")).to_have_count(1)
+    expect(page.locator("#collectors tbody tr")).to_contain_text("lldp_host23/24")
+    expect(page.locator("#collectors tfoot")).to_have_text("No device polled: ib_fabric, pfc_snmp")
+    legend = page.locator("#legend")
+    for words in ("as planned", "wrong", "missing", "unknown", "one cause", "muted", "critical", "changed"):
+        expect(legend).to_contain_text(words)
+    assert legend.locator("canvas").count() == 10
 
 
 MARKED = """() => {
@@ -119,14 +123,6 @@ def test_cells_take_the_colours_of_their_causes_and_the_address_says_so(watched:
     expect(page.locator("#by-cause")).to_have_attribute("aria-pressed", "true")
     page.locator("#by-state").click()
     assert "?" not in page.url
-
-
-def test_the_legend_has_every_mark_of_the_map(watched: Watched) -> None:
-    page = watched.open("/")
-    legend = page.locator("#legend")
-    for words in ("as planned", "wrong", "missing", "unknown", "one cause", "muted", "critical", "changed"):
-        expect(legend).to_contain_text(words)
-    assert legend.locator("canvas").count() == 10
 
 
 def test_on_a_phone_causes_come_first_and_the_menu_has_every_page(browser: Browser, site: Site) -> None:
@@ -181,20 +177,6 @@ def test_a_large_fabric_costs_the_page_little_work(apart: Watched) -> None:
     expect(page.locator("#broken summary")).to_contain_text("100 hosts")
     assert page.evaluate("() => window.drawn") < 10_000, "cells that are right are drawn column by column"
     assert page.evaluate("() => document.querySelectorAll('*').length") < 1500
-
-
-def test_collectors_that_ask_nobody_stand_in_one_line(watched: Watched) -> None:
-    page = watched.open("/")
-    expect(page.locator("#collectors tbody tr")).to_have_count(1)
-    expect(page.locator("#collectors tbody tr")).to_contain_text("lldp_host23/24")
-    expect(page.locator("#collectors tfoot")).to_have_text("No device polled: ib_fabric, pfc_snmp")
-
-
-def test_causes_stand_in_order_of_impact(watched: Watched) -> None:
-    page = watched.open("/")
-    impacts = [int(text.split()[0]) for text in page.locator(".impact").all_inner_texts() if text[0].isdigit()]
-    assert len(impacts) > 1
-    assert impacts == sorted(impacts, reverse=True)
 
 
 def test_a_cell_opens_its_host(watched: Watched) -> None:

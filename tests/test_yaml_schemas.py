@@ -39,7 +39,7 @@ FREE = ("filter", "roles", "platforms", "headers")
 """Mappings whose keys are NetBox's own, or names of headers."""
 
 
-class Yaml12(yaml.SafeLoader):
+class Yaml12(yaml.CSafeLoader):
     """Scalars as an editor sees them: in YAML 1.2, `yes` and `on` are texts, and so is `10:30`."""
 
 

@@ -12,6 +12,8 @@ from .layout import Layout
 from .system import LabError, run
 
 Heard = Mapping[Port, frozenset[Port]]
+_LOOK_SECONDS = 0.2
+"""Between two looks: one lldpcli for each costs 10 ms of a processor, and news take seconds."""
 
 
 def heard(layout: Layout) -> Heard:
@@ -50,7 +52,7 @@ def settle(layout: Layout, seconds: float = 60.0) -> None:
             if time.monotonic() > deadline:
                 said = "; ".join(f"{jack} hears {_named(ports)}" for jack, ports in other.items())
                 raise LabError(f"after {seconds:.0f} s {device} hears other than it is cabled to: {said}")
-            time.sleep(0.05)
+            time.sleep(_LOOK_SECONDS)
 
 
 def _named(ports: frozenset[Port]) -> str:

@@ -17,7 +17,7 @@ _NOTE: Final = "# Written by `truerail monitoring export`. Do not edit.\n"
 _EXPRESSION: Final = "__expr__"
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.CSafeDumper):
     """Writes texts of several lines as blocks, without folding or anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -90,7 +90,7 @@ def config_maps(boards: Iterable[str], resources: Iterable[str]) -> str:
 
 
 def _groups(rules: str) -> list[dict[str, Any]]:
-    groups: list[dict[str, Any]] = yaml.safe_load(rules)["groups"]
+    groups: list[dict[str, Any]] = yaml.load(rules, yaml.CSafeLoader)["groups"]
     return groups
 
 

@@ -1,0 +1,88 @@
+"""The page Ask's history: ready-made questions over a real store, in a real Chromium."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.api_client import problem_of
+from tests.fake_tower import published
+from tests.history_rows import NOW, cable, hour, store_of
+from tests.page_site import Site, Watched
+from tests.patience import ENOUGH
+from truerail.web.api import history_routes
+from truerail.web.history_queries import LIMITS
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_of(
+        tmp_path_factory.mktemp("web") / "store",
+        counters_hours=[hour(f"gpu-{n}", "nic0", 5, link_downs=9.0 - n) for n in (1, 2, 3)],
+        cables=[cable(f"gpu-{n}", 200, None, "leaf-0", "right", planned_port=f"swp{n}") for n in (1, 2, 3)],
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _patient() -> Iterator[None]:
+    """No time of a test's machine counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_routes, "LIMITS", replace(LIMITS, seconds=10 * ENOUGH, nice=0))
+        yield
+
+
+@pytest.fixture(scope="module")
+def site(store: Path) -> Iterator[Site]:
+    with Site(published(), history={"path": store}) as one:
+        one.tower.moment = NOW
+        yield one
+
+
+def test_a_question_is_picked_asked_and_shared(browser: Browser, site: Site) -> None:
+    watched = Watched(browser, site)
+    page = watched.open("/ask")
+    page.get_by_role("link", name="History").click()
+    page.get_by_label("Question").select_option("flapping-ports")
+    page.get_by_role("textbox", name="Since").fill("1d")
+    page.get_by_role("textbox", name="Device").fill("gpu-2")
+    page.get_by_role("button", name="Ask").click()
+    row = page.get_by_role("row").nth(1)
+    expect(row).to_contain_text("gpu-2")
+    expect(row).to_contain_text("leaf-0/swp2")
+    expect(page.locator("code")).to_have_text("truerail query flapping-ports --since 1d --device gpu-2")
+    assert page.url.endswith("/ask/history?q=flapping-ports&since=1d&device=gpu-2")
+    page.reload()
+    expect(page.get_by_role("textbox", name="Device")).to_have_value("gpu-2")
+    expect(page.get_by_role("row").nth(1)).to_contain_text("gpu-2")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    assert "gpu-2" in download.value.path().read_text()
+    watched.close()
+    assert watched.complaints == []
+
+
+def test_an_empty_answer_says_what_it_means_and_a_wrong_one_why(browser: Browser, site: Site) -> None:
+    watched = Watched(browser, site)
+    page = watched.open("/ask/history?q=ber-drift")
+    expect(page.get_by_text("No port reported such a rate over enough days: it is unknown.")).to_be_visible()
+    expect(
+        page.get_by_text("Lights: has no rows in this time.").or_(page.get_by_text("lights: has no rows"))
+    ).to_be_visible()
+    page = watched.open("/ask/history?q=ber-drift&since=never")
+    expect(page.get_by_role("alert")).to_contain_text("is not a time")
+    watched.close()
+
+
+def test_a_service_without_a_store_shows_how_to_add_one(browser: Browser) -> None:
+    with Site(published()) as site:
+        watched = Watched(browser, site)
+        page = watched.open("/ask/history")
+        expect(page.get_by_role("heading", name="This service keeps no history store")).to_be_visible()
+        expect(page.get_by_text("history: {path: history}")).to_be_visible()
+        watched.close()
+        assert watched.complaints == []
+        response = httpx.get(f"{site.url}/api/v1/history/questions/flapping-ports")
+        assert "history: {path: DIR}" in problem_of(response, 404)["detail"]
