@@ -186,9 +186,9 @@ class Proof:
 
     def _alone(self, cause: Cause, before: set[str]) -> None:
         """No other order moves these cables or takes these ports, and no name changes meanwhile."""
-        for move, times in Counter(move.cable for move in cause.moves).items():
+        for cable, times in Counter(move.cable for move in cause.moves).items():
             if times > 1:
-                raise _BrokenError(f"the cable of {move} moves {times} times")
+                raise _BrokenError(f"the cable of {cable} moves {times} times")
         for move in cause.moves:
             for other in (*self._moved[move.cable], *self._targets[move.target]):
                 ordered = other.key in before or cause.key in self._before(other)
