@@ -17,6 +17,8 @@ Traps, all met in the field:
 - NIC rows may be missing: the matrix is symmetric, so the GPU rows are enough. A missing GPU row, a row that is too
   short or too long, an unknown level, a diagonal without `X`, or a NIC row that contradicts a GPU row mean that the
   answer is cut or mixed up: it is refused as a whole. So is a NIC legend that ends early.
+- A NIC with Data Direct has a second PCIe function, with a column of its own: `DD0`, whose legend names the NIC's RDMA
+  device. GPUs reach the NIC over it, so its levels are the NIC's.
 - AMD's tools show no NICs: refused by name. MIG instances do not appear: the matrix stays one of physical GPUs.
 """
 
@@ -40,11 +42,11 @@ _AMD = re.compile(
     r'|\(Topology\) |^=+ .*\bbetween two GPUs =|\b(?i:(?:weight|hops) between two GPUs)|"num_hops"[ \t]*:|^gpu,bdf,',
     re.MULTILINE,
 )
-_GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
-_COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
+_GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|DD|CPU|NUMA|mlx|roce|bnxt|irdma))")
+_COLUMN = re.compile(r"(?:GPU|NIC|DD)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))
 """Cells of `nvidia-smi topo -p2p` for each pair of GPUs: whether peers may read, write, ... each other."""
-_NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*(?:(?:->|[(#=]).*)?$")
+_NIC_NAME = re.compile(r"((?:NIC|DD)\d+)\s*:\s*(\S+)\s*(?:(?:->|[(#=]|data-direct).*)?$")
 Rows = dict[str, list[str]]
 
 _MOST_MATRICES = 8
@@ -68,6 +70,10 @@ def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
     _check(columns, rows)
     names = _nic_names(text[end:])
     nics = [(at, nic, _device(nic, names)) for at, nic in enumerate(columns) if not nic.startswith("GPU")]
+    direct = {name: at for at, nic, name in nics if nic.startswith("DD")}
+    nics = [(direct.get(name, at), nic, name) for at, nic, name in nics if not nic.startswith("DD")]
+    if None in direct or not direct.keys() <= {name for _, _, name in nics}:
+        raise UnreadableError("the NIC legend has no NIC for a column of Data Direct: cut short")
     gpus = [(int(gpu[3:]), rows[gpu]) for gpu in columns if gpu.startswith("GPU")]
     return [GpuNicPath(gpu, nic, name, row[at]) for gpu, row in gpus for at, nic, name in nics]
 
@@ -214,14 +220,15 @@ def _nic_names(legend: Sequence[str]) -> dict[str, str] | None:
             names[found[1]] = found[2]
         elif entry.strip():
             break
-    if names and len(set(names.values())) != len(names):
+    plain = [name for nic, name in (names or {}).items() if nic.startswith("NIC")]
+    if len(set(plain)) != len(plain):
         raise UnreadableError("the NIC legend gives two NICs one name: cut short")
     return names
 
 
 def _device(nic: str, names: dict[str, str] | None) -> str | None:
     """The RDMA device behind a column."""
-    if not nic.startswith("NIC"):
+    if not nic.startswith(("NIC", "DD")):
         return nic
     if names is None:
         return None

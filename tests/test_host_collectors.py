@@ -68,6 +68,39 @@ def test_the_matrix_is_found_behind_lines_that_speak_of_gpus() -> None:
     assert read("gpu_nic_topology", listing + MATRIX) == read("gpu_nic_topology", MATRIX)
 
 
+DIRECT = """\tGPU0\tGPU1\tNIC0\tNIC1\tDD0\tDD1\tCPU Affinity
+GPU0\t X \tNV18\tNODE\tSYS\tPXB\tSYS\t0-71
+GPU1\tNV18\t X \tSYS\tNODE\tSYS\tPXB\t72-143
+NIC0\tNODE\tSYS\t X \tSYS\tNODE\tSYS
+NIC1\tSYS\tNODE\tSYS\t X \tSYS\tNODE
+DD0\tPXB\tSYS\tNODE\tSYS\t X \tSYS
+DD1\tSYS\tPXB\tSYS\tNODE\tSYS\t X
+
+NIC Legend:
+
+  NIC0: roce_vf_r0
+  NIC1: roce_vf_r1
+  DD0: roce_vf_r0 data-direct function
+  DD1: roce_vf_r1 data-direct function
+"""
+
+
+def test_a_function_of_data_direct_is_no_nic_and_its_levels_are_those_of_its_nic() -> None:
+    assert read("gpu_nic_topology", DIRECT) == tuple(
+        GpuNicPath(gpu, f"NIC{nic}", f"roce_vf_r{nic}", "PXB" if gpu == nic else "SYS")
+        for gpu in range(2)
+        for nic in range(2)
+    )
+
+
+@pytest.mark.parametrize(
+    "answer", [DIRECT.partition("NIC Legend")[0], DIRECT.replace("DD1: roce_vf_r1", "DD1: roce_vf_r2")]
+)
+def test_a_function_of_data_direct_without_its_nic_is_refused(answer: str) -> None:
+    with pytest.raises(UnreadableError, match="no NIC for a column of Data Direct"):
+        read("gpu_nic_topology", answer)
+
+
 def test_a_second_matrix_and_lines_behind_the_legend_are_not_read() -> None:
     facts = read("gpu_nic_topology", MATRIX + LEGEND + "ulimit soft: 1024\n  NIC0: mlx5_7\n\n" + MATRIX)
     assert facts == (GpuNicPath(0, "NIC0", "mlx5_0", "PIX"), GpuNicPath(1, "NIC0", "mlx5_0", "SYS"))

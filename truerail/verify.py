@@ -15,7 +15,7 @@ a move changes one link, and here each makes a planned one (`benchmarks/accuracy
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
@@ -59,6 +59,7 @@ class Proof:
     causes: Sequence[Cause]
     links: Links
     plan: Plan
+    _known: dict[str, set[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def broken(self) -> dict[str, str]:
@@ -116,6 +117,8 @@ class Proof:
 
     def _before(self, cause: Cause) -> set[str]:
         """The keys of all causes that must be repaired before this one. Raises _BrokenError for one that is none."""
+        if cause.key in self._known:
+            return self._known[cause.key]
         found: set[str] = set()
         left = [cause]
         while left:
@@ -124,6 +127,7 @@ class Proof:
                 raise _BrokenError(f"it waits for {unknown[0]}, which is no cause of the report")
             found |= after
             left += [self._by_key[key] for key in sorted(after)]
+        self._known[cause.key] = found
         return found
 
     def _sequence(self, keys: Collection[str]) -> list[Cause]:
@@ -151,7 +155,7 @@ class Proof:
         """Replays one order after all that it waits for. Raises _BrokenError."""
         before = self._before(cause)
         self._alone(cause, before)
-        changed = list(map(_names, self._sequence(before)))
+        changed = list(filter(None, map(_names, self._sequence(before))))
         links = self._after(before) if before else self.links
         ends = {port for move in cause.moves for port in (move.source, move.target, _renamed(move.cable, changed))}
         links = {port: links[port] for port in ends & links.keys()}
@@ -186,14 +190,15 @@ class Proof:
 
     def _alone(self, cause: Cause, before: set[str]) -> None:
         """No other order moves these cables or takes these ports, and no name changes meanwhile."""
-        for move, times in Counter(move.cable for move in cause.moves).items():
+        for cable, times in Counter(move.cable for move in cause.moves).items():
             if times > 1:
-                raise _BrokenError(f"the cable of {move} moves {times} times")
+                raise _BrokenError(f"the cable of {cable} moves {times} times")
         for move in cause.moves:
             for other in (*self._moved[move.cable], *self._targets[move.target]):
+                if other is cause:
+                    continue
                 ordered = other.key in before or cause.key in self._before(other)
-                bundle = CauseKind.BUNDLE_SWAP in (other.kind, cause.kind)
-                if other is not cause and not (ordered and bundle):
+                if not ordered or CauseKind.BUNDLE_SWAP not in (other.kind, cause.kind):
                     raise _BrokenError(f"{other.id} moves the cable of {move.cable} or takes {move.target} as well")
         ends = {port.device for move in cause.moves for port in (move.source, move.target)}
         for name in sorted(ends & self._changing.keys()):

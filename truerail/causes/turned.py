@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 
 
@@ -61,7 +61,7 @@ def _walks(wiring: Wiring, far: Mapping[int, int], kept: Collection[int]) -> tup
     return int(np.count_nonzero((found < 0) | (device(found) != device(to)))), int(np.isin(wiring.index.b, stay).sum())
 
 
-def _with(index: PlanIndex, turn: Codes) -> PlanIndex:
+def _with(index: PlanIndex, turn: Mask) -> PlanIndex:
     if not turn.any():
         return index
     cables = tuple(
