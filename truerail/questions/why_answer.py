@@ -88,7 +88,7 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     if answer.path and options.details:
         yield heading("Cable")
         yield from path_block(answer.path)
-    yield from section(answer.trace, lambda step: Text(f"  {step}"), "", "Steps", most=None)
+    yield from section(answer.trace, lambda step: Text(f"  {sentence(step)}"), "", "Steps", most=None)
     if answer.finding is None:
         return
     if options.details:
