@@ -36,7 +36,7 @@ def explain_lasting(
     gone, shown, found = kept, causes, tuple(findings)
     while gone:
         held = {one.id: _held(one, before.last(key)) for key, own in gone.items() for one in own}
-        found = tuple({**present, **held}.values())
+        found = tuple({**held, **present}.values())
         shown = explain(round, found, work)
         lasts = {key: _lasts(key, own, (causes, shown), present, unclear, before) for key, own in gone.items()}
         kept = {key: own for key, own in kept.items() if lasts.get(key) is not False}

@@ -147,7 +147,8 @@ class Stage:
         widest = max(standing, key=lambda one: len(one.cause.cables), default=None)
         if widest:
             subjects = ", ".join(widest.cause.subjects[:2])
-            yield "the largest cause", f"{widest.kind} of {subjects}, listed first beside the map"
+            of = f" of {subjects}" if subjects else ""
+            yield "the largest cause", f"{widest.kind}{of}, listed first beside the map"
         port = next((one.cause.cables[0] for one in standing if one.kind is CauseKind.CABLE_SWAP), None)
         if port:
             place = "hosts" if self._fabric.living.world.is_host(port.device) else "switches"

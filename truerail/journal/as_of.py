@@ -17,7 +17,7 @@ from truerail.journal.bodies import cause_extras
 from truerail.journal.kept_rows import cause_of, finding_of
 from truerail.journal.row_values import cause_record, finding_record
 from truerail.journal.salvage import Salvage
-from truerail.model.finding import Severity
+from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState
 from truerail.model.life import Life, LifeState
 
@@ -150,7 +150,7 @@ def _endings(events: Any, of: Any, at: datetime) -> Any:
 def _finding(row: Row[Any], at: datetime) -> KeptFinding:
     record, finding = finding_record(row, None), finding_of(row)
     if row.was_present is not None:
-        words = {"summary": row.was_summary or finding.summary, "action": row.was_action or finding.action}
+        words = _words(row, finding)
         severity = row.was_severity or finding.severity
         finding = replace(finding, severity=Severity(severity), **words)
         record = replace(record, severity=severity, **words)
@@ -160,10 +160,15 @@ def _finding(row: Row[Any], at: datetime) -> KeptFinding:
 def _cause(row: Row[Any], at: datetime) -> KeptCause:
     record, cause = cause_record(row, None), cause_of(row)
     if row.was_present is not None:
-        words = {"summary": row.was_summary or cause.summary, "action": row.was_action or cause.action}
-        more = cause_extras(row.was_body) if row.was_body is not None else {}
+        words = _words(row, cause)
+        more: dict[str, Any] = cause_extras(row.was_body) if row.was_body is not None else {}
         cause, record = replace(cause, **more, **words), replace(record, **words)
     return KeptCause(replace(record, life=_life(record.life, row, at)), cause, row.body is not None, _present(row))
+
+
+def _words(row: Row[Any], now: Finding | Cause) -> dict[str, Any]:
+    """What was said then; texts that the journal has dropped are those of now."""
+    return {"summary": row.was_summary or now.summary, "action": row.was_action or now.action}
 
 
 def _present(row: Row[Any]) -> bool:

@@ -73,9 +73,8 @@ class Lives:
         self._causes.restore(((_resumed(row, at), row.cause) for row in memory.causes), memory.past_causes, at)
         self._links.restore(memory.links)
         self._jobs.restore(memory.jobs, at)
-        self._unseen |= {
-            row.life.id for row in (*memory.findings, *memory.causes) if row.life.state is LifeState.UNSEEN
-        }
+        lives = [*(row.life for row in memory.findings), *(row.life for row in memory.causes)]
+        self._unseen |= {life.id for life in lives if life.state is LifeState.UNSEEN}
         for row in memory.causes:
             self._explained.setdefault(row.life.id, set()).update(row.cause.explains)
 

@@ -115,7 +115,11 @@ def _cause(row: CauseRow) -> Row:
 
 
 def _write_events(connection: Connection, changes: Changes) -> None:
-    _write_texts(connection, (event.summary for event in (*changes.events, *changes.cause_events)), changes.at)
+    _write_texts(
+        connection,
+        (*(one.summary for one in changes.events), *(one.summary for one in changes.cause_events)),
+        changes.at,
+    )
     if changes.events:
         connection.execute(tables.finding_events.insert(), [_finding_event(event) for event in changes.events])
     if changes.cause_events:

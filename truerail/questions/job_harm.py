@@ -59,9 +59,9 @@ def runs_of(
     ]
     for number, (run, job, hosts) in enumerate(zip(runs, jobs, codes, strict=True)):
         if run.ended is None:
-            above = climbs(standing, standing.below.of_all(hosts.tolist())) and unclear
-            words = ", ".join(filter(None, (doubts.about(job.hosts), above and f"of unknown effect on it: {above}")))
-            runs[number] = replace(run, unevaluated=words)
+            climbing = climbs(standing, standing.below.of_all(hosts.tolist()))
+            above = f"of unknown effect on it: {unclear}" if unclear and climbing else ""
+            runs[number] = replace(run, unevaluated=", ".join(filter(None, (doubts.about(job.hosts), above))))
     return [_with(run, beside.get(f"{job.source}/{job.key}", ())) for run, job in zip(runs, jobs, strict=True)]
 
 

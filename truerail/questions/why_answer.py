@@ -83,12 +83,12 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     for alternative in answer.alternatives:
         yield hanging("or", Text(sentence(alternative)), indent=4)
     yield from section(answer.ruled_out, _ruled_out, "", "Ruled out", most=None)
-    yield from section([*filter(None, [_numbers(answer)])], lambda one: one, "", "Measured", most=None)
+    yield from section(_numbers(answer), lambda words: hanging("", Text(words, style=QUIET)), "", "Measured", most=None)
     yield from section(answer.evidence, _evidence, "", "Evidence", most=None)
     if answer.path and options.details:
         yield heading("Cable")
         yield from path_block(answer.path)
-    yield from section(answer.trace, lambda step: Text(f"  {step}"), "", "Steps", most=None)
+    yield from section(answer.trace, lambda step: Text(f"  {sentence(step)}"), "", "Steps", most=None)
     if answer.finding is None:
         return
     if options.details:
@@ -151,12 +151,12 @@ def _worded(line: EvidenceLine) -> Iterator[tuple[str, object]]:
         yield (counter if priority is None else f"{counter}:{priority}"), f"{value:,}"
 
 
-def _numbers(answer: Why) -> RenderableType | None:
-    """The numbers of a finding, as its rule computed them."""
+def _numbers(answer: Why) -> list[str]:
+    """The numbers of a finding, as its rule computed them, in one line."""
     numbers = ((key, value) for key, value in answer.detail.items() if not isinstance(value, bool))
     plain = {key: value for key, value in numbers if isinstance(value, int | float | str)}
     words = ", ".join(f"{name(key.replace('_', ' '))} {sentence(_shown(value))}" for key, value in plain.items())
-    return hanging("", Text(words, style=QUIET)) if words else None
+    return [words] if words else []
 
 
 def _shown(value: object) -> str:
