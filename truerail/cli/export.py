@@ -72,7 +72,7 @@ def history(
 ) -> None:
     """Write a fabric's history as Parquet files: from a service's history store, its journal, or a capture."""
     from truerail.cli import terminal_output
-    from truerail.errors import HistoryStoreError, JournalUnavailableError, MissingExtraError, QueryError
+    from truerail.errors import HistoryStoreError, JournalUnavailableError, QueryError
     from truerail.history.arrow_tables import arrow
     from truerail.history.store_folder import StoreFolder
     from truerail.questions.moments import moment
@@ -87,7 +87,7 @@ def history(
             _service(config, folder, begin)
         elif capture is not None:
             _capture(capture, plan, folder)
-    except (HistoryStoreError, JournalUnavailableError, MissingExtraError, QueryError) as error:
+    except (HistoryStoreError, JournalUnavailableError, QueryError) as error:
         raise CommandError(str(error)) from error
     except OSError as error:
         raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error

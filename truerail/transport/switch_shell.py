@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import asyncssh
 
 from truerail.errors import TransportError
+from truerail.extras import needs
 from truerail.model.names import printable
 from truerail.model.platforms import TABLE
 from truerail.transport.framing import Limits
@@ -129,6 +130,7 @@ class Shell:
         if name is None:
             shown = self._platform or "?"
             raise TransportError(f"{where}: exec channels are refused, and no shell of platform {shown} is known")
+        needs("switches", "the shell of a switch")
         terminal = self._terminal = _Terminal(self._limits.answer_bytes)
         try:
             async with asyncio.timeout(self._hop.seconds):

@@ -1,8 +1,8 @@
-"""The files of a cabling pack: rack sheets (what is in each rack, which cables end there), port maps, label sheets."""
+"""Rack sheets (what is in each rack, which cables end there), port maps (each switch, port by port), label sheets."""
 
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -12,11 +12,9 @@ from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from truerail.errors import MissingExtraError
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import natural_key
-from truerail.outputs.pack.bill import render_bill
-from truerail.outputs.pack.cable_labels import Label, labels_of, place_of, without_domain
+from truerail.outputs.pack.cable_labels import Label, place_of
 from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, Column, Document, put, put_name
 from truerail.outputs.pack.qr import QUIET, Code
 from truerail.outputs.report_words import count
@@ -191,33 +189,3 @@ def _draw(canvas: Any, label: Label, image: Any, x: float, y: float, grid: Grid)
     put(canvas, label.there.name, (left, y + height * 0.295), room, size * 0.86, PLAIN)
     put(canvas, label.far_place, (left, y + height * 0.195), room, size * 0.72, PLAIN)
     put(canvas, label.about, (left, y + height * 0.09), room, size * 0.72, PLAIN)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# The files of a cabling pack.
-
-
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """How a pack is made. `base_url` is the address of the service's page, empty where there is none; `paper` is `a4`
-    or `letter`.
-    """
-
-    base_url: str = ""
-    paper: str = "a4"
-
-
-def make_pack(plan: Plan, pack: Pack) -> Iterator[tuple[str, bytes]]:
-    """Each file's name and content, one after the other. Raises MissingExtraError without the packages of the extra
-    `pack`, QueryError for an address that no label may have.
-    """
-    labels = labels_of(plan, pack.base_url)
-    try:
-        from truerail.outputs.pack.sheets import render_labels, render_ports, render_racks
-    except ImportError as error:
-        raise MissingExtraError("pack", "a cabling pack") from error
-    yield "labels.pdf", render_labels(labels, pack.paper)
-    short = without_domain(plan)
-    yield "racks.pdf", render_racks(short, pack.paper)
-    yield "ports.pdf", render_ports(short, pack.paper)
-    yield "bill.csv", render_bill(plan).encode()

@@ -5,17 +5,11 @@ machine announces is separate from its identity: swapping two hostnames changes 
 The world starts as planned; faults and noise change it sparingly.
 """
 
-from typing import TYPE_CHECKING
-
-from truerail.model import Port
-from truerail.simulator.behaviours import identities
-
-if TYPE_CHECKING:
-    from truerail.simulator.fabric.world import World
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from truerail.model import Role
+from truerail.model import Port, Role
+from truerail.simulator.behaviours import identities
 from truerail.simulator.behaviours.chosen import NONE, Behaviours
 from truerail.simulator.fabric.builder import Fabric
 from truerail.simulator.fabric.servers import Model, NicName
