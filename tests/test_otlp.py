@@ -25,7 +25,7 @@ from truerail.extras import require
 from truerail.model.target import Secret
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.declared import CATALOGUE
-from truerail.service import otlp_metrics
+from truerail.service import otlp_points
 from truerail.service.notify.fault_news import news_of
 from truerail.service.notify.otlp_logs import OtlpLogChannel
 from truerail.service.notify_settings import Otlp
@@ -129,7 +129,7 @@ def test_settings_choose_metrics() -> None:
 
 
 def test_a_large_export_is_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(otlp_metrics, "PORTION", 100)
+    monkeypatch.setattr(otlp_points, "PORTION", 100)
     shown = publication()
     with posts() as receiver:
         requests = exported(receiver, otlp(receiver, only=EVERYTHING), shown)

@@ -13,6 +13,7 @@ import pytest
 from tests.patience import ENOUGH, soon, waited
 from tests.sshd import Sshd, closing_after_banner, odd_server, resetting, silent, sshd, stuck_after_banner
 from truerail.errors import TransportError, UndeclaredCommandError
+from truerail.extras import EXTRAS
 from truerail.model import Secret, SshAccess, Target
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.protocol import Answer
@@ -238,4 +239,15 @@ def test_a_platform_whose_shell_nobody_knows_is_reported(tmp_path: Path) -> None
                 await switches.close()
 
     with pytest.raises(TransportError, match="exec channels are refused, and no shell of platform sonic is known"):
+        asyncio.run(run())
+
+
+def test_without_netmiko_a_shell_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXTRAS, "switches", ("no_such_module",))
+
+    async def run() -> None:
+        async with eos(tmp_path, []) as target:
+            await asking(target, [SHOW])
+
+    with pytest.raises(TransportError, match=r"pip install 'truerail\[switches\]'"):
         asyncio.run(run())

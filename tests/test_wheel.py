@@ -154,17 +154,12 @@ def test_without_extras_a_fabric_is_checked_and_the_rest_names_its_extra(core: P
     ):
         run(core / "truerail", *words, code=code, cwd=tmp_path)
     (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\n")
-    (tmp_path / "inventory.yaml").write_text(
-        "devices:\n"
-        "  - {name: leaf, role: leaf, platform: eos, address: 127.0.0.1, port: 1, user: u, known_hosts: none}\n"
-    )
     for words, extra in (
         (("serve", "--config", "truerail.yaml"), "serve"),
         (("query", "SELECT 1", "--store", "fabric"), "history"),
         (("mcp",), "mcp"),
         (("plan", "pack", "fabric/plan.csv", "--output", "pack"), "pack"),
         (("demo", "--distributed"), "bus"),
-        (("capture", "--inventory", "inventory.yaml", "--out", "round"), "switches"),
     ):
         assert f"pip install 'truerail[{extra}]'" in refused(core / "truerail", *words, cwd=tmp_path), words
 

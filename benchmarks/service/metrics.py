@@ -35,7 +35,8 @@ from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
 from truerail.outputs.metrics.plan_rows import REST
 from truerail.rounds import evaluate
-from truerail.service.otlp_metrics import is_wanted, portions
+from truerail.service.otlp_metrics import is_wanted
+from truerail.service.otlp_points import portions
 from truerail.simulator import Noise, Shape, Simulation, simulate
 from truerail.simulator.simulation import TAKEN_AT
 

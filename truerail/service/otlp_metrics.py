@@ -2,94 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from fnmatch import fnmatchcase
-from itertools import islice
-
-from opentelemetry.sdk.metrics.export import (
-    AggregationTemporality,
-    Gauge,
-    Metric,
-    MetricsData,
-    NumberDataPoint,
-    ResourceMetrics,
-    ScopeMetrics,
-    Sum,
-)
-from prometheus_client import Metric as Family
 
 from truerail.analysis.published import Published
 from truerail.errors import SecretMissingError
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.declaring import Declared, Kind
-from truerail.outputs.metrics.metric_series import Series, clean
-from truerail.outputs.metrics.scrape_values import declaration_of
+from truerail.outputs.metrics.declaring import Declared
 from truerail.service.logs import logger
 from truerail.service.notify_settings import Otlp
-from truerail.service.otlp_session import exporter_options, resource_of, scope
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Metrics as data of OpenTelemetry's SDK, in portions: an export of a large fabric is never in memory as a whole.
-
-PORTION = 10_000
-"""Points of one request: about 1 MB before compression. Collectors take 4 to 20 MiB by default."""
-_UNITS = {
-    "seconds": "s",
-    "bytes/s": "By/s",
-    "ratio": "1",
-    "0..1": "1",
-    "0 or 1": "1",
-    "1": "1",
-    "number": "1",
-    "state": "1",
-}
-"""By our words, in UCUM (https://ucum.org/ucum); others are annotations, `{GPUs}`."""
-Labels = Mapping[str, str]
-_Row = tuple[Declared, Labels, float]
-
-
-def portions(series: Iterable[Series | Family], fabric: str, began: int, now: int) -> Iterator[tuple[MetricsData, int]]:
-    """The data of each request and its number of points. `began` and `now` are nanoseconds since 1970."""
-    rows = (row for one in series for row in (_rows(one) if isinstance(one, Series) else _samples(one)))
-    while portion := list(islice(rows, PORTION)):
-        yield _data(portion, fabric, began, now), len(portion)
-
-
-def _rows(series: Series) -> Iterator[_Row]:
-    """The points of many rows. An empty label is left out, as in the text."""
-    columns = {**series.rows.labels, **series.labels}
-    names, fabric = tuple(columns), clean(series.rows.fabric)
-    for values, value in zip(zip(*columns.values(), strict=True), series.values, strict=True):
-        labels = {name: clean(text) for name, text in zip(names, values, strict=True) if text}
-        yield series.metric, {"fabric": fabric, **labels}, float(value)
-
-
-def _samples(family: Family) -> Iterator[_Row]:
-    metric = declaration_of(family)
-    for sample in family.samples:
-        yield metric, sample.labels, float(sample.value)
-
-
-def _data(rows: Iterable[_Row], fabric: str, began: int, now: int) -> MetricsData:
-    points: dict[str, tuple[Declared, list[NumberDataPoint]]] = {}
-    for metric, labels, value in rows:
-        start = began if metric.kind is Kind.COUNTER else 0
-        point = NumberDataPoint(dict(labels), start, now, value)
-        points.setdefault(metric.name, (metric, []))[1].append(point)
-    metrics = [_metric(metric, found) for metric, found in points.values()]
-    return MetricsData([ResourceMetrics(resource_of(fabric), [ScopeMetrics(scope(), metrics, "")], "")])
-
-
-def _metric(metric: Declared, points: list[NumberDataPoint]) -> Metric:
-    cumulative = AggregationTemporality.CUMULATIVE
-    data = Sum(points, cumulative, is_monotonic=True) if metric.kind is Kind.COUNTER else Gauge(points)
-    unit = _UNITS.get(metric.unit) or (f"{{{metric.unit}}}" if metric.unit else "")
-    return Metric(metric.name, metric.summary, unit, data)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Exports the metrics of the newest evaluation by OpenTelemetry, in a thread, at the configured interval.
+from truerail.service.otlp_session import exporter_options
 
 _OF_EACH = frozenset(("nic", "switch_port", "host", "switch"))
 """Labels of metrics with a series for each link, uplink, host or switch. At 12,500 hosts they are 99 % of all."""
@@ -182,6 +105,8 @@ class OtlpMetrics:
         """Why the newest evaluation could not be exported; empty if it was."""
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.sdk.metrics.export import MetricExportResult
+
+        from truerail.service.otlp_points import portions
 
         publication = self._publication
         if publication is None:

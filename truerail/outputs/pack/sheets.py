@@ -1,4 +1,4 @@
-"""The files of a cabling pack: rack sheets (what is in each rack, which cables end there), port maps, label sheets."""
+"""Rack sheets (what is in each rack, which cables end there), port maps (each switch, port by port), label sheets."""
 
 import io
 from collections import defaultdict
@@ -204,7 +204,3 @@ def _draw(canvas: Any, label: Label, image: Any, x: float, y: float, grid: Grid)
     put(canvas, label.there.name, (left, y + height * 0.295), room, size * 0.86, PLAIN)
     put(canvas, label.far_place, (left, y + height * 0.195), room, size * 0.72, PLAIN)
     put(canvas, label.about, (left, y + height * 0.09), room, size * 0.72, PLAIN)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# The files of a cabling pack.
