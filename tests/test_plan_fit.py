@@ -307,3 +307,18 @@ def test_a_cable_that_the_topology_gives_to_another_nic_is_not_moved() -> None:
     }
     assert not [cause for cause in found.causes if cause.moves]
     assert all("nvidia-smi topo -m" in one.to_confirm for one in found.causes if one.kind is CauseKind.CABLE_MOVE)
+
+
+def test_a_row_twice_or_of_no_device_is_in_no_order_beside_other_names() -> None:
+    """The second row of a cable is no other place on its leaf; nothing moves for a wrong row under another name."""
+    swapped = simulate(SMALL, [Fault(CauseKind.LEAF_SWAP, "labels")], seed=3)
+    uplinks = [cable for cable in swapped.plan.cables if cable.a.device in swapped.truth.causes[0].subjects]
+    for one in uplinks[:: max(1, len(uplinks) // draws(3, 100))]:
+        twice = replace(swapped.plan, cables=(*swapped.plan.cables, one))
+        assert not [cause for cause in evaluate(Round(twice, swapped.snapshot())).causes if cause.moves], one
+    renamed = simulate(replace(SMALL, rails=8), [Fault(CauseKind.GPU_NIC_ORDER, "model")], seed=1)
+    for at in range(0, 64, 64 // draws(4, 64)):
+        cables = list(renamed.plan.cables)
+        cables[at] = cables[at]._replace(b=Port("laef-9", "swp1"))
+        found = evaluate(Round(replace(renamed.plan, cables=tuple(cables)), renamed.snapshot()))
+        assert not [cause for cause in found.causes if cause.moves], at

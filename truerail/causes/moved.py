@@ -10,12 +10,12 @@ from truerail.analysis.cabling.paths import GpuRails
 from truerail.causes.candidate import CauseCandidate, names_of_devices
 from truerail.causes.cycles import Chain
 from truerail.causes.nic_names import Names, names_of
-from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, order_of
+from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, in_rails, order_of
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Mask
 from truerail.model.finding import Alternative, Move, Rename, cause_key
 from truerail.model.names import natural_key
 
@@ -86,11 +86,11 @@ def chain_drafts(
     cause.
     """
     orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
-    taken = np.bincount(s.taken_for, minlength=1)
+    unknown = _of_other_nics(s, wiring.gpu_rails)
     for chain in found:
         draft = _chain_draft(s, chain, before)
         rows = list(chain.rows)
-        if (taken[s.taken_for[rows]] > 1).any():
+        if unknown[rows].any():
             yield rows, _of_unknown_nics(s, rows, draft)
             continue
         residents = s.resident()[rows].tolist()
@@ -260,6 +260,16 @@ def _path_draft(
         to_confirm=to_confirm,
     )
     return _spare(draft) if s.index.plan.inferred else draft
+
+
+def _of_other_nics(s: ObservedLinks, gpus: GpuRails) -> Mask:
+    """Sightings of cables that a topology gives to another NIC than their names: two are taken for one; or it has the
+    rail of a cable about which the plan contradicts itself.
+    """
+    twice = np.bincount(s.taken_for, minlength=1)[s.taken_for] > 1
+    own, near = s.index.a_device[s.taken_for], gpus.near[s.index.a[s.cable]]
+    doubted = np.isin(own, s.index.a_device[s.index.contradicted]) & s.index.from_host[s.taken_for]
+    return np.asarray(twice | (doubted & (near != 0) & ~in_rails(near, s.index.rail[s.taken_for])), dtype=bool)
 
 
 def _of_unknown_nics(s: ObservedLinks, rows: Sequence[int], draft: CauseCandidate) -> CauseCandidate:

@@ -43,8 +43,8 @@ def witnessed_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     rail = s.index.rail
     near, name, resident = gpus.near[s.index.a[s.cable]], rail[s.taken_for], s.resident()
     place = np.where(resident >= 0, rail[resident], NONE)
-    strange = s.index.from_host[s.taken_for] & (name >= 0) & (near != 0) & ~_in(near, name)
-    by_slot, by_name = strange & _in(near, place), strange & (place == name)
+    strange = s.index.from_host[s.taken_for] & (name >= 0) & (near != 0) & ~in_rails(near, name)
+    by_slot, by_name = strange & in_rails(near, place), strange & (place == name)
     owner, size = s.index.a_device[s.taken_for], len(s.index.devices.names)
     votes = np.bincount(owner[by_slot], minlength=size) - np.bincount(owner[by_name], minlength=size)
     rows = np.flatnonzero(strange & (votes[owner] > 0))
@@ -104,7 +104,7 @@ def likely_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     ]
 
 
-def _in(bits: Codes, rail: Codes) -> Mask:
+def in_rails(bits: Codes, rail: Codes) -> Mask:
     """Whether each rail is in its bit set; -1 is in none."""
     return np.asarray((rail >= 0) & (bits >> np.maximum(rail, 0) & 1 == 1), dtype=bool)
 

@@ -42,7 +42,8 @@ class Slots:
         packed = index.a_device * self._width + self.of
         self._order = np.argsort(packed, kind="stable")
         self._packed = packed[self._order]
-        twice = np.flatnonzero(self._packed[1:] == self._packed[:-1])
+        same = index.a[self._order[1:]] == index.a[self._order[:-1]]  # a row twice
+        twice = np.flatnonzero((self._packed[1:] == self._packed[:-1]) & ~same)
         if len(twice):  # several NICs of one rail and plane: the name decides
             self._by_name_too(index, np.unique(self._order[np.concatenate([twice, twice + 1])]))
 
@@ -174,7 +175,10 @@ class ObservedLinks:
         self.place[rows] = self.stands[rows] = self.index.b[self.taken_for[rows]]
 
     def retake(self, rows: Codes, cables: Codes) -> Mask:
-        """Identifies these sightings as other cables. Returns which became right."""
+        """Identifies these sightings as other cables. Returns which became right. Where the plan contradicts itself
+        about one, its place is unknown: nothing more is said of it.
+        """
         before = self.wrong
         self.taken_for[rows] = cables
+        self.settle(self.cable[rows[self.index.contradicted[cables]]])
         return before & ~self.wrong

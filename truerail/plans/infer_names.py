@@ -5,7 +5,6 @@ Sites number leaves by rail, by pod, or both: `leaf-0` to `leaf-7`, then `leaf-8
 that holds for most leaves, it gives the leaf of each rail of a pod, also where few hosts vote.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ from itertools import pairwise
 from typing import TypeVar
 
 from truerail.analysis.cabling.ib_names import canonical_guid
+from truerail.analysis.cabling.spellings import numbers_alone
 
 Row = tuple[str, int]
 """Pod and plane."""
 Cell = tuple[Row, int]
 """Row and rail."""
 
-_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _REGULAR = 0.75
 """Share of the leaves that must follow a rule of numbers."""
 _MOST_RAILS = 64
@@ -52,7 +51,7 @@ class LeafNames:
     """The leaf of each cell by the names. `likely` has the leaf that most hosts of a cell are on."""
 
     def __init__(self, likely: Mapping[Cell, str], leaves: Sequence[str]) -> None:
-        numbers = {leaf: _numbers(leaf) for leaf in leaves if not canonical_guid(leaf)}
+        numbers = {leaf: numbers_alone(leaf) for leaf in leaves if not canonical_guid(leaf)}
         usual = mode([len(found) for found in numbers.values()]) or 0
         self._numbers = {leaf: found for leaf, found in numbers.items() if len(found) == usual}
         values = {cell: self._numbers[leaf] for cell, leaf in likely.items() if leaf in self._numbers}
@@ -72,10 +71,6 @@ class LeafNames:
         wanted = tuple(found.at(cell) for found in self._fields.values())
         leaves = self._by_number.get(wanted, []) if self._fields and None not in wanted else []  # type: ignore[arg-type] # without None
         return leaves[0] if len(leaves) == 1 else None
-
-
-def _numbers(name: str) -> tuple[int, ...]:
-    return tuple(int(text) for text in _NUMBER.findall(name))
 
 
 def _fitted(values: Mapping[Cell, int]) -> _Field | None:

@@ -47,9 +47,9 @@ def words(name: str) -> Words:
     return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
-def sort_of(name: str) -> Words:
+def sort_of(name: str) -> str:
     """A device's name without its numbers, by which devices of one sort are alike."""
-    return tuple(word for word in words(name) if isinstance(word, str))
+    return " ".join(word for word in words(name) if isinstance(word, str))
 
 
 def last_words(name: str) -> Iterator[Words]:
@@ -58,9 +58,9 @@ def last_words(name: str) -> Iterator[Words]:
     yield from (parts[at:] for at in range(len(parts) - 1) if isinstance(parts[at], str))
 
 
-def numbers_alone(name: str) -> Iterator[Words]:
-    """The numbers of a name."""
-    yield tuple(part for part in words(name) if isinstance(part, int))
+def numbers_alone(name: str) -> tuple[int, ...]:
+    """The numbers of a device's name."""
+    return tuple(part for part in words(name) if isinstance(part, int))
 
 
 def in_order(names: Iterable[str]) -> list[str]:
