@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from tests.live_site import Run, runner
-from truerail.agent.agent_commands import command_id
+from truerail.agent.agent_commands import command_id, name_token
 from truerail.agent.bus_connection import Address
 from truerail.agent.bus_connection import BusError as AgentBusError
 from truerail.agent.command_jobs import Result
-from truerail.agent.outgoing import Answers, name_token
+from truerail.agent.outgoing import Answers
 from truerail.agent.sysfs_reader import LOOK_UP_SECONDS, SysfsReader, reader_of
 from truerail.errors import BusMessageError, BusSchemaError
 from truerail.link.codec import inflated, opened

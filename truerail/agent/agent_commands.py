@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import pkgutil
+import re
 from hashlib import blake2b
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_OTHER = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
 
 
 class Question:
@@ -42,3 +46,11 @@ def declared() -> Declared:
 def command_id(command: str) -> str:
     """A command as messages name it: 16 hexadecimal digits."""
     return blake2b(command.encode(), digest_size=8).hexdigest()
+
+
+def name_token(text: str) -> str:
+    """A name as one part of a subject: itself where it can be, else what is readable of it and eight hex digits."""
+    if _PLAIN.fullmatch(text):
+        return text
+    readable = _OTHER.sub("-", text).strip("-")[:48] or "x"
+    return readable + "-" + blake2b(text.encode(), digest_size=4).hexdigest()

@@ -11,11 +11,11 @@ import sys
 import time
 from collections.abc import Callable
 
-from .agent_commands import Declared, Question
+from .agent_commands import Declared, Question, name_token
 from .bus_connection import Address, Connection
 from .command_jobs import Job, Result
 from .neighbor_watch import NeighborWatch
-from .outgoing import Answers, name_token
+from .outgoing import Answers
 from .sysfs_reader import SysfsReader, reader_of
 
 AT_ONCE = 2

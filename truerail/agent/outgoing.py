@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import zlib
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -20,16 +19,6 @@ from .command_jobs import Result
 SCHEMA = 2
 _PART_BYTES = 512 << 10
 """A message with more is sent in parts: the least that a bus takes by default is 1 MiB."""
-_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_OTHER = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
-
-
-def name_token(text: str) -> str:
-    """A name as one part of a subject: itself where it can be, else what is readable of it and eight hex digits."""
-    if _PLAIN.fullmatch(text):
-        return text
-    readable = _OTHER.sub("-", text).strip("-")[:48] or "x"
-    return readable + "-" + blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 class Answer:
