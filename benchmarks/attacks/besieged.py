@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks.attacks.mutations import DEEP, mutation
 from truerail.cli import demo_live
 from truerail.errors import ConnectError
 from truerail.model import Target
 from truerail.model.steady import SteadyClock
-from truerail.roles import judge as judging
+from truerail.roles import judge as judge_role
 from truerail.roles import service
 from truerail.roles.post import Post
 from truerail.service.plans import PlanInForce
@@ -47,7 +48,7 @@ class Besieged:
     then for each good device when it was last read, and the longest time that it was not.
     """
 
-    def __init__(self, fabric: LivingFabric, state: memoryview) -> None:
+    def __init__(self, fabric: LivingFabric, state: Any) -> None:
         names = [target.name for target in fabric.targets]
         hosts = [name for name in names if fabric.living.world.is_host(name)]
         self._bad = dict(zip([*hosts[-len(KINDS) :], names[-1]], [*KINDS, "mutations"], strict=True))
@@ -83,16 +84,16 @@ def main(folder: Path, state: Path, hosts: int) -> None:
     size = 8 * (1 + 2 * len(fabric.targets))
     state.write_bytes(bytes(size))
     with state.open("r+b") as file:
-        shared = memoryview(mmap.mmap(file.fileno(), size)).cast("d")
+        shared: Any = memoryview(mmap.mmap(file.fileno(), size)).cast("d")
     url = state.with_suffix(".url")
     settings = demo_live.demo_settings(folder, "127.0.0.1", 0)
 
     def wall() -> float:
-        return time.time() + shared[0]
+        return time.time() + float(shared[0])
 
-    judging.Watch = partial(  # type: ignore[misc, assignment]  # with clocks that are set
-        judging.Watch, clock=lambda: datetime.fromtimestamp(wall(), UTC), steady=SteadyClock(wall)
-    )
+    clocks = {"clock": lambda: datetime.fromtimestamp(wall(), UTC), "steady": SteadyClock(wall)}
+    judging: Any = judge_role
+    judging.Watch = partial(judging.Watch, **clocks)  # with clocks that are set
 
     async def judge(post: Post) -> None:
         playing = asyncio.create_task(fabric.director.play())

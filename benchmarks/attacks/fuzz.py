@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from benchmarks.attacks.mutations import mutated
 from collector import collectors
@@ -26,8 +27,9 @@ _EXAMPLES = 30
 
 def main(kept: Path, slices: int) -> None:
     """Prints the counts after each slice."""
-    found = json.loads(kept.read_text()) if kept.exists() else {"slices": 0, "counts": {}, "longest": 0.0, "faults": {}}
-    counts = Counter(found["counts"])
+    found: dict[str, Any] = {"slices": 0, "counts": {}, "longest": 0.0, "faults": {}}
+    found |= json.loads(kept.read_text()) if kept.exists() else {}
+    counts = Counter[str](found["counts"])
     for number in range(found["slices"], found["slices"] + slices):
         for name in sorted(collectors()):
             drawn = random.Random(f"{name}/{number}")  # noqa: S311 - reproducible, and no secret
