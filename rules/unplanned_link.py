@@ -44,7 +44,7 @@ _GUIDS_OF_A_SWITCH = 0x40
 """A switch has the GUIDs up to the next multiple; its aggregation node has its GUID + 8 or + 16 (recorded listings)."""
 
 
-@rule("CAB009", severity=Severity.INFO, needs=[Neighbor], first="diff --plan")
+@rule("CAB009", severity=Severity.INFO, needs=[Neighbor], first="diff --planned")
 def unplanned_link(round: Round) -> Iterator[Finding]:
     """Ports without a planned cable that are wired to something."""
     wiring = round.cabling

@@ -35,7 +35,7 @@ PARSED_ONLY = {
 }
 """Commands that no page can have run here, and why."""
 QUESTIONS = frozenset(question.name for question in questions() if question.text)
-ELSEWHERE = frozenset(("--from", "--capture", "--inventory"))
+ELSEWHERE = frozenset(("--from", "--inventory"))
 ADDRESSES = ("http://127.0.0.1:8080", "https://truerail.example.net")
 """Where the service is, for readers."""
 FAILED = (2, 3)

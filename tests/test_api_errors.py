@@ -12,7 +12,7 @@ READS = (
     "fabric", "map", "devices", "devices/gpu-001", "ports", "cables", "findings", "findings/a", "causes", "causes/a",
     "steps", "history", "plan", "verdicts", "collection-errors", "where?port=a",
     "job?nodes=a", "blast?of=a", "path?from=a&to=b",
-    "diff?since=2h", "diff?plan=true", "why?finding=a", "storm", "storm?of=a", "timeline?of=a",
+    "diff?since=2h", "diff?planned=true", "why?finding=a", "storm", "storm?of=a", "timeline?of=a",
     "find?text=a",
 )  # fmt: skip
 
@@ -79,8 +79,8 @@ def test_a_name_that_is_not_there_is_answered_with_the_nearest(api: Api) -> None
         ("ports?facing=sideways", "sideways"),
         ("findings?cause=nope", "nope"),
         ("diff?since=soon", "soon"),
-        ("diff?plan=true&since=2h", "plan=true"),
-        ("history?from=now&to=2h", "ends"),
+        ("diff?planned=true&since=2h", "planned=true"),
+        ("history?since=now&until=2h", "ends"),
         ("devices?cursor=rubbish", "rubbish"),
         ("rounds?cursor=WzFd", "WzFd"),
         ("job?nodes=p1-leaf-0", "p1-leaf-0"),

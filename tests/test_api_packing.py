@@ -32,7 +32,7 @@ def test_who_takes_gzip(accepted: str, takes: bool) -> None:
     assert takes_gzip(accepted) is takes
 
 
-@pytest.mark.parametrize("path", ["cables?limit=1000", "devices?limit=1000", "map", "diff?plan=true"])
+@pytest.mark.parametrize("path", ["cables?limit=1000", "devices?limit=1000", "map", "diff?planned=true"])
 def test_a_large_answer_is_the_same_in_both_forms(path: str) -> None:
     with Api() as api:
         plain, packed = api.ask("GET", path, headers=PLAIN), api.ask("GET", path, headers=PACKED)

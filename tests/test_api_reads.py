@@ -33,7 +33,7 @@ def test_the_questions_have_the_answers_of_the_core(api: Api) -> None:
     assert api.json("job", nodes="gpu-[001-006]") == as_json(job(shown, "gpu-[001-006]"))
     assert api.json("blast", of="p1-leaf-0") == as_json(blast(shown, "p1-leaf-0"))
     assert api.json("path", from_="gpu-001", to="gpu-002") == as_json(path(shown, "gpu-001", "gpu-002"))
-    assert api.json("diff", plan="true") == as_json(diff_plan(shown))
+    assert api.json("diff", planned="true") == as_json(diff_plan(shown))
     assert api.json("storm", of="gpu-001") == as_json(storm(shown, "gpu-001"))
     assert api.get("storm?of=nobody").status_code == 404
     reported = api.json("where", port=finding.subject)
@@ -107,9 +107,9 @@ def test_a_device_and_what_is_found_by_name(api: Api) -> None:
 
 def test_the_past(api: Api) -> None:
     assert [row["number"] for row in api.json("rounds", limit=2)["items"]] == [30, 29]
-    links = api.json("history", from_="10m")["items"]
+    links = api.json("history", since="10m")["items"]
     assert [row["seq"] for row in links] == list(range(30, 19, -1))
-    events = api.json("history", kind="findings", from_="2026-11-20T13:55:00Z", to="2026-11-20T14:00:00+00:00")["items"]
+    events = api.json("history", kind="findings", since="2026-11-20T13:55:00Z", until="2026-11-20T14:00:00")["items"]
     assert {row["rule"] for row in events} == {"CAB003"}
     assert api.json("plans")["items"][0]["digest"] == "d1"
     assert api.json("diff", since="1h")["links"]
@@ -117,7 +117,7 @@ def test_the_past(api: Api) -> None:
 
 
 def test_a_plus_in_a_url_is_a_plus_in_a_time(api: Api) -> None:
-    raw = api.get("history?from=2026-11-20T15:00:00+01:00&to=now")
+    raw = api.get("history?since=2026-11-20T15:00:00+01:00&until=now")
     assert [row["seq"] for row in raw.json()["items"]] == list(range(30, 24, -1))
 
 
@@ -159,8 +159,9 @@ def test_every_get_has_a_tag_and_honours_it(api: Api) -> None:
     for url in (
         "fabric", "map", "devices", "devices/gpu-001", "ports", "cables", "findings", f"findings/{finding}", "causes",
         f"causes/{cause}", "steps", "rounds", "history", "plan", "plans", "verdicts", "collection-errors", "audit",
-        "where?port=gpu-001", "job?nodes=gpu-001", "blast?of=gpu-001", "path?from=gpu-001&to=gpu-002", "diff?plan=true",
-        f"why?finding={finding}", "storm", "timeline?of=gpu-001", "find?text=gpu", "acknowledgements", "maintenance",
+        "where?port=gpu-001", "job?nodes=gpu-001", "blast?of=gpu-001", "path?from=gpu-001&to=gpu-002",
+        "diff?planned=true", f"why?finding={finding}", "storm", "timeline?of=gpu-001", "find?text=gpu",
+        "acknowledgements", "maintenance",
     ):  # fmt: skip
         first = api.get(url)
         assert first.status_code == 200, url

@@ -35,7 +35,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     [("13:00", 1, 2), ("59m", 1, 2), ("12:59", 0, 0), ("now", 2, 0), ("2026-11-20T15:10+01:00", 2, 0)],
 )
 def test_the_last_round_up_to_then_answers(captures: Path, run: Run, at: str, of: int, wrong: int) -> None:
-    words = ("status", "--capture", captures, "--plan-file", captures / "plan.csv", "--at", at)
+    words = ("status", "--from", captures, "--plan", captures / "plan.csv", "--at", at)
     _, out, err = run(*words, "--format", "json")
     found = json.loads(out)
     assert not err
@@ -47,9 +47,7 @@ def test_the_last_round_up_to_then_answers(captures: Path, run: Run, at: str, of
 
 
 def test_the_text_names_the_time_and_a_gap(captures: Path, run: Run) -> None:
-    code, out, _ = run(
-        "where", "gpu-003", "--capture", captures, "--plan-file", captures / "plan.csv", "--at", "13:30:00"
-    )
+    code, out, _ = run("where", "gpu-003", "--from", captures, "--plan", captures / "plan.csv", "--at", "13:30:00")
     assert code == 1
     assert out.startswith("As of 2026-11-20 13:30:00 UTC, from the capture; not live")
     assert "No round between 2026-11-20 13:00:00 UTC and 2026-11-20 14:00:00 UTC" in " ".join(out.split())
@@ -58,12 +56,12 @@ def test_the_text_names_the_time_and_a_gap(captures: Path, run: Run) -> None:
 def test_what_no_round_answers_is_an_error(captures: Path, run: Run) -> None:
     plan = captures / "plan.csv"
     for words, wanted in (
-        (("--capture", captures, "--at", "11:00"), "has no round up to 2026-11-20 11:00:00 UTC, it has 3 rounds, from"),
-        (("--capture", captures / ROUNDS[1], "--at", "1900-01-01"), "it has 1 round, from"),
-        (("--capture", captures, "--at", "soon"), "'soon' is not a time"),
-        (("--capture", captures.parent / "none", "--at", "2h"), "none: "),
+        (("--from", captures, "--at", "11:00"), "has no round up to 2026-11-20 11:00:00 UTC, it has 3 rounds, from"),
+        (("--from", captures / ROUNDS[1], "--at", "1900-01-01"), "it has 1 round, from"),
+        (("--from", captures, "--at", "soon"), "'soon' is not a time"),
+        (("--from", captures.parent / "none", "--at", "2h"), "none: "),
         (("--inventory", plan, "--at", "2h"), "--at needs a journal or earlier rounds"),
     ):
-        code, _, err = run("status", "--plan-file", plan, *words)
+        code, _, err = run("status", "--plan", plan, *words)
         assert code == 2
         assert wanted in err

@@ -95,6 +95,6 @@ def test_long_answers_lose_the_ends_of_their_longest_lists_and_say_so() -> None:
 
 def test_without_its_packages_the_command_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "truerail.cli.assistant_tools", raising=False)
-    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(CommandError, match=r"pip install 'truerail\[mcp\]'"):
         mcp()

@@ -138,7 +138,7 @@ def test_help_imports_nothing_heavy():
         "from truerail.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print(sorted({'numpy', 'pandas', 'rich', 'jinja2', 'yaml', 'xlsxwriter'} & set(sys.modules)), file=sys.stderr)"
+        "print(sorted({'numpy', 'pandas', 'rich', 'jinja2', 'yaml', 'openpyxl'} & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.stderr.strip() == "[]"
@@ -149,7 +149,7 @@ def test_check_imports_no_other_formats_library_and_says_nothing_on_stderr(swapp
         f"import sys; sys.argv = ['truerail', 'check', *{list(swapped)!r}]\n"
         "from truerail.cli import main\n"
         "try: main()\n"
-        "finally: print(sorted({'pandas', 'jinja2', 'xlsxwriter'} & set(sys.modules)), file=sys.stderr)"
+        "finally: print(sorted({'pandas', 'jinja2', 'openpyxl'} & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, "[]\n")

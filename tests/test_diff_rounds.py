@@ -42,7 +42,7 @@ def asked(run: Run, *words: object) -> tuple[int, dict[str, object]]:
 
 def test_what_broke_between_two_rounds(captures: Path, run: Run) -> None:
     plan = captures.parent / "plan.csv"
-    code, found = asked(run, "--capture", captures, "--plan-file", plan, "--from", "12:00", "--to", "13:30")
+    code, found = asked(run, "--from", captures, "--plan", plan, "--since", "12:00", "--until", "13:30")
     links, findings = found["links"], found["findings"]
     assert isinstance(links, list)
     assert isinstance(findings, list)
@@ -56,7 +56,7 @@ def test_what_broke_between_two_rounds(captures: Path, run: Run) -> None:
 
 
 def test_what_nobody_tells_any_more_is_not_resolved(captures: Path, run: Run) -> None:
-    code, found = asked(run, "--capture", captures, "--plan-file", captures.parent / "plan.csv", "--since", "1h")
+    code, found = asked(run, "--from", captures, "--plan", captures.parent / "plan.csv", "--since", "1h")
     kinds = {one["kind"] for one in found["findings"] if one["rule"] == "CAB001"}  # type: ignore[attr-defined]
     assert code == 1
     assert kinds <= {"unseen"}
@@ -72,7 +72,7 @@ def test_a_repair_between_two_captures(captures: Path, run: Run, tmp_path: Path)
     shutil.copytree(captures / BROKEN, tmp_path / "before" / BROKEN)
     with tarfile.open(tmp_path / "after.tar", "w") as tar:
         tar.add(captures / EARLY, LATE)
-    code, out, _ = run("diff", "--before", tmp_path / "before", "--capture", tmp_path / "after.tar")
+    code, out, _ = run("diff", "--before", tmp_path / "before", "--from", tmp_path / "after.tar")
     assert code == 1
     assert "1 cause ended: 2 links changed, 2 were resolved." in out
     for summary in (
@@ -85,7 +85,7 @@ def test_a_repair_between_two_captures(captures: Path, run: Run, tmp_path: Path)
 def test_folders_without_rounds_are_named_by_their_path(captures: Path, run: Run) -> None:
     plan = captures.parent / "plan.csv"
     here = captures / EARLY
-    code, out, _ = run("diff", "--before", here, "--capture", here, "--plan-file", plan)
+    code, out, _ = run("diff", "--before", here, "--from", here, "--plan", plan)
     assert code == 0
     assert unbroken(out).startswith(unbroken(f"✓ Nothing changed. Compared: {here} with {here}."))
 
@@ -93,13 +93,13 @@ def test_folders_without_rounds_are_named_by_their_path(captures: Path, run: Run
 @pytest.mark.parametrize(
     ("words", "summary"),
     [
-        (("--since", "1h", "--capture", "one"), "one: has one round, a comparison needs two"),
-        (("--from", "10:00", "--to", "12:30", "--capture", "captures"), "has no two rounds up to 2026-11-20 12:30:00"),
-        (("--since", "soon", "--capture", "captures"), "'soon' is not a time"),
-        (("--before", "captures"), "--before goes with --capture"),
-        (("--before", "captures", "--since", "1h", "--capture", "captures"), "give one of: --since TIME"),
-        (("--to", "12:30", "--plan"), "--to goes with --from"),
-        (("--before", "void", "--capture", "captures"), "no device gave a readable answer"),
+        (("--since", "1h", "--from", "one"), "one: has one round, a comparison needs two"),
+        (("--since", "10:00", "--until", "12:30", "--from", "captures"), "has no two rounds up to 2026-11-20 12:30:00"),
+        (("--since", "soon", "--from", "captures"), "'soon' is not a time"),
+        (("--before", "captures"), "--before goes with --from"),
+        (("--before", "captures", "--since", "1h", "--from", "captures"), "give one of: --since TIME"),
+        (("--until", "12:30", "--planned"), "--until goes with --since"),
+        (("--before", "void", "--from", "captures"), "no device gave a readable answer"),
     ],
 )
 def test_what_cannot_be_compared_is_said(

@@ -106,7 +106,7 @@ def test_the_api_answers_by_its_status_and_the_command_by_its_exit_code(monkeypa
         assert api.get("gate", nodes="gpu-[").status_code == 400
     monkeypatch.setattr("truerail.cli.oncall_local.publication", lambda source: (SWAPPED, None))
     codes = [
-        CliRunner().invoke(app, ["gate", nodes, "--capture", "x", *more]).exit_code
+        CliRunner().invoke(app, ["gate", nodes, "--from", "x", *more]).exit_code
         for nodes, *more in ((well,), (host,), ("gpu-099",), ("gpu-099", "--strict"), (host, "--rails", "2"))
     ]
     assert codes == [0, 1, 2, 1, 0]

@@ -1,5 +1,6 @@
-"""`truerail export`: from a service's history, from its journal, from a capture."""
+"""`truerail export history`: from a service's history, from its journal, from a capture."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,7 +25,7 @@ SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
 
 
 def export(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["export", *map(str, arguments)])
+    return CliRunner().invoke(app, ["export", "history", *map(str, arguments)])
 
 
 def refused(*arguments: str | Path) -> str:
@@ -35,7 +36,7 @@ def refused(*arguments: str | Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> RecordedSite:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedSite]:
     """A swap that is repaired, in journal and store, beside the settings of the service."""
     folder = tmp_path_factory.mktemp("export")
     site = RecordedSite(folder / "history", [SWAP])
@@ -51,7 +52,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> RecordedSite:
         "fabric: test\ninventory: inventory.yaml\nplan: plan.csv\nhistory: {path: history}\n"
     )
     (folder / "without.yaml").write_text("fabric: test\ninventory: inventory.yaml\nplan: plan.csv\n")
-    return site
+    yield site
+    site.journal.close()
 
 
 def test_a_history_is_copied(site: RecordedSite, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def swapped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Drawn, Path]:
 
 
 def run(place: Path, *words: str) -> tuple[int, str]:
-    files = [str(place / "job.log"), "--plan", str(place / "plan.csv"), "--capture", str(place / "capture")]
+    files = [str(place / "job.log"), "--plan", str(place / "plan.csv"), "--from", str(place / "capture")]
     done = CliRunner().invoke(app, ["nccl", *files, *words])
     assert done.exception is None or isinstance(done.exception, SystemExit)
     return done.exit_code, done.stdout
@@ -67,7 +67,7 @@ def test_text_has_the_findings_and_with_details_every_hop(swapped: tuple[Drawn, 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--capture", "a", "--inventory", "b"), "not both"),
+        (("--from", "a", "--inventory", "b"), "not both"),
         (("--plan", "{place}/plan.csv"), "no lines of NCCL"),
         ((), "no lines of NCCL"),
     ],

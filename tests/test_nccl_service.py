@@ -46,7 +46,7 @@ def test_a_service_and_a_capture_answer_alike(drawn: Drawn, service: Site, tmp_p
     drawn.simulation.write(tmp_path)
     log = tmp_path / "job.log"
     log.write_text(drawn.log)
-    files = ("--plan", tmp_path / "plan.csv", "--capture", tmp_path / "capture")
+    files = ("--plan", tmp_path / "plan.csv", "--from", tmp_path / "capture")
     for words in (("--format", "json"), ("--details",), ()):
         assert run(log, "--service", service.url, *words) == run(log, *files, *words)
     code, text = run(log, "--service", service.url)

@@ -39,7 +39,7 @@ TOKEN = "tr_secret"
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     folder = tmp_path_factory.mktemp("fabric")
-    return "--capture", str(SIMULATION.write(folder)), "--plan-file", str(folder / "plan.csv")
+    return "--from", str(SIMULATION.write(folder)), "--plan", str(folder / "plan.csv")
 
 
 def run(*words: str, **env: str) -> Result:
@@ -51,7 +51,7 @@ QUESTIONS = {
     "job": (("gpu-[001-008]",), lambda: job(SHOWN, "gpu-[001-008]")),
     "blast": (("leaf-0",), lambda: blast(SHOWN, "leaf-0")),
     "path": (("gpu-001", "gpu-002"), lambda: path(SHOWN, "gpu-001", "gpu-002")),
-    "diff": (("--plan",), lambda: diff_plan(SHOWN)),
+    "diff": (("--planned",), lambda: diff_plan(SHOWN)),
     "storm": ((), lambda: storm(SHOWN)),
     "why": ((FINDING.id,), lambda: why(SHOWN, NoHistory(), FINDING.id)),
 }
@@ -96,7 +96,7 @@ def test_a_timeline_offers_only_what_it_takes(files: tuple[str, ...]) -> None:
     assert run("timeline", "gpu-001", *files).exit_code == 2
     offered = run("timeline", "--help").output
     assert "--service" in offered
-    assert not [one for one in ("--capture", "--inventory", "--plan") if one in offered]
+    assert not [one for one in ("--from", "--inventory", "--plan") if one in offered]
 
 
 def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
@@ -117,7 +117,7 @@ def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
 
 
 def test_bad_usage_of_diff() -> None:
-    for words in ((), ("--plan", "--since", "2h"), ("--to", "2h"), ("--since", "2h", "--to", "1h")):
+    for words in ((), ("--planned", "--since", "2h"), ("--until", "2h"), ("--planned", "--until", "1h")):
         assert run("diff", *words).exit_code == 2
 
 

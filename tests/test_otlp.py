@@ -21,6 +21,7 @@ from tests.receiving import Posts, posts
 from tests.test_access_serve import certificate
 from truerail.analysis.published import Published
 from truerail.errors import DeliveryError, MissingExtraError
+from truerail.extras import require
 from truerail.model.target import Secret
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.declared import CATALOGUE
@@ -29,7 +30,6 @@ from truerail.service.notify.fault_news import news_of
 from truerail.service.notify.otlp_logs import OtlpLogChannel
 from truerail.service.notify_settings import Otlp
 from truerail.service.otlp_metrics import OtlpMetrics, is_wanted
-from truerail.service.otlp_session import require_otlp
 from truerail.simulator import Noise, Shape, simulate
 
 EVERYTHING = ("truerail_*",)
@@ -209,10 +209,10 @@ def test_a_collector_that_does_not_take_a_record_gets_it_again() -> None:
 def test_without_the_extra_the_installation_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    require_otlp()
-    monkeypatch.setattr("truerail.service.otlp_session.find_spec", lambda name: None)
+    require("otlp", "otlp")
+    monkeypatch.setattr("truerail.extras.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'truerail\[otlp\]'"):
-        require_otlp()
+        require("otlp", "otlp")
     (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\notlp: {endpoint: 'http://127.0.0.1:1'}\n")
     (tmp_path / "inventory.yaml").write_text("devices:\n  - {name: h1, role: host, address: 192.0.2.1}\n")
     code, _, err = runner(monkeypatch, capsys)("serve", "--check", "--config", tmp_path / "truerail.yaml")

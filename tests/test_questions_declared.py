@@ -90,13 +90,13 @@ def test_a_file_and_its_row_make_a_command() -> None:
     app = typer.Typer(rich_markup_mode=None)
     oncall.add_commands(app)
     run = CliRunner()
-    asked = ["cables", "leaf-0", "--capture", "here"]
+    asked = ["cables", "leaf-0", "--from", "here"]
     shown = run.invoke(app, [*asked, "--least", "4"])
     assert shown.exit_code == 0, shown.output
     assert "cables, 4 are wanted" in shown.stdout
     assert "count: " in shown.stdout
     assert '"query": "leaf-0"' in run.invoke(app, [*asked, "--format", "json"]).stdout
-    assert run.invoke(app, ["cables", "nothing", "--capture", "here"]).exit_code == 1
+    assert run.invoke(app, ["cables", "nothing", "--from", "here"]).exit_code == 1
     assert run.invoke(app, [*asked, "--least", "-1"]).exit_code == 2
     assert "So many are wanted." in run.invoke(app, ["cables", "--help"]).stdout
     assert question_of(questions()[-1].answer("a", 1, "")).name == "cables"

@@ -225,7 +225,9 @@ def test_no_file_names_a_package_index() -> None:
 def test_the_pins_are_what_the_project_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = (ROOT / "requirements" / "run.in").read_text().split("\n")
-    needed = [*project["dependencies"], *chain.from_iterable(project["optional-dependencies"].values())]
+    extras = project["optional-dependencies"]
+    assert extras.pop("all") == [f"truerail[{','.join(sorted(extras))}]"]
+    needed = [*project["dependencies"], *chain.from_iterable(extras.values())]
     assert {distribution(line) for line in asked if line} == {distribution(line) for line in needed}
     run, build, dev = (pins(name) for name in ("run", "build", "dev"))
     assert {distribution(line) for line in needed} <= run.keys()

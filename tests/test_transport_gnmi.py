@@ -326,7 +326,7 @@ def test_grpc_is_imported_with_the_first_device_alone() -> None:
 def test_without_the_extra_it_is_named(
     switch: GnmiSwitch, files: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "truerail.transport.gnmi_session", None)
+    monkeypatch.setitem(sys.modules, "pygnmi", None)
     assert str(failure(target(switch, files))) == (
         "gNMI needs packages that are not installed: pip install 'truerail[gnmi]'"
     )

@@ -6,25 +6,37 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from urllib.request import urlopen
 from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import truerail
 from tests.patience import ENOUGH
 from tests.real import require
+from truerail.extras import EXTRAS
 from truerail.outputs.monitoring import monitoring_files
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("truerail", "collector", "rules")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OWNERS = """
 import json, importlib.metadata as m
 owners = m.packages_distributions()
 print(json.dumps({name: sorted(set(owners.get(name, []))) for name in %r}))
 """
+
+
+def distribution(line: str) -> str:
+    """The name of a requirement's distribution."""
+    return canonicalize_name(Requirement(line).name)
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +51,44 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `bin` of an environment that holds the wheel; what it depends on is lent by the environment of the tests."""
-    folder = tmp_path_factory.mktemp("environment")
+    site = environment(wheel, tmp_path_factory.mktemp("environment"))
+    (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")  # adds the path, not the .pth files in it
+    return site.parents[2] / "bin"
+
+
+@pytest.fixture(scope="module")
+def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without extras: it is lent the packages that the wheel itself asks for, and theirs, and no other."""
+    site = environment(wheel, tmp_path_factory.mktemp("core"))
+    lent = distributions(PROJECT["dependencies"])
+    assert len(lent) <= 40
+    for name in {file.parts[0] for one in lent.values() for file in one.files or ()} - {"..", "__pycache__"}:
+        (site / name).symlink_to(Path(sysconfig.get_path("purelib")) / name)
+    return site.parents[2] / "bin"
+
+
+def environment(wheel: Path, folder: Path) -> Path:
+    """A new environment with nothing but the wheel; its site-packages."""
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
-    site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")  # adds the path, not the .pth files in it
-    return folder / "bin"
+    return Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+
+
+def distributions(lines: Iterable[str]) -> dict[str, metadata.Distribution]:
+    """The distributions that requirements name, and all that these ask for, by name."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting = list(map(Requirement, lines))
+    while waiting:
+        asked = waiting.pop()
+        name = canonicalize_name(asked.name)
+        if name in found and not asked.extras:
+            continue
+        found[name] = metadata.distribution(name)
+        extras = ("", *asked.extras)
+        needed = map(Requirement, found[name].requires or ())
+        waiting += [one for one in needed if not one.marker or any(one.marker.evaluate({"extra": e}) for e in extras)]
+    return found
 
 
 def run(*command: object, code: int = 0, cwd: Path | None = None) -> str:
@@ -56,6 +99,13 @@ def run(*command: object, code: int = 0, cwd: Path | None = None) -> str:
     )
     assert done.returncode == code, f"{command[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def refused(*command: object, cwd: Path) -> str:
+    """What a command without its packages prints; it ends with 2."""
+    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done
+    return done.stdout + done.stderr
 
 
 def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
@@ -86,6 +136,55 @@ def test_the_installed_command_evaluates_a_recorded_fabric(installed: Path, tmp_
     evaluated = json.loads(run(installed / "truerail", *check, code=1, cwd=tmp_path))
     assert [cause["kind"] for cause in evaluated["causes"]] == ["cable-swap"]
     assert evaluated["summary"]["cables_wrong"] == 2
+
+
+def test_without_extras_a_fabric_is_checked_and_the_rest_names_its_extra(core: Path, tmp_path: Path) -> None:
+    made = ["demo", "--once", "--hosts", "8", "--rails", "4", "--fault", "cable-swap", "--output", "fabric"]
+    run(core / "truerail", *made, cwd=tmp_path)
+    here = ("--plan", "fabric/plan.csv", "--from", "fabric/capture")
+    for words, code in (
+        (("check", *here, "--format", "xlsx", "--output", "report.xlsx"), 1),
+        (("check", "--from", "fabric/capture"), 1),
+        (("plan", "lint", "fabric/plan.csv"), 0),
+        (("plan", "convert", "fabric/plan.csv", "--output", "plan.xlsx"), 0),
+        (("plan", "infer", "--from", "fabric/capture", "--output", "found.yaml"), 0),
+        (("where", "gpu-1", *here), 1),
+        (("export", "topology", *here), 0),
+        (("rules", "list"), 0),
+    ):
+        run(core / "truerail", *words, code=code, cwd=tmp_path)
+    (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\n")
+    (tmp_path / "inventory.yaml").write_text(
+        "devices:\n"
+        "  - {name: leaf, role: leaf, platform: eos, address: 127.0.0.1, port: 1, user: u, known_hosts: none}\n"
+    )
+    for words, extra in (
+        (("serve", "--config", "truerail.yaml"), "serve"),
+        (("query", "SELECT 1", "--store", "fabric"), "history"),
+        (("mcp",), "mcp"),
+        (("plan", "pack", "fabric/plan.csv", "--output", "pack"), "pack"),
+        (("demo", "--distributed"), "bus"),
+        (("capture", "--inventory", "inventory.yaml", "--out", "round"), "switches"),
+    ):
+        assert f"pip install 'truerail[{extra}]'" in refused(core / "truerail", *words, cwd=tmp_path), words
+
+
+def test_every_import_is_of_a_package_that_the_wheel_or_an_extra_asks_for() -> None:
+    owners = metadata.packages_distributions()
+    assert len(PROJECT["dependencies"]) <= 12
+    brought = distributions(PROJECT["dependencies"])
+    for extra, modules in EXTRAS.items():
+        lent = distributions(PROJECT["optional-dependencies"][extra])
+        missing = [one for one in modules if not {*map(canonicalize_name, owners[one.split(".")[0]])} & lent.keys()]
+        assert not missing, (extra, missing)
+        brought |= lent
+    text = "\n".join(
+        path.read_text(encoding="utf-8") for package in PACKAGES for path in (ROOT / package).rglob("*.py")
+    )
+    imported = set(re.findall(r"^ *(?:from|import) ([a-z_A-Z]\w*)", text, re.MULTILINE)) - sys.stdlib_module_names
+    ours = imported & owners.keys() - set(PACKAGES)
+    strange = {name for name in ours if not {*map(canonicalize_name, owners[name])} & brought.keys()}
+    assert strange == set()
 
 
 def test_the_installed_command_writes_what_monitoring_loads(installed: Path, tmp_path: Path) -> None:

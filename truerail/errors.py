@@ -242,7 +242,7 @@ class AccessError(TruerailError, ValueError):
     """Settings of access that cannot be used. Names the setting."""
 
 
-class MissingExtraError(TruerailError):
+class MissingExtraError(CommandError):
     """A feature whose packages are not installed. Names the extra and its installation."""
 
     def __init__(self, extra: str, feature: str) -> None:

@@ -231,8 +231,8 @@ def report(found: Measured, hosts: int) -> str:
         "",
         f"Peak memory of the whole process, with the simulated fabric: {found.peak_mb:,.0f} MB.",
         "",
-        f"`truerail export` copies a store as fast as the disk ({copied}). From a journal of {JOURNAL_DAYS} days",
-        f"of 8,000 cables, 1 % of them moved or pulled a day, {of_journal}.",
+        f"`truerail export history` copies a store as fast as the disk ({copied}). From a journal of {JOURNAL_DAYS}",
+        f"days of 8,000 cables, 1 % of them moved or pulled a day, {of_journal}.",
         "",
     ]
     return "\n".join(lines)

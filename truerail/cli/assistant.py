@@ -12,12 +12,10 @@ def mcp(service: Service = LOCAL_SERVICE, token_file: TokenFile = None) -> None:
     The assistant starts it: `truerail mcp --service URL --token-file FILE`, with a reader's token. Needs truerail[mcp].
     """
     from truerail.cli.oncall_service import fetched
-    from truerail.errors import CommandError, MissingExtraError
+    from truerail.extras import require
 
-    try:
-        from truerail.cli.assistant_tools import server_of
-    except ImportError as error:
-        raise CommandError(str(MissingExtraError("mcp", "truerail mcp"))) from error
+    require("mcp", "truerail mcp")
+    from truerail.cli.assistant_tools import server_of
 
     def ask(route: str, **given: str | None) -> Any:
         return fetched(service, route, given, Path(token_file) if token_file else None)

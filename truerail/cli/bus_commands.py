@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from truerail.errors import CommandError
+from truerail.extras import require
 
 if TYPE_CHECKING:
     from truerail.link.inspection import Inspection, StreamState
@@ -134,7 +135,7 @@ def _run(work: Coroutine[Any, Any, _T]) -> _T:
 
 def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | None, key: Path | None) -> "BusAddress":
     """Raises CommandError."""
-    _require()
+    require("bus", "truerail bus")
     from truerail.errors import BusError
     from truerail.link.nats_link import BusAddress
 
@@ -145,20 +146,10 @@ def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | 
 
 
 def _subjects(fabric: str) -> "Subjects":
-    _require()
+    require("bus", "truerail bus")
     from truerail.link.subjects import Subjects
 
     return Subjects(fabric)
-
-
-def _require() -> None:
-    """Raises CommandError without the packages of the bus."""
-    from importlib.util import find_spec
-
-    from truerail.errors import MissingExtraError
-
-    if find_spec("nats") is None or find_spec("nkeys") is None:
-        raise CommandError(str(MissingExtraError("bus", "truerail bus")))
 
 
 def _text(found: "Inspection", role: str, zone: str) -> str:

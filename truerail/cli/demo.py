@@ -48,13 +48,10 @@ def demo(
     if distributed:
         if once:
             raise CommandError("--distributed runs on, and --once ends: choose one of them")
-        from importlib.util import find_spec
-
-        from truerail.errors import MissingExtraError
-
-        if find_spec("nats") is None:
-            raise CommandError(str(MissingExtraError("bus", "--distributed")))
         from truerail.cli.demo_distributed import serve_distributed
+        from truerail.extras import require
+
+        require("bus", "--distributed")
 
         serve_distributed(
             hosts, rails, wanted, traffic, seed, output, host=host, port=port, quiet=quiet, pause_seconds=pause

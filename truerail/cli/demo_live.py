@@ -85,9 +85,9 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
     journal of a real fabric. Raises CommandError for an address that is not loopback.
     """
     from datetime import timedelta
-    from importlib.util import find_spec
 
     from collector import collectors
+    from truerail.extras import installed
     from truerail.model.names import is_loopback
     from truerail.service.settings import HistoryStore, Http, Journal, Log, Recovery, Schedule, Settings
 
@@ -105,7 +105,7 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
         inventory=output / "inventory.yaml",
         http=Http(host=host, port=port),
         journal=Journal(url=f"sqlite:///{(output / JOURNAL).absolute()}"),
-        history=HistoryStore(path=output.absolute() / HISTORY) if find_spec("pyarrow") else None,
+        history=HistoryStore(path=output.absolute() / HISTORY) if installed("history") else None,
         schedule=Schedule(
             every=dict.fromkeys(collectors(), timedelta(seconds=ROUND_SECONDS)),
             jitter=timedelta(0),

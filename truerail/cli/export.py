@@ -1,5 +1,5 @@
-"""`truerail export`: the history of a fabric as a folder of Parquet files, for SQL, pandas and other tools; and its
-topology for schedulers, as text.
+"""`truerail export`: what truerail knows, for other programs: the history of a fabric as a folder of Parquet files, for
+SQL, pandas and others; its topology for schedulers.
 """
 
 from datetime import UTC, datetime
@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.oncall import LOCAL_SERVICE, Inventory, Service, TokenFile
+from truerail.cli.oncall import LOCAL_SERVICE, Capture, Inventory, PlanFile, Service, TokenFile
 from truerail.errors import CommandError
 
-TOPOLOGY = "topology"
+if TYPE_CHECKING:
+    from truerail.history.store_folder import StoreFolder
+    from truerail.service.settings import Settings
+
+app = typer.Typer(help="Write a fabric's history, or its topology for schedulers.", no_args_is_help=True)
 
 
 class TopologyFormat(StrEnum):
@@ -25,33 +29,10 @@ class TopologyFormat(StrEnum):
     NCCL = "nccl"
 
 
-if TYPE_CHECKING:
-    from truerail.cli.oncall_source import Source
-    from truerail.history.store_folder import StoreFolder
-    from truerail.service.settings import Settings
-
-
-def export(
-    what: Annotated[
-        str, typer.Argument(metavar="[topology]", help="The topology for schedulers, in place of the history.")
-    ] = "",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Empty or new folder for the Parquet files.")
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option("--config", "-c", metavar="FILE", help="Settings of a service: its history, else its journal."),
-    ] = None,
-    capture: Annotated[
-        Path | None, typer.Option("--from", "--capture", metavar="CAPTURE", help="Capture: every round in it.")
-    ] = None,
-    plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN", help="Plan of the capture; without one the rails are inferred.")
-    ] = None,
-    since: Annotated[str, typer.Option(metavar="TIME", help="7d, yesterday, 2026-11-20.")] = "7d",
+@app.command(short_help="Print the tree of hosts and switches for a scheduler.")
+def topology(
     format: Annotated[  # noqa: A002 - the option's name
-        TopologyFormat,
-        typer.Option(help="Of the topology; k8s-labels: kubectl commands; nccl: NCCL_IB_HCA."),
+        TopologyFormat, typer.Option(help="k8s-labels: kubectl commands; nccl: NCCL_IB_HCA.")
     ] = TopologyFormat.SLURM,
     nccl: Annotated[
         str | None,
@@ -59,38 +40,39 @@ def export(
     ] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
+    capture: Capture = None,
     inventory: Inventory = None,
+    plan: PlanFile = None,
 ) -> None:
-    """Write a fabric's history as Parquet files: from a service's history store, its journal, or a capture.
-
-    With topology: print the tree of hosts and switches for a scheduler, from where cables are seen, by a service, a
-    capture or an inventory. Nothing is applied.
-    """
-    if what == TOPOLOGY and out is None and config is None:
-        from truerail.cli.oncall_source import Source
-
-        _topology(format, nccl, Source(service, token_file, capture, inventory, plan))
-    elif what:
-        raise CommandError(f"{what}: only topology can be named here, without --out and --config")
-    elif out is None:
-        raise CommandError("give a folder for the Parquet files: --out DIR")
-    else:
-        _history(out, config, capture, plan, since)
-
-
-def _topology(format: TopologyFormat, nccl: str | None, source: "Source") -> None:  # noqa: A002 - the option's name
+    """Print the tree of hosts and switches for a scheduler, from where cables are seen. Nothing is applied."""
     from truerail.cli import terminal_output
-    from truerail.cli.oncall_source import ask
+    from truerail.cli.oncall_source import Source, ask
     from truerail.questions.scheduler_topology import QUESTION
 
+    source = Source(service, token_file, capture, inventory, plan)
     answer, _ = ask(QUESTION, {"format": format.value, "nccl": nccl}, source)
     terminal_output.say(answer.text.removesuffix("\n"))
     terminal_output.remark(answer.summary)
 
 
-def _history(out: Path, config: Path | None, capture: Path | None, plan: Path | None, since: str) -> None:
+@app.command(short_help="Write the history as Parquet files.")
+def history(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Empty or new folder for the Parquet files.")],
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", "-c", metavar="FILE", help="Settings of a service: its history, else its journal."),
+    ] = None,
+    capture: Annotated[
+        Path | None, typer.Option("--from", metavar="CAPTURE", help="Capture: every round in it.")
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN", help="Plan of the capture; without one the rails are inferred.")
+    ] = None,
+    since: Annotated[str, typer.Option(metavar="TIME", help="7d, yesterday, 2026-11-20.")] = "7d",
+) -> None:
+    """Write a fabric's history as Parquet files: from a service's history store, its journal, or a capture."""
     from truerail.cli import terminal_output
-    from truerail.errors import HistoryStoreError, JournalUnavailableError, MissingExtraError, QueryError
+    from truerail.errors import HistoryStoreError, JournalUnavailableError, QueryError
     from truerail.history.arrow_tables import arrow
     from truerail.history.store_folder import StoreFolder
     from truerail.questions.moments import moment
@@ -105,7 +87,7 @@ def _history(out: Path, config: Path | None, capture: Path | None, plan: Path | 
             _service(config, folder, begin)
         elif capture is not None:
             _capture(capture, plan, folder)
-    except (HistoryStoreError, JournalUnavailableError, MissingExtraError, QueryError) as error:
+    except (HistoryStoreError, JournalUnavailableError, QueryError) as error:
         raise CommandError(str(error)) from error
     except OSError as error:
         raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error

@@ -11,7 +11,7 @@ from truerail.errors import CommandError
 
 Capture = Annotated[
     Path | None,
-    typer.Option("--capture", "--from", metavar="CAPTURE", help="The fabric's state: a folder or tar archive."),
+    typer.Option("--from", metavar="CAPTURE", help="The fabric's state: a folder or tar archive."),
 ]
 PlanFile = Annotated[Path | None, typer.Option("--plan", metavar="PLAN", help="The plan. Without one it is inferred.")]
 

@@ -64,7 +64,7 @@ def _of_service(logs: Logs, source: Source, *, hops: bool) -> NcclAnswer | None:
         if source.service != LOCAL_SERVICE or not isinstance(cause, OSError) or isinstance(cause, HTTPError):
             raise
     terminal_output.remark(
-        f"no service answers at {source.service}: the log alone is shown; --plan or --capture has the cabling"
+        f"no service answers at {source.service}: the log alone is shown; --plan or --from has the cabling"
     )
     return None
 

@@ -65,13 +65,13 @@ def _message(settings: "Settings") -> "Notification":
 def _sent(settings: "Settings", name: str, message: "Notification") -> str:
     """Why a receiver did not take a message; empty if it did."""
     from truerail.errors import DeliveryError, MissingExtraError
+    from truerail.extras import require
     from truerail.service.notify.notifier import channels
     from truerail.service.notify_settings import OTLP
-    from truerail.service.otlp_session import require_otlp
 
     try:
         if name == OTLP:
-            require_otlp()
+            require("otlp", "otlp")
         channels(settings)[name]().send(message)
     except (DeliveryError, MissingExtraError) as error:
         return str(error)

@@ -1,6 +1,5 @@
 """The questions of on-call as commands, `truerail where|job|...`: their list, and the options that they share."""
 
-from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,19 +39,13 @@ Watch = Annotated[bool, typer.Option("--watch", help="Ask again and again, and r
 Interval = Annotated[float, typer.Option(min=1.0, metavar="SECONDS", help="With --watch: seconds between two answers.")]
 
 
-def capture(taken: Collection[str]) -> Any:
-    """`--capture`, and `--from` where the command has no other use for it."""
-    names = [name for name in ("--from", "--capture") if name not in taken]
-    return Annotated[
-        Path | None,
-        typer.Option(*names, metavar="CAPTURE", help="Without a service: evaluate this folder or tar archive."),
-    ]
-
-
-def plan_file(taken: Collection[str]) -> Any:
-    """`--plan-file`, and `--plan` where the command has no other use for it."""
-    names = [name for name in ("--plan", "--plan-file") if name not in taken]
-    return Annotated[Path | None, typer.Option(*names, metavar="PLAN", help="Plan file for a capture or an inventory.")]
+Capture = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="CAPTURE", help="Without a service: evaluate this folder or tar archive."),
+]
+PlanFile = Annotated[
+    Path | None, typer.Option("--plan", metavar="PLAN", help="Plan file for a capture or an inventory.")
+]
 
 
 class Asked(TyperCommand):

@@ -17,9 +17,19 @@ from rich.text import Text
 
 from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall import LOCAL_SERVICE, Details, Format, Interval, Inventory, Service, Shown, TokenFile, Watch
-from truerail.cli.oncall import capture as capture_option
-from truerail.cli.oncall import plan_file as plan_file_option
+from truerail.cli.oncall import (
+    LOCAL_SERVICE,
+    Capture,
+    Details,
+    Format,
+    Interval,
+    Inventory,
+    PlanFile,
+    Service,
+    Shown,
+    TokenFile,
+    Watch,
+)
 from truerail.cli.oncall_source import Source, ask
 from truerail.errors import CommandError
 from truerail.files.file_text import read_text
@@ -87,7 +97,7 @@ def _command(question: Question[Any]) -> Callable[..., None]:
         *map(_argument, question.parameters),
         *(_FOLLOWED if question.timed else ()),
         *([_AT] if question.takes_at else ()),
-        *_shared({f"--{one.name}" for one in question.parameters if one.option}, local=not question.service_only),
+        *_shared(local=not question.service_only),
     ]
     setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function
     run.__annotations__ = {one.name: one.annotation for one in arguments}
@@ -116,16 +126,14 @@ def _argument(one: Parameter) -> Argument:
     return Argument(_variable(one), Argument.KEYWORD_ONLY, annotation=Annotated[kind, how], default=default)
 
 
-def _shared(taken: set[str], *, local: bool) -> list[Argument]:
-    """What all commands share; an option that the question itself has is left to it. `local`: those that need no
-    service as well.
-    """
+def _shared(*, local: bool) -> list[Argument]:
+    """The options of all commands. `local`: those that need no service as well."""
     options: tuple[tuple[str, Any, Any], ...] = (
         ("service", Service, LOCAL_SERVICE),
         ("token_file", TokenFile, None),
-        ("capture", capture_option(taken), None),
+        ("capture", Capture, None),
         ("inventory", Inventory, None),
-        ("plan_file", plan_file_option(taken), None),
+        ("plan_file", PlanFile, None),
         ("fmt", Shown, Format.TEXT),
         ("details", Details, False),
     )

@@ -51,7 +51,7 @@ def _two(given: Given, newest: "Capture", plan: Plan | None) -> tuple["Capture",
             "--before CAPTURE sets another capture"
         )
     try:
-        start, end = span(given["since"], given["from"], given["to"], newest.at)
+        start, end = span(given["since"], given["until"], newest.at)
     except QueryError as error:
         raise CommandError(str(error.args[0])) from error
     last = _at(rounds, end)

@@ -37,7 +37,7 @@ def ask(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any
 
 def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
     if source.at is not None and source.capture is None:
-        raise CommandError("--at needs a journal or earlier rounds. Use --service, or --capture with several rounds")
+        raise CommandError("--at needs a journal or earlier rounds. Use --service, or --from with several rounds")
     if question.journal(given) is Journal.NEEDED:
         if question.between_rounds and source.capture is not None and source.inventory is None:
             from truerail.cli.oncall_rounds import diff_rounds

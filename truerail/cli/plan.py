@@ -195,7 +195,6 @@ def pack(
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
     from truerail.cli.text_table import aligned
-    from truerail.errors import MissingExtraError
     from truerail.outputs.pack import Pack, make_pack
     from truerail.outputs.pack.bill import COLUMNS, bill_of
 
@@ -205,7 +204,7 @@ def pack(
         for name, content in make_pack(loaded, Pack(base_url, paper.value)):
             terminal_output.write(output / name, content)
             terminal_output.remark(f"written: {output / name}")
-    except (MissingExtraError, QueryError) as error:
+    except QueryError as error:
         raise CommandError(str(error)) from error
     except OSError as error:
         raise CommandError(f"{output}: {error.strerror or error}") from error

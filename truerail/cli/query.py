@@ -137,12 +137,12 @@ def _run(request: "QueryRequest", out: "object") -> "QueryReport":
     """Runs it. Raises CommandError for whatever stands between."""
     from typing import IO, cast
 
-    from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError, QueryLimitError
+    from truerail.errors import HistoryStoreError, NotFoundError, QueryError, QueryLimitError
     from truerail.history.query.run_query import run_query
 
     try:
         return run_query(request, cast("IO[bytes]", out))
-    except (QueryError, NotFoundError, HistoryStoreError, QueryLimitError, MissingExtraError) as error:
+    except (QueryError, NotFoundError, HistoryStoreError, QueryLimitError) as error:
         raise CommandError(str(error.args[0])) from error
 
 

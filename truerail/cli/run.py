@@ -6,7 +6,7 @@ import sys
 import traceback
 
 from truerail.cli.exit_codes import ExitCode
-from truerail.errors import CommandError
+from truerail.errors import CommandError, MissingExtraError
 
 
 def main() -> None:
@@ -22,6 +22,14 @@ def main() -> None:
         raise SystemExit(ExitCode.CANNOT_EVALUATE) from None
     except KeyboardInterrupt:
         raise SystemExit(ExitCode.INTERRUPTED) from None
+    except ModuleNotFoundError as error:
+        from truerail.extras import extra_of
+
+        if not (extra := extra_of(error.name or "")):
+            _confess(error)
+            raise SystemExit(ExitCode.BUG) from None
+        complain(str(MissingExtraError(extra, "this")))
+        raise SystemExit(ExitCode.CANNOT_EVALUATE) from None
     except Exception as error:  # noqa: BLE001 - the one place where whatever is left becomes exit code 3
         _confess(error)
         raise SystemExit(ExitCode.BUG) from None

@@ -114,14 +114,10 @@ def _pollers(wanted: str, devices: int) -> int:
 
 def _extras(settings: "Settings") -> None:
     """Raises CommandError if packages are missing that the settings need."""
-    from truerail.errors import MissingExtraError
-    from truerail.service.otlp_session import require_otlp
+    from truerail.extras import require
 
-    try:
-        if settings.otlp:
-            require_otlp()
-    except MissingExtraError as error:
-        raise CommandError(str(error)) from error
+    if settings.otlp:
+        require("otlp", "otlp")
 
 
 def certificate_warning(settings: "Settings") -> str:

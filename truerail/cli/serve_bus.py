@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truerail.errors import BusError, CommandError, MissingExtraError
+from truerail.errors import BusError, CommandError
+from truerail.extras import require
 
 if TYPE_CHECKING:
     from truerail.link.nats_link import BusAddress
@@ -48,8 +48,7 @@ class BusOptions:
             raise CommandError(f"--role {self.role} needs --bus, such as tls://bus.example:4222")
         if self.role != "poller" and (self.zone or self.name):
             raise CommandError(f"--{'zone' if self.zone else 'name'} is for --role poller: a {self.role} has all zones")
-        if find_spec("nats") is None:
-            raise CommandError(str(MissingExtraError("bus", f"--role {self.role}")))
+        require("bus", f"--role {self.role}")
 
     @property
     def address(self) -> "BusAddress":

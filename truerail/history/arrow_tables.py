@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truerail.errors import MissingExtraError
+from truerail.extras import require
 from truerail.history.tables import HistoryTable, Type
 
 if TYPE_CHECKING:
@@ -14,11 +14,10 @@ Row = Mapping[str, Any]
 
 def arrow() -> Any:
     """The module pyarrow. Raises MissingExtraError where it is not installed."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError("history", "the history store") from error
+    require("history", "the history store")
+    import pyarrow as pa
+    import pyarrow.parquet
+
     return pa
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from truerail.errors import SecretMissingError
+from truerail.extras import require
 from truerail.inventory.inventory_error import InventoryError, InventoryFaults
 from truerail.inventory.netbox_file import NetBox
 from truerail.model.names import printable
@@ -26,6 +27,7 @@ class Api:
     """The parts of NetBox that an inventory needs. Raises InventoryError if a query fails."""
 
     def __init__(self, netbox: NetBox, faults: InventoryFaults) -> None:
+        require("netbox", "NetBox")
         import pynetbox
 
         self._netbox = netbox

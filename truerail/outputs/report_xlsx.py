@@ -1,55 +1,28 @@
-"""The workbook: steps by rack, causes with their moves, findings, hosts. Strings are never formulas or links."""
+"""The workbook: steps by rack, causes with their moves, findings, hosts."""
 
-import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
+from truerail.files.spreadsheet import Row, Sheet, workbook
 from truerail.model import CableState, Cause, Evaluation
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report_csv import COLUMNS, rows
 from truerail.outputs.report_words import headline, name, order, place, place_of, sentence, title
 
-Row = Sequence[str | int | float | None]
-
-_SAFE = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-_FILLS = {
-    "critical": ("#FFC7CE", "#9C0006"),
-    "warning": ("#FFEB9C", "#7F6000"),
-    "info": ("#DDEBF7", "#1F4E78"),
-}
-MOST_ROWS = 1_048_000
-"""A little below the limit of a sheet (1,048,576); the sheet's last row reports how many rows are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """One sheet: `widths` in characters, `counts` are the columns in which a number above 0 is a fault."""
-
-    name: str
-    columns: Sequence[str]
-    widths: Sequence[int]
-    rows: Iterable[Row]
-    counts: Sequence[int] = ()
+_BAD = ("FFC7CE", "9C0006")
+_SEVERITIES = {"critical": _BAD, "warning": ("FFEB9C", "7F6000"), "info": ("DDEBF7", "1F4E78")}
 
 
 def render_xlsx(evaluation: Evaluation) -> bytes:
-    """The workbook's bytes: sheets Punch list, Causes, Findings, Summary, each with a frozen header and filters."""
-    import xlsxwriter
-
-    out = io.BytesIO()
-    verdict = headline(evaluation)
-    with xlsxwriter.Workbook(out, _SAFE) as book:
-        book.set_properties({"title": f"truerail: {title(evaluation.plan)}", "comments": verdict.cables})
-        for sheet in (_punch(evaluation), _causes(evaluation), _findings(evaluation), _summary(evaluation)):
-            _write(book, sheet)
-    return out.getvalue()
+    """The workbook's bytes: sheets Punch list, Causes, Findings, Summary."""
+    sheets = (_punch(evaluation), _causes(evaluation), _findings(evaluation), _summary(evaluation))
+    return workbook(sheets, f"truerail: {title(evaluation.plan)}", headline(evaluation).cables)
 
 
 def _summary(evaluation: Evaluation) -> Sheet:
+    marks = {column: {"> 0": _BAD} for column in range(4, 9)}
     columns = ("host", "place", "planned", "right", "wrong", "missing", "unknown", "findings", "not right")
-    return Sheet("Summary", columns, (24, 20, 10, 10, 10, 10, 10, 10, 11), _hosts(evaluation), (4, 5, 6, 7, 8))
+    return Sheet("Summary", columns, (24, 20, 10, 10, 10, 10, 10, 10, 11), _hosts(evaluation), marks)
 
 
 def _hosts(evaluation: Evaluation) -> Iterator[Row]:
@@ -169,46 +142,4 @@ def _cause_lines(cause: Cause, evaluation: Evaluation) -> Iterator[Row]:
 
 def _findings(evaluation: Evaluation) -> Sheet:
     widths = (14, 9, 22, 10, 28, 20, 6, 22, 22, 8, 16, 11, 60, 60, 10)
-    return Sheet("Findings", COLUMNS, widths, rows(evaluation))
-
-
-def _write(book: Any, sheet: Sheet) -> None:
-    page = book.add_worksheet(sheet.name)
-    header = book.add_format({"bold": True, "font_color": "white", "bg_color": "#24415E", "border": 1})
-    for column, (words, width) in enumerate(zip(sheet.columns, sheet.widths, strict=True)):
-        page.write_string(0, column, words, header)
-        page.set_column(column, column, width)
-    last = _fill(page, sheet.rows)
-    page.freeze_panes(1, 1)
-    page.autofilter(0, 0, max(last, 1), len(sheet.columns) - 1)
-    page.set_landscape()
-    page.fit_to_pages(1, 0)
-    page.repeat_rows(0)
-    _color(book, page, sheet, max(last, 1))
-
-
-def _fill(page: Any, lines: Iterable[Row]) -> int:
-    """Writes the rows below the header; returns the number of the last one."""
-    at = 0
-    for at, line in enumerate(lines, 1):
-        if at > MOST_ROWS:
-            page.write_string(at, 0, "further rows do not fit into a sheet: use --format csv")
-            break
-        for column, cell in enumerate(line):
-            if isinstance(cell, str):
-                page.write_string(at, column, cell)
-            elif cell is not None:
-                page.write_number(at, column, cell)
-    return at
-
-
-def _color(book: Any, page: Any, sheet: Sheet, last: int) -> None:
-    bad = book.add_format({"bg_color": _FILLS["critical"][0], "font_color": _FILLS["critical"][1]})
-    for column in sheet.counts:
-        page.conditional_format(1, column, last, column, {"type": "cell", "criteria": ">", "value": 0, "format": bad})
-    if "severity" in sheet.columns:
-        column = sheet.columns.index("severity")
-        for word, (back, ink) in _FILLS.items():
-            shade = book.add_format({"bg_color": back, "font_color": ink})
-            rule = {"type": "cell", "criteria": "==", "value": f'"{word}"', "format": shade}
-            page.conditional_format(1, column, last, column, rule)
+    return Sheet("Findings", COLUMNS, widths, rows(evaluation), {COLUMNS.index("severity"): _SEVERITIES})

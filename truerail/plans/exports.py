@@ -3,11 +3,11 @@
 What a format cannot hold is in `LOSES`, for the message; nothing is put where it has no column.
 """
 
-import io
 from collections.abc import Callable
 from typing import Final
 
 from truerail.errors import QueryError
+from truerail.files.spreadsheet import Row, Sheet, workbook
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.plans.csv_write import delimited
 from truerail.plans.numbers import plain
@@ -59,37 +59,24 @@ def _interface(port: Port) -> tuple[str, str, str]:
 
 def dump_workbook(plan: Plan) -> bytes:
     """A P2P workbook of UFM's Cable Validation Tool. Names are text: no spreadsheet makes dates or formulas of them."""
-    import xlsxwriter
-
-    out = io.BytesIO()
-    with xlsxwriter.Workbook(out, {"in_memory": True, "constant_memory": True}) as book:
-        sheet = book.add_worksheet("P2P")
-        sheet.freeze_panes(1, 0)
-        rows = [_CVT_COLUMNS, *(_p2p(cable, plan) for cable in plan.cables)]
-        sheet.autofilter(0, 0, len(rows) - 1, len(_CVT_COLUMNS) - 1)
-        for column, cells in enumerate(zip(*rows, strict=True)):
-            width = 2 + max(len(str(cell)) for cell in cells if cell is not None)
-            sheet.set_column(column, column, min(_WIDEST, width))
-        for row, cells in enumerate(rows):
-            for column, cell in enumerate(cells):
-                if isinstance(cell, str):
-                    sheet.write_string(row, column, cell)
-                elif cell is not None:
-                    sheet.write_number(row, column, cell)
-    return out.getvalue()
+    rows = [_p2p(cable, plan) for cable in plan.cables]
+    widths = [
+        min(_WIDEST, 2 + max(len(str(cell)) for cell in cells if cell is not None))
+        for cells in zip(_CVT_COLUMNS, *rows, strict=True)
+    ]
+    return workbook([Sheet("P2P", _CVT_COLUMNS, widths, rows)])
 
 
-Cell = str | float | None
 _WIDEST: Final = 60
 """Characters of a column of a workbook."""
 
 
-def _p2p(cable: Cable, plan: Plan) -> tuple[Cell, ...]:
+def _p2p(cable: Cable, plan: Plan) -> Row:
     ends = (*_p2p_end(cable.a, plan), *_p2p_end(cable.b, plan))
     return (*ends, cable.speed_gbps, cable.length_m, cable.label, cable.rail, cable.plane)
 
 
-def _p2p_end(port: Port, plan: Plan) -> tuple[Cell, ...]:
+def _p2p_end(port: Port, plan: Plan) -> Row:
     device = plan.devices.get(port.device, Device(port.device))
     kind = "Host" if device.role is Role.HOST else "Switch"
     return device.rack, device.unit, device.name, kind, port.name

@@ -18,7 +18,7 @@ from truerail.outputs.report_words import count
 from truerail.questions.changes import BEGINS, CausesOfChanges
 from truerail.questions.diff_answer import CauseChange, Counts, Diff, FindingChange, LinkLine, diff_text
 from truerail.questions.moments import span
-from truerail.questions.question import Asked, Form, Given, Journal, Kind, Option, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Option, Question
 from truerail.views.lines import STATES, cause_lines, seen_end, why_words
 from truerail.views.view import View, view_of
 
@@ -281,20 +281,20 @@ def _plan_says(states: Codes, findings: int) -> str:
 
 
 def _find(asked: Asked, given: Given) -> Diff:
-    since, start, end = given["since"], given["from"], given["to"]
-    if not given["plan"]:
-        return diff(asked.publication, asked.history, *span(since, start, end, asked.now))
-    if since or start or end:
-        raise QueryError("plan=true compares with the plan now: omit since, from and to")
+    since, until = given["since"], given["until"]
+    if not given["planned"]:
+        return diff(asked.publication, asked.history, *span(since, until, asked.now))
+    if since or until:
+        raise QueryError("planned=true compares with the plan now: omit since and until")
     return diff_plan(asked.publication)
 
 
 def _misuse(given: Given, capture: bool) -> str:
-    if sum(map(bool, (given["since"], given["from"], given["plan"], given["before"]))) != 1:
-        return "give one of: --since TIME, --from TIME [--to TIME], --plan, or --before CAPTURE --capture CAPTURE"
-    if given["to"] and not given["from"]:
-        return "--to goes with --from"
-    return "--before goes with --capture" if given["before"] and not capture else ""
+    if sum(map(bool, (given["since"], given["planned"], given["before"]))) != 1:
+        return "give one of: --since TIME [--until TIME], --planned, or --before CAPTURE --from CAPTURE"
+    if given["until"] and not given["since"]:
+        return "--until goes with --since"
+    return "--before goes with --from" if given["before"] and not capture else ""
 
 
 def _good(answer: Diff) -> bool | None:
@@ -307,21 +307,10 @@ QUESTION = Question(
     "diff",
     Diff,
     (
+        Option("since", help="Start: 2h, 14:00, yesterday, ISO 8601.", kind=Kind.TIME, metavar="TIME"),
+        Option("until", help="End. [default: now]", kind=Kind.TIME, metavar="TIME"),
         Option(
-            "since",
-            help="From this time until now: 2h, 14:00, yesterday.",
-            kind=Kind.TIME,
-            metavar="TIME",
-        ),
-        Option(
-            "from",
-            help="Start: ISO 8601, or as above.",
-            kind=Kind.TIME,
-            metavar="TIME",
-        ),
-        Parameter("to", help="End. [default: now]", kind=Kind.TIME, needed=False, option=True, metavar="TIME"),
-        Option(
-            "plan",
+            "planned",
             help="Current differences from the plan.",
             description="against the plan instead",
             kind=Kind.FLAG,
@@ -329,7 +318,7 @@ QUESTION = Question(
         ),
         Option(
             "before",
-            help="With --capture: compare with this capture's newest round.",
+            help="With --from: compare with this capture's newest round.",
             kind=Kind.CAPTURE,
             metavar="CAPTURE",
         ),
@@ -345,7 +334,7 @@ QUESTION = Question(
     good=_good,
     text=diff_text,
     form=Form("What changed?", page="/changes"),
-    journal=lambda given: Journal.UNUSED if given["plan"] else Journal.NEEDED,
+    journal=lambda given: Journal.UNUSED if given["planned"] else Journal.NEEDED,
     misuse=_misuse,
     between_rounds=True,
 )

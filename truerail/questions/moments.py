@@ -67,15 +67,15 @@ def _on_day(word: str, now: datetime, *, later: bool) -> datetime:
     return at.astimezone(UTC)
 
 
-def span(since: str | None, start: str | None, end: str | None, now: datetime) -> tuple[datetime, datetime]:
-    """The start and end of a question's time range: `since` up to now, or `start` to `end` (default: now).
+def span(since: str | None, until: str | None, now: datetime) -> tuple[datetime, datetime]:
+    """The start and end of a question's time range; it ends now if `until` is not given.
 
-    Raises QueryError if both or neither are given, or the end is not after the start.
+    Raises QueryError if there is no start, or the end is not after the start.
     """
-    if (since is None) == (start is None) or (since is not None and end is not None):
+    if since is None:
         raise QueryError(f"give a start, or a start and an end: {HOW}")
-    first = moment(since if since is not None else start or "", now)
-    last = now.astimezone(UTC) if end is None else moment(end, now)
+    first = moment(since, now)
+    last = now.astimezone(UTC) if until is None else moment(until, now)
     if first >= last:
         raise QueryError(f"the time range ends ({last.isoformat()}) before it begins ({first.isoformat()})")
     return first, last

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from truerail.errors import CommandError, HistoryStoreError, JournalUnusableError, MissingExtraError
+from truerail.errors import CommandError, HistoryStoreError, JournalUnusableError
+from truerail.extras import require
 from truerail.journal import Journal, open_journal
 from truerail.model import Target
 from truerail.model.pause import garbage_of_the_young_only
@@ -119,7 +120,7 @@ def _recording(settings: Settings) -> "HistoryWriter | None":
         from truerail.service.history_writer import HistoryWriter
 
         return HistoryWriter(settings.history, settings.fabric, utc_now)
-    except (HistoryStoreError, MissingExtraError) as error:
+    except HistoryStoreError as error:
         raise CommandError(f"history: {error}") from error
 
 
@@ -133,12 +134,8 @@ def _outlets(
         yield GateFiles(settings.gate)
     if settings.otlp:
         from truerail.service.otlp_metrics import OtlpMetrics
-        from truerail.service.otlp_session import require_otlp
 
-        try:
-            require_otlp()
-        except MissingExtraError as error:
-            raise CommandError(str(error)) from error
+        require("otlp", "otlp")
         yield OtlpMetrics(settings.otlp, settings.fabric, exposition, counters, watch.clock)
     if settings.notify or (settings.otlp and settings.otlp.logs):
         from truerail.service.notify.notifier import Notifier

@@ -1,10 +1,8 @@
 """What the exports by OpenTelemetry share: whether the packages are there, who exports, how to reach the collector."""
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from truerail import __version__
-from truerail.errors import MissingExtraError
 from truerail.service.notify_settings import Otlp
 
 if TYPE_CHECKING:
@@ -12,17 +10,6 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 TIMEOUT_SECONDS = 10.0
-_PACKAGES = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
-
-
-def require_otlp() -> None:
-    """Raises MissingExtraError if the packages of the extra `otlp` are not installed."""
-    try:
-        missing = any(find_spec(package) is None for package in _PACKAGES)
-    except ModuleNotFoundError:
-        missing = True
-    if missing:
-        raise MissingExtraError("otlp", "otlp")
 
 
 def exporter_options(settings: Otlp, path: str) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from truerail.errors import MissingExtraError, TransportError
+from truerail.errors import TransportError
+from truerail.extras import needs
 from truerail.model import GnmiAccess, Target
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
@@ -67,10 +68,9 @@ class GnmiTransport:
         held = self._sessions.get(key)
         if held is None or held[0] != login:
             await self._end(key)
-            try:
-                from truerail.transport.gnmi_session import GnmiSession
-            except ModuleNotFoundError as error:
-                raise TransportError(str(MissingExtraError("gnmi", "gNMI"))) from error
+            needs("gnmi", "gNMI")
+            from truerail.transport.gnmi_session import GnmiSession
+
             held = self._sessions[key] = (login, GnmiSession(*key, login, self._limits))
         return held[1]
 

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 
 from truerail.errors import TransportError, WalkError
+from truerail.extras import needs
 from truerail.model import Target
 from truerail.transport.protocol import Answer
 from truerail.transport.snmp_client import SENDS, Agent, Row, SnmpClient
@@ -75,6 +76,7 @@ def _made(engine: str) -> SnmpClient:
         from truerail.transport.snmp_gufo import GufoClient
 
         return GufoClient()
+    needs("snmp", "SNMP")
     from truerail.transport.snmp_pysnmp import PysnmpClient
 
     return PysnmpClient()

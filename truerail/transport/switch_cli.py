@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from truerail.errors import TransportError
+from truerail.extras import needs
 from truerail.model import Target
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
@@ -122,6 +123,7 @@ class SwitchCli:
             raise
 
     def _device(self, target: Target) -> "SwitchDevice":
+        needs("switches", "the command line of a switch")
         from truerail.transport.switch_device import SwitchDevice
 
         key = (device_hop(target), target.platform)

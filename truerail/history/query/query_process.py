@@ -16,12 +16,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError
+from truerail.extras import require
 from truerail.files.problems import nearest
 from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest, request_from
 from truerail.history.tables import TABLES
@@ -72,7 +72,7 @@ def run(request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
     """Writes the result; returns what is missing in it. Raises QueryError, NotFoundError, HistoryStoreError,
     MissingExtraError.
     """
-    _needed()
+    require("history", "a query of the history")
     import duckdb
 
     rows = _Rows(request.limits.rows)
@@ -148,12 +148,6 @@ def _answered(connection: Any, request: QueryRequest, out: BinaryIO, rows: "_Row
     out.flush()
     found = {"rows": rows.count, "more": rows.more, "unreadable": lost}
     return found | {"begins": _begins(files), "coverage": coverage}
-
-
-def _needed() -> None:
-    for name in ("duckdb", "pyarrow"):
-        if find_spec(name) is None:
-            raise MissingExtraError("history", "a query of the history")
 
 
 def _files(request: QueryRequest, tables: tuple[str, ...]) -> tuple[dict[str, tuple[Path, ...]], list[str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from truerail.errors import MissingExtraError
+from truerail.extras import require
 from truerail.model import Plan
 from truerail.outputs.pack.bill import render_bill
 from truerail.outputs.pack.labels import labels_of, without_domain
@@ -24,11 +24,10 @@ def make_pack(plan: Plan, pack: Pack) -> Iterator[tuple[str, bytes]]:
     `pack`, QueryError for an address that no label may have.
     """
     labels = labels_of(plan, pack.base_url)
-    try:
-        from truerail.outputs.pack.label_sheets import render_labels
-        from truerail.outputs.pack.sheets import render_ports, render_racks
-    except ImportError as error:
-        raise MissingExtraError("pack", "a cabling pack") from error
+    require("pack", "a cabling pack")
+    from truerail.outputs.pack.label_sheets import render_labels
+    from truerail.outputs.pack.sheets import render_ports, render_racks
+
     yield "labels.pdf", render_labels(labels, pack.paper)
     short = without_domain(plan)
     yield "racks.pdf", render_racks(short, pack.paper)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from truerail.errors import MissingExtraError
+from truerail.extras import require
 
 QUIET = 4
 """Modules of white around a code (ISO/IEC 18004)."""
@@ -23,9 +23,8 @@ class Code:
 
 def code_of(text: str) -> Code:
     """The code of a text, in UTF-8. Raises MissingExtraError without the packages of the extra `pack`."""
-    try:
-        import segno
-    except ImportError as error:
-        raise MissingExtraError("pack", "a cabling pack") from error
+    require("pack", "a cabling pack")
+    import segno
+
     found = segno.make_qr(text, error="m", boost_error=False, encoding="utf-8")
     return Code(text, tuple(bytes(row) for row in found.matrix))

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from truerail.model.history import (
@@ -30,7 +30,7 @@ router = APIRouter(tags=["past"])
 MOST_CHANGES = 1000
 T = TypeVar("T")
 _BACK = "1d"
-"""The history's range without `from`."""
+"""The history's range without `since`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,19 @@ async def history(
     shown: Newest,
     part: Wanted,
     kind: Literal["links", "findings"] = "links",
-    start: Annotated[Time, Query(alias="from")] = None,
-    end: Annotated[Time, Query(alias="to")] = None,
+    since: Time = None,
+    until: Time = None,
     nodes: Nodes = None,
 ) -> Response:
-    """Changes of links, or events of findings; those of the last day without `from`."""
-    since, until = span(None, start or _BACK, end, desk.tower.now())
+    """Changes of links, or events of findings; those of the last day without `since`."""
+    start, end = span(since or _BACK, until, desk.tower.now())
     devices = [shown.view.layout.devices[code].name for code in shown.view.nodes(nodes).tolist()] if nodes else None
     before = _before(part)
 
     def ask(kept: History) -> Page[LinkChange] | Page[FindingEvent]:
         if kind == "links":
-            return _listing(part, _between(kept.link_changes, since, until, devices), lambda row: row.seq, before)
-        return _listing(part, _between(kept.finding_events, since, until, devices), lambda row: row.seq, before)
+            return _listing(part, _between(kept.link_changes, start, end, devices), lambda row: row.seq, before)
+        return _listing(part, _between(kept.finding_events, start, end, devices), lambda row: row.seq, before)
 
     return await remembered(request, desk, ask)
 

@@ -17,9 +17,9 @@ function question() {
   const fields = new FormData(form);
   const since = String(fields.get("since"));
   byId("range").hidden = since !== "range";
-  const query = since === "plan" ? { plan: "true" } : since !== "range" ? { since } : {
-    from: instant(range.namedItem("from")),
-    to: instant(range.namedItem("to")),
+  const query = since === "plan" ? { planned: "true" } : since !== "range" ? { since } : {
+    since: instant(range.namedItem("from")),
+    until: instant(range.namedItem("to")),
   };
   return address("diff", query).slice("/api/v1/".length);
 }
