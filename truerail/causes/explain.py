@@ -58,7 +58,9 @@ def in_sequence(drafts: Sequence[CauseCandidate]) -> None:
                 first = f"the cable of {move.cable} is moved"
                 words = " and ".join(filter(None, (step.after, first)))
                 steps[at] = replace(step, after=words, after_causes=(*step.after_causes, key))
-                draft.action = f"{draft.action.rstrip('.')}, not before {first}."
+                said = draft.action.rstrip(".")
+                said = said.removesuffix(f"; not before {step.after}") if step.after else said
+                draft.action = f"{said}, not before {words}."
         draft.moves = tuple(steps)
 
 
