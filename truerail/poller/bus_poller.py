@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from structlog import get_logger
 
-from truerail.agent.outgoing import name_token
+from truerail.agent.agent_commands import name_token
 from truerail.errors import BusError, BusMessageError
 from truerail.link.codec import opened, unpack
 from truerail.link.live_pollers import LivePollers
