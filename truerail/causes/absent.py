@@ -45,18 +45,13 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> CauseCandidate:
     code = index.devices.find(name)
     if code in dark:
         cables = np.flatnonzero((index.a_device == code) | (index.b_device == code)).tolist()
-        summary, action = (
-            f"{name} is down: it does not answer, and none of its {len(cables)} cables has link",
-            f"Check that {name} is powered.",
-        )
+        summary = f"{name} is down: it does not answer, and none of its {len(cables)} cables has link"
+        action = f"Check that {name} is powered."
     elif code < index.devices.planned:
         cables, summary, action = [], f"{name} does not answer", f"Check the management access to {name}."
     else:
-        cables, summary, action = (
-            [],
-            f"{name} does not report the InfiniBand fabric",
-            f"Run `ibnetdiscover` on {name} by hand.",
-        )
+        cables, summary = [], f"{name} does not report the InfiniBand fabric"
+        action = f"Run `ibnetdiscover` on {name} by hand."
     return CauseCandidate(
         CauseKind.UNREACHABLE, (name,), summary, action, cables, (name,), (*DOWN, "TEL"), confidence=0.9
     )

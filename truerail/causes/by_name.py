@@ -127,9 +127,8 @@ def reordered(wiring: Wiring, true_name: Mapping[int, int]) -> Codes:
     hosts = np.unique(index.a_device[cables])
     fellows = np.flatnonzero(index.from_host & (index.rail >= 0) & np.isin(index.a_device, hosts))
     planned: dict[tuple[int, int], int] = {}
-    for host, rail, leaf in zip(
-        *(column[fellows].tolist() for column in (index.a_device, index.rail, index.b_device)), strict=True
-    ):
+    columns = (column[fellows].tolist() for column in (index.a_device, index.rail, index.b_device))
+    for host, rail, leaf in zip(*columns, strict=True):
         planned[host, leaf] = planned.get((host, leaf), 0) | 1 << rail
     heard = [true_name.get(leaf, leaf) for leaf in wiring.heard[index.a[cables]].tolist()]
     there = [planned.get(pair, 0) for pair in zip(index.a_device[cables].tolist(), heard, strict=True)]

@@ -35,13 +35,10 @@ def confirmed(wiring: Wiring, draft: CauseCandidate) -> CauseCandidate:
     more = f", and {len(weak) - _SHOWN} more" if len(weak) > _SHOWN else ""
     words = dict.fromkeys(word for move in weak for word in named_by(wiring, _cable(wiring, move)))
     confirm = f"confirm before moving: {shown}{more} (`ethtool -p`, or follow the cable)"
-    return replace(
-        draft,
-        summary=f"{draft.summary}; LLDP does not confirm it, only: {', '.join(words)}",
-        action=f"Move no cable before it is confirmed. Then: {draft.action[0].lower()}{draft.action[1:]}",
-        moves=(),
-        to_confirm="; ".join(filter(None, (confirm, draft.to_confirm))),
-    )
+    summary = f"{draft.summary}; LLDP does not confirm it, only: {', '.join(words)}"
+    action = f"Move no cable before it is confirmed. Then: {draft.action[0].lower()}{draft.action[1:]}"
+    to_confirm = "; ".join(filter(None, (confirm, draft.to_confirm)))
+    return replace(draft, summary=summary, action=action, moves=(), to_confirm=to_confirm)
 
 
 def _weak(wiring: Wiring, moves: Sequence[Move], *, closed: bool) -> list[Move]:

@@ -73,14 +73,7 @@ def _draft(s: ObservedLinks, rows: Codes, hosts: tuple[int, int], before: Sequen
     rows = rows[np.argsort(s.slots.of[s.taken_for[rows]], kind="stable")]  # each plug with that in its place
     steps = moves_on(s, rows.tolist(), before)
     s.place[rows] = s.index.b[s.taken_for[rows]]
-    return CauseCandidate(
-        CauseKind.HOST_SWAP,
-        names,
-        f"all rail cables of {both} are crossed; their other cables are not, so the hosts have their own names",
-        f"Swap the cables of {both} rail by rail: {len(steps)} moves.",
-        s.cable[rows].tolist(),
-        names,
-        WIRING,
-        moves=steps,
-        confidence=float(s.sure[rows].min()),
-    )
+    summary = f"all rail cables of {both} are crossed; their other cables are not, so the hosts have their own names"
+    action = f"Swap the cables of {both} rail by rail: {len(steps)} moves."
+    cables, sure = s.cable[rows].tolist(), float(s.sure[rows].min())
+    return CauseCandidate(CauseKind.HOST_SWAP, names, summary, action, cables, names, WIRING, steps, confidence=sure)

@@ -17,7 +17,7 @@ import numpy as np
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.causes.by_name import reordered
 from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
-from truerail.causes.labels import open_names
+from truerail.causes.labels import LABELS, open_names
 from truerail.causes.moved import WIRING
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
@@ -34,9 +34,8 @@ def swapped_cables(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of cables between two hosts that are wrong by their hosts alone."""
     index = wiring.index
     heard = wiring.heard[index.b]
-    vague = (
-        (wiring.state == State.WRONG) & (wiring.place < 0) & index.from_host & (heard >= 0) & (heard != index.a_device)
-    )
+    vague = (wiring.state == State.WRONG) & (wiring.place < 0) & index.from_host
+    vague &= (heard >= 0) & (heard != index.a_device)
     cables_heard = np.flatnonzero(vague).tolist()
     by_pair = grouped(((int(index.a_device[cable]), int(heard[cable])), cable) for cable in cables_heard)
     for (host, other), cables in by_pair.items():
@@ -60,21 +59,12 @@ def left_open(
     ports = sorted((str(index.spell(port)) for port in at), key=natural_key)
     owners = sorted({index.a_port(int(sightings.cable[r])).device for r in rows}, key=natural_key)
     shown, whose = (f"{', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" for names in (ports, owners))
-    return replace(
-        draft,
-        summary=f"{draft.summary}; only the devices there are known, not their ports",
-        action=f"Move no cable before it is confirmed. Follow the cables of {shown} to their other ends (`ethtool "
-        "-p`).",
-        moves=(),
-        devices=(*draft.devices, *ports),
-        confidence=DEVICE_ONLY,
-        alternatives=(
-            Alternative(
-                CauseKind.CABLE_ROTATION, f"other ports of {whose} are there, and more cables than these wrong"
-            ),
-        ),
-        to_confirm=f"which ports of {whose} are behind {shown}?",
-    )
+    summary = f"{draft.summary}; only the devices there are known, not their ports"
+    action = f"Move no cable before it is confirmed. Follow the cables of {shown} to their other ends (`ethtool -p`)."
+    other = Alternative(CauseKind.CABLE_ROTATION, f"other ports of {whose} are there, and more cables than these wrong")
+    confirm = f"which ports of {whose} are behind {shown}?"
+    draft = replace(draft, summary=summary, action=action, moves=(), devices=(*draft.devices, *ports))
+    return replace(draft, confidence=DEVICE_ONLY, alternatives=(other,), to_confirm=confirm)
 
 
 def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> CauseCandidate:
@@ -133,34 +123,24 @@ def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
     for pair in sorted({tuple(sorted(pair)) for pair in wiring.identity.contested.values()}):
         names = names_of_devices(wiring.index, pair)
         both = joined_names(names)
-        yield CauseCandidate(
-            CauseKind.BUNDLE_SWAP,
-            names,
-            f"all host cables of {both} are crossed, or all their uplinks: neither switch announces a name of its own",
-            f"Read the labels of {both}, or their GUIDs at the switch. Move no cable before it is confirmed.",
-            devices=names,
-            rules=("TEL001",),
-            confidence=0.5,
-            alternatives=(Alternative(CauseKind.CABLE_SWAP, f"the uplinks of {both} are swapped"),),
-            to_confirm=f"the labels of {both}: give their GUIDs as chassis_ids in the plan",
-        )
+        crossed = f"all host cables of {both} are crossed, or all their uplinks"
+        summary = f"{crossed}: neither switch announces a name of its own"
+        action = f"Read the labels of {both}, or their GUIDs at the switch. Move no cable before it is confirmed."
+        other = Alternative(CauseKind.CABLE_SWAP, f"the uplinks of {both} are swapped")
+        confirm = f"the labels of {both}: give their GUIDs as chassis_ids in the plan"
+        draft = CauseCandidate(CauseKind.BUNDLE_SWAP, names, summary, action, (), names, ("TEL001",), confidence=0.5)
+        yield replace(draft, alternatives=(other,), to_confirm=confirm)
 
 
 def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
     index = wiring.index
     names = names_of_devices(index, (one, other))
     both = joined_names(names)
-    draft = CauseCandidate(
-        CauseKind.BUNDLE_SWAP,
-        names,
-        f"the host cables of {both} are crossed; their uplinks are not, so it is not the labels; the ports are unknown",
-        f"Find where the bundles of {both} cross, most likely in the patch panel, and swap them there. "
-        "Move no single cable before its port is confirmed.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        confidence=DEVICE_ONLY,
-    )
+    crossed = f"the host cables of {both} are crossed; their uplinks are not, so it is not the labels"
+    summary = f"{crossed}; the ports are unknown"
+    action = f"Find where the bundles of {both} cross, most likely in the patch panel, and swap them there."
+    action = f"{action} Move no single cable before its port is confirmed."
+    draft = CauseCandidate(CauseKind.BUNDLE_SWAP, names, summary, action, cables, names, LABELS, confidence=DEVICE_ONLY)
     if _within_hosts(wiring, cables) and not wiring.gpu_rails.near[index.a[cables]].any():
         hosts = len(np.unique(index.a_device[cables]))
         other_order = f"{hosts} hosts name NICs in another order than planned, and no cable is wrong"
@@ -172,10 +152,8 @@ def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCa
 def _within_hosts(wiring: Wiring, cables: list[int]) -> bool:
     """Whether each host has as many of these cables planned on each switch: all may be swapped within it."""
     planned = Counter(zip(wiring.index.a_device[cables].tolist(), wiring.index.b_device[cables].tolist(), strict=True))
-    by_host: dict[int, set[int]] = {}
-    for (host, _), count in planned.items():
-        by_host.setdefault(host, set()).add(count)
-    return len(planned) == 2 * len(by_host) and all(len(counts) == 1 for counts in by_host.values())
+    by_host = grouped((host, count) for (host, _), count in planned.items())
+    return len(planned) == 2 * len(by_host) and all(len(set(counts)) == 1 for counts in by_host.values())
 
 
 def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
@@ -188,22 +166,14 @@ def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseC
 def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:
     index = wiring.index
     (a, b), (c, d) = ((index.a_port(cable), index.b_port(cable)) for cable in (one, other))
-    draft = CauseCandidate(
-        CauseKind.CABLE_SWAP,
-        (str(a), str(c)),
-        f"the cables of {a} and {c} are likely swapped: {b} sees {c.device}, {d} sees {a.device}, "
-        f"their ports are unknown",
-        f"Move no cable before it is confirmed. Follow the cables of {b} and {d} to their NICs (`ethtool -p`).",
-        [one, other],
-        rules=WIRING,
-        confidence=DEVICE_ONLY,
-        to_confirm=f"which NIC of {c.device} is behind {b}, and which of {a.device} behind {d}?",
-    )
-    summary = (
-        f"other NICs of {a.device} and {c.device} are behind {b} and {d}, and more cables than these two are wrong"
-    )
-    draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, summary),)
-    return draft
+    likely = f"the cables of {a} and {c} are likely swapped"
+    summary = f"{likely}: {b} sees {c.device}, {d} sees {a.device}, their ports are unknown"
+    action = f"Move no cable before it is confirmed. Follow the cables of {b} and {d} to their NICs (`ethtool -p`)."
+    confirm = f"which NIC of {c.device} is behind {b}, and which of {a.device} behind {d}?"
+    more = f"other NICs of {a.device} and {c.device} are behind {b} and {d}, and more cables than these two are wrong"
+    ends, cables = (str(a), str(c)), [one, other]
+    draft = CauseCandidate(CauseKind.CABLE_SWAP, ends, summary, action, cables, rules=WIRING, confidence=DEVICE_ONLY)
+    return replace(draft, alternatives=(Alternative(CauseKind.CABLE_ROTATION, more),), to_confirm=confirm)
 
 
 def without_absent_targets(
@@ -221,13 +191,9 @@ def without_absent_targets(
             reason, name = f"{where.device} does not answer and is not heard anywhere", f"name {where.device}"
         else:
             continue
-        return replace(
-            draft,
-            summary=f"{draft.summary}; {reason}",
-            action=f"Move no cable before it is confirmed. Correct the plan if its {name} is a slip.",
-            moves=(),
-            to_confirm=f"does {where} exist?",
-        )
+        summary, confirm = f"{draft.summary}; {reason}", f"does {where} exist?"
+        action = f"Move no cable before it is confirmed. Correct the plan if its {name} is a slip."
+        return replace(draft, summary=summary, action=action, moves=(), to_confirm=confirm)
     return draft
 
 

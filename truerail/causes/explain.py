@@ -18,6 +18,7 @@ from truerail.causes.panel_faults import in_trunks, with_paths
 from truerail.causes.steps import search
 from truerail.causes.telemetry import correlate
 from truerail.model.cause_kinds import CauseKind
+from truerail.model.columns import grouped
 from truerail.model.finding import Cause, Finding, Severity, cause_key
 from truerail.model.maintained import Maintained
 
@@ -72,11 +73,8 @@ def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[CauseCa
     if not hosts:
         return []
     misordered = wiring.gpu_rails.misordered
-    groups: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
-    for host in hosts:
-        gpus = misordered.get(wiring.index.devices.find(host), {})
-        key = tuple((gpu, wanted, given) for gpu, (wanted, given) in sorted(gpus.items()))
-        groups.setdefault(key, []).append(host)
+    gpus = ((host, misordered.get(wiring.index.devices.find(host), {})) for host in hosts)
+    groups = grouped((tuple((gpu, own, given) for gpu, (own, given) in sorted(of.items())), host) for host, of in gpus)
     index = wiring.index
     cables = reordered(wiring, {})
     drafts: list[CauseCandidate] = []
@@ -94,17 +92,10 @@ def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...]
         f"GPU{gpu} is nearest to the NIC of rail {'/'.join(map(str, rails_in(given)))}" for gpu, _, given in order[:8]
     )
     who = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]}, ...)"
-    return CauseCandidate(
-        CauseKind.GPU_NIC_ORDER,
-        hosts,
-        f"{who}: GPUs and NICs are enumerated in different orders: {shown}",
-        "Move no cable. Fix the enumeration (BIOS slot order, driver, NIC names), "
-        "or map GPUs to NICs explicitly in NCCL_IB_HCA.",
-        cables,
-        hosts,
-        rules=ORDER,
-        confidence=0.95,
-    )
+    summary = f"{who}: GPUs and NICs are enumerated in different orders: {shown}"
+    action = "Move no cable. Fix the enumeration (BIOS slot order, driver, NIC names),"
+    action = f"{action} or map GPUs to NICs explicitly in NCCL_IB_HCA."
+    return CauseCandidate(CauseKind.GPU_NIC_ORDER, hosts, summary, action, cables, hosts, ORDER, confidence=0.95)
 
 
 def _unknown_drafts(left: Sequence[Finding]) -> list[CauseCandidate]:

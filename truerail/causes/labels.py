@@ -15,6 +15,7 @@ from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, Move, Rename
 
+LABELS = (*WIRING, "TEL003")
 BY_PLACES = 0.7
 """Confidence in swapped names that the places of all cables show, and nothing else: a list in which the two stand in
 each other's places, drawn wrongly or older than the fabric, looks the same.
@@ -136,46 +137,29 @@ def relabel_draft(
     names = names_of_devices(s.index, found.cycle)
     both, cables = joined_names(names), [int(s.cable[r]) for r in rows]
     if found.kind is CauseKind.BUNDLE_SWAP:
-        return CauseCandidate(
-            found.kind,
-            names,
-            f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels",
-            f"Swap the two bundles where they cross, most likely in the patch panel, "
-            f"or move the {len(steps)} cables one by one."
-            if whole
-            else f"Move the {len(steps)} cables one by one, not the whole bundles: some are planned elsewhere.",
-            cables,
-            names,
-            (*WIRING, "TEL003"),
-            moves=steps,
-            confidence=0.98 if found.decided or announced else 0.6,
-        )
+        summary = f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels"
+        action = "Swap the two bundles where they cross, most likely in the patch panel, or move"
+        action = f"{action} the {len(steps)} cables one by one."
+        if not whole:
+            action = f"Move the {len(steps)} cables one by one, not the whole bundles: some are planned elsewhere."
+        sure = 0.98 if found.decided or announced else 0.6
+        return CauseCandidate(found.kind, names, summary, action, cables, names, LABELS, steps, confidence=sure)
     devices = s.index.devices.names
     renames = tuple(Rename(devices[name], devices[true]) for name, true in sorted(found.true_name.items()))
     who = f"the {'hosts' if found.kind is CauseKind.HOST_SWAP else 'switches'} {both}"
     if not (found.decided or announced):
         summary = f"{who} may be swapped by name: each is cabled as the other is planned"
         return open_names(found.kind, names, summary, cables, renames, steps)
-    draft = CauseCandidate(
-        found.kind,
-        names,
-        f"{who} are swapped: each is cabled as the other is planned",
-        f"Swap the names of {both}: hostname and label. No cable has to move.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=renames,
-        confidence=0.98,
-        cables_right=True,
-    )
+    summary = f"{who} are swapped: each is cabled as the other is planned"
+    action = f"Swap the names of {both}: hostname and label. No cable has to move."
+    draft = CauseCandidate(found.kind, names, summary, action, cables, names, LABELS, renames=renames, confidence=0.98)
+    draft.cables_right = True
     if announced:
         draft.summary += "; their own MAC addresses confirm that the names are swapped"
         return draft
     draft.summary += ", uplinks and all: by their names, or in the plan"
-    draft.action = (
-        f"Swap the names of {both}, hostname and label, or exchange the two in the plan if it is wrong. "
-        "No cable has to move."
-    )
+    action = f"Swap the names of {both}, hostname and label, or exchange the two in the plan if it is wrong."
+    draft.action = f"{action} No cable has to move."
     return replace(draft, confidence=BY_PLACES, alternatives=(plan_drawn(found.kind, both),), to_confirm=ask(both))
 
 
@@ -200,19 +184,7 @@ def open_names(
 ) -> CauseCandidate:  # fmt: skip
     """Devices that most likely have each other's names; `steps` are the moves if they have each other's cables."""
     both, other = joined_names(names), kind if kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
-    return CauseCandidate(
-        kind,
-        names,
-        summary,
-        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
-        cables,
-        names,
-        (*WIRING, "TEL003"),
-        renames=renames,
-        confidence=0.6,
-        alternatives=(
-            Alternative(other, f"all cables of {both} are swapped, their names are right", steps),
-            plan_drawn(kind, both),
-        ),
-        to_confirm=ask(both),
-    )
+    action = f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed."
+    swapped = Alternative(other, f"all cables of {both} are swapped, their names are right", steps)
+    draft = CauseCandidate(kind, names, summary, action, cables, names, LABELS, renames=renames, confidence=0.6)
+    return replace(draft, alternatives=(swapped, plan_drawn(kind, both)), to_confirm=ask(both))

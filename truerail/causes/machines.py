@@ -58,24 +58,15 @@ def decided(wiring: Wiring, draft: CauseCandidate, machine: Mapping[str, str]) -
     actual = {rename.actual: rename.planned for rename in draft.renames}
     both = joined_names(draft.subjects)
     if all(machine.get(name) == planned for name, planned in actual.items()):
-        return replace(
-            draft,
-            summary=f"the devices {both} have each other's names, as their serial numbers show",
-            action=f"Swap the names of {both}: hostname and label. No cable has to move.",
-            alternatives=(),
-            to_confirm="",
-            confidence=BY_SERIAL,
-        )
+        summary = f"the devices {both} have each other's names, as their serial numbers show"
+        action = f"Swap the names of {both}: hostname and label. No cable has to move."
+        return replace(draft, summary=summary, action=action, alternatives=(), to_confirm="", confidence=BY_SERIAL)
     if all(machine.get(name) == name and _hears(wiring, name, other) for name, other in actual.items()):
-        return replace(
-            draft,
-            kind=draft.alternatives[0].kind,
-            summary=f"{both} are in each other's places, or their cables: by their serial numbers the names are right",
-            action="Move no cable before it is confirmed. Swap the two, or exchange them in the plan if it is older.",
-            renames=(),
-            to_confirm=f"the labels of the cables and the racks of {both}: does the plan say what is there?",
-            confidence=BY_PLACES,
-        )
+        summary = f"{both} are in each other's places, or their cables: by their serial numbers the names are right"
+        action = "Move no cable before it is confirmed. Swap the two, or exchange them in the plan if it is older."
+        confirm = f"the labels of the cables and the racks of {both}: does the plan say what is there?"
+        draft = replace(draft, kind=draft.alternatives[0].kind, renames=(), confidence=BY_PLACES)
+        return replace(draft, summary=summary, action=action, to_confirm=confirm)
     return draft
 
 

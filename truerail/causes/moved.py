@@ -173,10 +173,8 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
     )
     cables = [cable for one in found for cable in one.moved.cables]
     renames = tuple(rename for one in found for rename in nic_renames(s, one.rows, one.residents))
-    draft = CauseCandidate(
-        CauseKind.GPU_NIC_ORDER, hosts, "", "", cables, hosts, ORDER, confidence=0.95 if decided else 0.5,
-        renames=renames,
-    )  # fmt: skip
+    sure = 0.95 if decided else 0.5
+    draft = CauseCandidate(CauseKind.GPU_NIC_ORDER, hosts, "", "", cables, hosts, ORDER, (), renames, confidence=sure)
     who = f"{len(hosts)} hosts ({host}, ...)" if many else host
     if decided:
         finds = "find their NICs" if many else "finds its NICs"
@@ -218,21 +216,13 @@ def bundle_or_order(s: ObservedLinks, found: Relabelling, rows: Codes, steps: tu
     index = s.index
     hosts = names_of_devices(index, {*index.a_device[s.taken_for[rows]].tolist()})
     leaves = ", ".join(names_of_devices(index, found.cycle))
-    return CauseCandidate(
-        CauseKind.GPU_NIC_ORDER,
-        hosts,
-        f"{len(hosts)} hosts ({hosts[0]}, ...) name NICs in another order than planned, or all host cables of {leaves} "
-        "are crossed",
-        "Move no cable before it is confirmed which of the two it is.",
-        s.cable[rows].tolist(),
-        hosts,
-        ORDER,
-        renames=nic_renames(s, rows.tolist(), index.cables_at(s.stands[rows]).tolist()),
-        confidence=0.5,
-        alternatives=(Alternative(found.kind, f"all host cables of {leaves} are crossed", steps),),
-        to_confirm=f"`nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of "
-        "its planned rail?",
-    )
+    crossed = f"all host cables of {leaves} are crossed"
+    summary = f"{len(hosts)} hosts ({hosts[0]}, ...) name NICs in another order than planned, or {crossed}"
+    action = "Move no cable before it is confirmed which of the two it is."
+    confirm = f"`nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of its planned rail?"
+    cables, renames = s.cable[rows].tolist(), nic_renames(s, rows.tolist(), index.cables_at(s.stands[rows]).tolist())
+    draft = CauseCandidate(CauseKind.GPU_NIC_ORDER, hosts, summary, action, cables, hosts, ORDER, confidence=0.5)
+    return replace(draft, renames=renames, alternatives=(Alternative(found.kind, crossed, steps),), to_confirm=confirm)
 
 
 def _path_draft(
@@ -242,23 +232,12 @@ def _path_draft(
         summary = f"the cable of {subjects[0]} is in {steps[0].source} instead of {steps[0].target}"
     else:
         summary = f"{len(steps)} cables are each in the port of the next one; the last is in {steps[-1].source}"
-    to_confirm = ""
+    action = f"Move it: {walk(steps)}." if len(steps) == 1 else f"Move them in this order: {walk(steps)}."
+    draft = CauseCandidate(CauseKind.CABLE_MOVE, subjects, summary, action, cables, (), WIRING, steps, confidence=sure)
     if chain.displaced >= 0 and chain.displaced not in s.taken_for:
         lost = s.index.a_port(chain.displaced)
-        summary += f"; the cable planned there, {lost}, is not found anywhere"
-        to_confirm = f"find the other end of the cable of {lost}"
-    action = f"Move it: {walk(steps)}." if len(steps) == 1 else f"Move them in this order: {walk(steps)}."
-    draft = CauseCandidate(
-        CauseKind.CABLE_MOVE,
-        subjects,
-        summary,
-        action,
-        cables,
-        rules=WIRING,
-        moves=steps,
-        confidence=sure,
-        to_confirm=to_confirm,
-    )
+        draft.summary += f"; the cable planned there, {lost}, is not found anywhere"
+        draft.to_confirm = f"find the other end of the cable of {lost}"
     return _spare(draft) if s.index.plan.inferred else draft
 
 
@@ -275,14 +254,13 @@ def _of_other_nics(s: ObservedLinks, gpus: GpuRails) -> Mask:
 def _of_unknown_nics(s: ObservedLinks, rows: Sequence[int], draft: CauseCandidate) -> CauseCandidate:
     """The draft without its moves: by the topology of its host, a cable is of another NIC than its name says."""
     host = s.index.devices.names[int(s.index.a_device[s.taken_for[rows[0]]])]
-    return replace(
-        draft,
-        action="Move no cable before it is confirmed: NICs of its host have other names than planned.",
-        moves=(),
-        confidence=0.5,
-        alternatives=(Alternative(draft.kind, draft.summary, draft.moves),),
-        to_confirm=f"`nvidia-smi topo -m` of {host}: which NIC is nearest to which GPU?",
-    )
+    confirm = f"`nvidia-smi topo -m` of {host}: which NIC is nearest to which GPU?"
+    return _doubted(draft, "NICs of its host have other names than planned", confirm)
+
+
+def _doubted(draft: CauseCandidate, why: str, confirm: str) -> CauseCandidate:
+    action, moved = f"Move no cable before it is confirmed: {why}.", Alternative(draft.kind, draft.summary, draft.moves)
+    return replace(draft, action=action, moves=(), confidence=0.5, alternatives=(moved,), to_confirm=confirm)
 
 
 def _spare(draft: CauseCandidate) -> CauseCandidate:
@@ -290,14 +268,8 @@ def _spare(draft: CauseCandidate) -> CauseCandidate:
     if any(move.source.device != move.target.device for move in draft.moves):
         return draft
     target = draft.moves[0].target
-    return replace(
-        draft,
-        action="Move no cable before it is confirmed: its rail is right.",
-        moves=(),
-        confidence=0.5,
-        alternatives=(Alternative(draft.kind, draft.summary, draft.moves),),
-        to_confirm=f"is {target} in order and free? A spare port that serves in its place is right as it is",
-    )
+    confirm = f"is {target} in order and free? A spare port that serves in its place is right as it is"
+    return _doubted(draft, "its rail is right", confirm)
 
 
 def walk(steps: tuple[Move, ...]) -> str:
@@ -318,16 +290,10 @@ def shift_draft(
     count, more = abs(shift.offset), len(rows) - len(shift.rows)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
     beside = f", and {more} more {'are' if more > 1 else 'is'} exchanged with it" if more else ""
-    return CauseCandidate(
-        CauseKind.PORT_SHIFT,
-        (leaf,),
-        f"{len(places)} cables on {leaf} are {off}: {places[0]} to {places[-1]} is one shifted block{beside}",
-        f"Move the block back by {count}{f', and {more} more with it' if more else ''}: {walk(steps)}.",
-        [int(s.cable[r]) for r in rows],
-        rules=WIRING,
-        moves=steps,
-        confidence=0.97 * float(s.sure[rows].min()),
-    )
+    summary = f"{len(places)} cables on {leaf} are {off}: {places[0]} to {places[-1]} is one shifted block{beside}"
+    action = f"Move the block back by {count}{f', and {more} more with it' if more else ''}: {walk(steps)}."
+    cables, sure = [int(s.cable[r]) for r in rows], 0.97 * float(s.sure[rows].min())
+    return CauseCandidate(CauseKind.PORT_SHIFT, (leaf,), summary, action, cables, (), WIRING, steps, confidence=sure)
 
 
 def order_draft(s: ObservedLinks, found: NicOrder, steps: tuple[Move, ...]) -> CauseCandidate:
@@ -336,21 +302,13 @@ def order_draft(s: ObservedLinks, found: NicOrder, steps: tuple[Move, ...]) -> C
     mapping = ", ".join(f"{a} as {b}" for a, b in found.order)
     who = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]}, ...)"
     summary = f"{who}: NICs have other names than planned (rails {mapping}); the cables match the GPUs"
+    action = "Move no cable. Fix the NIC names (BIOS slot order, udev or systemd.link rules),"
+    action = f"{action} or the plan's NIC list for this model."
+    cables, renames = [int(s.cable[r]) for r in found.rows], nic_renames(s, found.rows.tolist(), found.cables.tolist())
+    draft = CauseCandidate(CauseKind.GPU_NIC_ORDER, hosts, summary, action, cables, hosts, ORDER, (), renames, 0.97)
     if not found.witnessed:
-        summary = f"{who}: NICs seem to have other names than planned (rails {mapping})"
-    draft = CauseCandidate(
-        CauseKind.GPU_NIC_ORDER,
-        hosts,
-        summary,
-        "Move no cable. Fix the NIC names (BIOS slot order, udev or systemd.link rules), "
-        "or the plan's NIC list for this model.",
-        [int(s.cable[r]) for r in found.rows],
-        hosts,
-        ORDER,
-        renames=nic_renames(s, found.rows.tolist(), found.cables.tolist()),
-        confidence=0.97 if found.witnessed else 0.6,
-    )
-    if not found.witnessed:
+        draft.summary = f"{who}: NICs seem to have other names than planned (rails {mapping})"
+        draft.confidence = 0.6
         draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, "the cables are swapped", steps),)
         draft.to_confirm = f"`nvidia-smi topo -m` of {hosts[0]}: which NIC is nearest to which GPU?"
     return draft

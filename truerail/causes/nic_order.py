@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.analysis.cabling.paths import GpuRails
-from truerail.causes.observed_links import Mask, ObservedLinks
-from truerail.model.columns import NONE, Codes, grouped
+from truerail.causes.observed_links import ObservedLinks
+from truerail.model.columns import NONE, Codes, Mask, grouped
 
 MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3

@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from truerail.analysis.cabling import State, Wiring
 from truerail.causes.turned import turned
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 
-Mask = npt.NDArray[np.bool_]
 Labels = Counter[tuple[int, int]]
 
 MIN_HELPED_PER_CARRIED = 6
@@ -36,20 +35,16 @@ class Slots:
         rail, plane = index.rail + 1, index.plane + 1
         name = index.ports.name_of(index.a)
         # compare a host's NICs by rail and plane, because models name them differently; switch ports by name
-        key = np.where(index.from_host & (rail > 0), -(1 + rail * 64 + plane), name)
-        _, self.of = np.unique(key, return_inverse=True)
-        self._width = int(self.of.max(initial=0)) + 1
-        packed = index.a_device * self._width + self.of
-        self._order = np.argsort(packed, kind="stable")
-        self._packed = packed[self._order]
+        self._number(index, np.where(index.from_host & (rail > 0), -(1 + rail * 64 + plane), name))
         same = index.a[self._order[1:]] == index.a[self._order[:-1]]  # a row twice
         twice = np.flatnonzero((self._packed[1:] == self._packed[:-1]) & ~same)
         if len(twice):  # several NICs of one rail and plane: the name decides
-            self._by_name_too(index, np.unique(self._order[np.concatenate([twice, twice + 1])]))
+            cables = np.unique(self._order[np.concatenate([twice, twice + 1])])
+            key = self.of.astype(np.int64)
+            key[cables] = self._width + index.ports.name_of(index.a[cables])
+            self._number(index, key)
 
-    def _by_name_too(self, index: PlanIndex, cables: Codes) -> None:
-        key = self.of.astype(np.int64)
-        key[cables] = self._width + index.ports.name_of(index.a[cables])
+    def _number(self, index: PlanIndex, key: Codes) -> None:
         _, self.of = np.unique(key, return_inverse=True)
         self._width = int(self.of.max(initial=0)) + 1
         packed = index.a_device * self._width + self.of

@@ -128,16 +128,9 @@ def trunk_draft(s: ObservedLinks, exchange: Exchange, before: Sequence[Relabelli
     """The cause of exchanged trunks."""
     steps = moves_on(s, exchange.rows, before)
     summary, action = _trunk_words(s.index.plan, exchange.pairs, len(steps))
-    return CauseCandidate(
-        CauseKind.TRUNK_SWAP,
-        tuple(sorted((str(s.index.a_port(int(s.taken_for[row]))) for row in exchange.rows), key=natural_key)),
-        summary,
-        action,
-        [int(s.cable[row]) for row in exchange.rows],
-        rules=WIRING,
-        moves=steps,
-        confidence=0.98 * float(s.sure[list(exchange.rows)].min()),
-    )
+    subjects = tuple(sorted((str(s.index.a_port(int(s.taken_for[row]))) for row in exchange.rows), key=natural_key))
+    cables, sure = [int(s.cable[row]) for row in exchange.rows], 0.98 * float(s.sure[list(exchange.rows)].min())
+    return CauseCandidate(CauseKind.TRUNK_SWAP, subjects, summary, action, cables, (), WIRING, steps, confidence=sure)
 
 
 def _trunk_words(plan: Plan, pairs: Sequence[tuple[Trunk, Trunk]], count: int) -> tuple[str, str]:
@@ -147,15 +140,12 @@ def _trunk_words(plan: Plan, pairs: Sequence[tuple[Trunk, Trunk]], count: int) -
     ))  # fmt: skip
     if one == two:
         which = " or ".join(str(pair[0]) for pair in pairs)
-        return (
-            f"the order of the cables in trunk {which} is reversed: {count} cables are in each other's places",
-            f"Correct the polarity of trunk {which}, check first at {panels}; else move {count} cables one by one.",
-        )
+        summary = f"the order of the cables in trunk {which} is reversed: {count} cables are in each other's places"
+        action = f"Correct the polarity of trunk {which}, check first at {panels}; else move {count} cables one by one."
+        return summary, action
     either = " or ".join(f"{first} and {second}" for first, second in pairs)
-    return (
-        f"the cables of trunks {either} are exchanged, each with its counterpart: {count} cables",
-        f"Exchange the trunks {either}, check first at {panels}; else move {count} cables one by one.",
-    )
+    summary = f"the cables of trunks {either} are exchanged, each with its counterpart: {count} cables"
+    return summary, f"Exchange the trunks {either}, check first at {panels}; else move {count} cables one by one."
 
 
 def in_trunks(wiring: Wiring, drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
@@ -207,15 +197,10 @@ def _of_trunks(
     if all(part.moves for part in parts):
         return whole
     names = "; ".join(part.summary for part in parts)
-    return replace(
-        whole,
-        summary=f"perhaps {summary}",
-        action=f"Move no cable before it is confirmed. Then: {action[0].lower()}{action[1:]}",
-        moves=(),
-        renames=(),
-        alternatives=(Alternative(first.kind, names, ()),),
-        to_confirm="; ".join(dict.fromkeys(part.to_confirm for part in parts if part.to_confirm)),
-    )
+    confirm = "; ".join(dict.fromkeys(part.to_confirm for part in parts if part.to_confirm))
+    action = f"Move no cable before it is confirmed. Then: {action[0].lower()}{action[1:]}"
+    whole = replace(whole, summary=f"perhaps {summary}", action=action, moves=(), renames=(), to_confirm=confirm)
+    return replace(whole, alternatives=(Alternative(first.kind, names, ()),))
 
 
 def panel_shifts(s: ObservedLinks) -> list[Shift]:
@@ -255,16 +240,11 @@ def shifted_row(s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Seq
     count, more = abs(shift.offset), len(rows) - len(shift.rows)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
     beside = f", and {more} more {'are' if more > 1 else 'is'} exchanged with it" if more else ""
-    return CauseCandidate(
-        CauseKind.PANEL_SHIFT,
-        tuple(sorted((str(move.cable) for move in moved), key=natural_key)),
-        f"{len(moved)} cables of the panel row {' or '.join(named)} are {off}{beside}",
-        f"Move the row back by {count}, check first at {panels}; else at {', '.join(switches)}: {walk(steps)}.",
-        [int(s.cable[row]) for row in rows],
-        rules=WIRING,
-        moves=steps,
-        confidence=0.97 * float(s.sure[list(rows)].min()),
-    )
+    subjects = tuple(sorted((str(move.cable) for move in moved), key=natural_key))
+    summary = f"{len(moved)} cables of the panel row {' or '.join(named)} are {off}{beside}"
+    action = f"Move the row back by {count}, check first at {panels}; else at {', '.join(switches)}: {walk(steps)}."
+    cables, sure = [int(s.cable[row]) for row in rows], 0.97 * float(s.sure[list(rows)].min())
+    return CauseCandidate(CauseKind.PANEL_SHIFT, subjects, summary, action, cables, (), WIRING, steps, confidence=sure)
 
 
 def _span(ports: Iterable[str]) -> str:

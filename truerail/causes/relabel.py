@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerail.causes.observed_links import Mask, ObservedLinks
+from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 
 LABEL_COST = 2
 """Cost of a swap of labels: it must explain more than two wrong cables to be better than two moves."""

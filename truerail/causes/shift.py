@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.causes.cycles import Chain, chains
 from truerail.causes.observed_links import ObservedLinks
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 
@@ -96,7 +96,7 @@ def shifted_runs(planned: Codes, seen: Codes, unseen: Codes) -> Iterator[tuple[i
             yield int(k), inside
 
 
-def _longest_run(planned: Codes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:
+def _longest_run(planned: Codes, mask: Mask) -> Codes:
     """The longest run of neighbouring planned positions in the mask; an unseen cable may leave a gap of one."""
     chosen = np.flatnonzero(mask)
     chosen = chosen[np.argsort(planned[chosen], kind="stable")]
@@ -106,7 +106,7 @@ def _longest_run(planned: Codes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_
     return max(parts, key=len)
 
 
-def _wrapped(planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:
+def _wrapped(planned: Codes, seen: Codes, block: Codes, used: Mask) -> Codes:
     """The block, including cables pushed over its end that sit at its start."""
     low = min(int(planned[block].min()), int(seen[block].min()))
     high = max(int(planned[block].max()), int(seen[block].max()))
@@ -116,9 +116,7 @@ def _wrapped(planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[
     return inside if closes else block
 
 
-def _wrapped_in_part(
-    planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[int], np.dtype[np.bool_]]", unseen: Codes
-) -> Codes:
+def _wrapped_in_part(planned: Codes, seen: Codes, block: Codes, used: Mask, unseen: Codes) -> Codes:
     """The block, including cables pushed over its end, if some of its cables are seen nowhere (`unseen` are their
     planned positions): of n neighbouring positions, each visible cable is k further, modulo n.
     """
@@ -146,7 +144,7 @@ def positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
     everything = np.unique(np.concatenate([planned, ports]))
     names = [index.ports.key(int(p)) for p in everything]
     numbers = np.array([_last_number(name) for name in names])
-    stems = {_stem(name) for name in names}
+    stems = {natural_key(name)[:-1] for name in names}
     if len(stems) == 1 and (numbers != NONE).all():
         step = int(np.gcd.reduce(np.diff(np.sort(numbers)))) or 1
         position = dict(zip(everything.tolist(), (numbers // step).tolist(), strict=True))
@@ -159,7 +157,3 @@ def positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
 def _last_number(name: str) -> int:
     numbers = [part[1] for part in natural_key(name) if part[0] == 0]
     return numbers[-1] if numbers else NONE
-
-
-def _stem(name: str) -> tuple[tuple[int, int, str], ...]:
-    return natural_key(name)[:-1]

@@ -10,19 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, Wiring
+from truerail.causes import device_only
 from truerail.causes.absent import absent_drafts
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.crossed_hosts import crossed_hosts, swapped_peers
 from truerail.causes.cycles import chains
-from truerail.causes.device_only import (
-    crossed_without_names,
-    hosts_draft,
-    left_open,
-    swapped_cables,
-    swapped_switches,
-    without_absent_targets,
-)
 from truerail.causes.labels import relabelled
 from truerail.causes.moved import chain_drafts, moves, order_draft, shift_draft
 from truerail.causes.nic_order import joined, likely_orders
@@ -93,7 +86,7 @@ def _labels(found: Search) -> Iterable[CauseCandidate]:
 
 def _switches(found: Search) -> Iterator[CauseCandidate]:
     """Switches that are swapped by their names alone; a pair that ports show as well is one cause."""
-    for draft in swapped_switches(found.wiring):
+    for draft in device_only.swapped_switches(found.wiring):
         same = next((one for one in found.drafts if (one.kind, one.subjects) == (draft.kind, draft.subjects)), None)
         if same is None:
             yield draft
@@ -102,7 +95,7 @@ def _switches(found: Search) -> Iterator[CauseCandidate]:
 
 
 def _contested(found: Search) -> Iterable[CauseCandidate]:
-    return crossed_without_names(found.wiring)
+    return device_only.crossed_without_names(found.wiring)
 
 
 def _orders(found: Search) -> Iterator[CauseCandidate]:
@@ -128,7 +121,7 @@ def _by_name(found: Search) -> Iterator[CauseCandidate]:
     heard = strays(wiring, true_name)
     for one, other, cables in list(swapped_hosts(wiring.index, heard)):
         heard = heard.without(cables, wiring.index.b[cables].tolist())
-        yield hosts_draft(wiring, one, other, cables)
+        yield device_only.hosts_draft(wiring, one, other, cables)
     lost, places = placed(wiring.index, links.slots, heard)
     links.add(lost, places, DEVICE_ONLY)
     found.ports = {place: heard.ports[place] for place in places.tolist()}
@@ -141,7 +134,7 @@ def _trunks(found: Search) -> Iterator[CauseCandidate]:
     """Trunks of patch panels that are exchanged or reversed."""
     links = found.links
     for exchange in exchanged_trunks(links):
-        yield left_open(links, exchange.rows, trunk_draft(links, exchange, found.repairs), found.ports)
+        yield device_only.left_open(links, exchange.rows, trunk_draft(links, exchange, found.repairs), found.ports)
         links.place[exchange.rows] = links.index.b[links.taken_for[exchange.rows]]
 
 
@@ -150,7 +143,7 @@ def _panels(found: Search) -> Iterator[CauseCandidate]:
     links = found.links
     for shift, block in blocks(links, panel_shifts(links), whole=True):
         if 2 * len(shift.rows) > len(block):
-            yield left_open(links, block, shifted_row(links, shift, block, found.repairs), found.ports)
+            yield device_only.left_open(links, block, shifted_row(links, shift, block, found.repairs), found.ports)
             links.place[block] = links.index.b[links.taken_for[block]]
 
 
@@ -158,7 +151,7 @@ def _shifts(found: Search) -> Iterator[CauseCandidate]:
     """Blocks of ports that are off by k."""
     links = found.links
     for shift, block in blocks(links, shifts(links)):
-        yield left_open(links, block, shift_draft(links, shift, block, found.repairs), found.ports)
+        yield device_only.left_open(links, block, shift_draft(links, shift, block, found.repairs), found.ports)
         links.place[block] = links.index.b[links.taken_for[block]]
 
 
@@ -166,8 +159,8 @@ def _chains(found: Search) -> Iterator[CauseCandidate]:
     """The rest: cycles and paths of single cables."""
     links = found.links
     for rows, draft in chain_drafts(links, chains(links), found.wiring, found.repairs):
-        open_ = left_open(links, rows, draft, found.ports)
-        yield without_absent_targets(found.wiring, links, rows, open_)
+        open_ = device_only.left_open(links, rows, draft, found.ports)
+        yield device_only.without_absent_targets(found.wiring, links, rows, open_)
         links.place[rows] = links.index.b[links.taken_for[rows]]
 
 
@@ -175,7 +168,7 @@ def _pairs(found: Search) -> Iterator[CauseCandidate]:
     """Cables that are wrong by their devices alone, and that no other cause has."""
     done = {cable for draft in found.drafts for cable in draft.cables}
     done.update(found.wiring.index.cables_at(np.array(list(found.ports.values()), dtype=np.int64)).tolist())
-    for draft in (*swapped_cables(found.wiring), *crossed_by_name(found.wiring)):
+    for draft in (*device_only.swapped_cables(found.wiring), *crossed_by_name(found.wiring)):
         if done.isdisjoint(draft.cables):
             yield draft
 

@@ -4,7 +4,7 @@ A switch with its factory name hears and is heard in all the places of the switc
 votes "X is really Y"; if most sightings of X vote for the same Y, and Y itself is not seen, X is Y.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from truerail.causes.labels import BY_PLACES
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Codes, grouped
+from truerail.model.columns import Codes, Mask, grouped
 from truerail.model.finding import Alternative, Rename
 
 MIN_CABLES = 2
@@ -50,7 +50,7 @@ def strangers(wiring: Wiring) -> list[Stranger]:
     ]
 
 
-def _seen_somewhere(wiring: Wiring) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _seen_somewhere(wiring: Wiring) -> Mask:
     """Which devices are heard, or hear a neighbour, under their planned names."""
     paired = np.flatnonzero(wiring.partner[: wiring.index.planned_ports] >= 0)
     return wiring.index.devices.marked(wiring.index.ports.device_of(paired))
@@ -61,17 +61,11 @@ def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
     name, true = wiring.index.devices.names[found.name], wiring.index.devices.names[found.true]
     host = wiring.index.devices.is_host(found.true)
     kind = CauseKind.HOST_SWAP if host else CauseKind.LEAF_SWAP
-    return CauseCandidate(
-        kind,
-        (true, name),
-        f"{name}, a name not in the plan, is found in all ports of {true}",
-        f"Give {name} its planned name, {true}. No cable has to move.",
-        found.cables.tolist(),
-        (true, name),
-        (*WIRING, "TEL"),
-        renames=(Rename(name, true),),
-        confidence=BY_PLACES,
-        alternatives=(Alternative(kind, f"{name} is the newer name of {true}, and the plan is older"),),
-        to_confirm=f"serial number or management address of {name}: is it {true} by the inventory?",
-        cables_right=True,
-    )
+    both, rules = (true, name), (*WIRING, "TEL")
+    summary = f"{name}, a name not in the plan, is found in all ports of {true}"
+    action = f"Give {name} its planned name, {true}. No cable has to move."
+    newer = Alternative(kind, f"{name} is the newer name of {true}, and the plan is older")
+    confirm = f"serial number or management address of {name}: is it {true} by the inventory?"
+    draft = CauseCandidate(kind, both, summary, action, found.cables.tolist(), both, rules, confidence=BY_PLACES)
+    draft.renames, draft.cables_right = (Rename(name, true),), True
+    return replace(draft, alternatives=(newer,), to_confirm=confirm)

@@ -6,6 +6,7 @@ between the same switches, else three.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -122,20 +123,12 @@ def crossed_by_name(wiring: Wiring) -> Iterator[CauseCandidate]:
 def _by_name(index: PlanIndex, cables: Sequence[int], back: Sequence[int]) -> CauseCandidate:
     (one, two), above = ([index.a_port(at[0]).device for at in (cables, back)], index.b_port(cables[0]).device)
     here, there = (_shown([index.b_port(cable) for cable in at]) for at in (cables, back))
-    both = [*cables, *back]
-    return CauseCandidate(
-        CauseKind.CABLE_SWAP if len(cables) == 1 else CauseKind.BUNDLE_SWAP,
-        tuple(sorted((str(index.a_port(cable)) for cable in both), key=natural_key)),
-        f"cables of {one} and {two} are swapped at {above}: {here} sees {two}, {there} sees {one}; "
-        "only the devices there are known, not their ports",
-        f"Move no cable before it is confirmed. Follow the cables of {here} and {there} to their other ends.",
-        both,
-        rules=WIRING,
-        confidence=DEVICE_ONLY,
-        alternatives=(
-            Alternative(
-                CauseKind.CABLE_ROTATION, f"other ports of {one} and {two} are there, and more cables than these wrong"
-            ),
-        ),
-        to_confirm=f"which ports of {one} and {two} are behind {here} and {there}?",
-    )
+    both, pair = [*cables, *back], f"{one} and {two}"
+    kind = CauseKind.CABLE_SWAP if len(cables) == 1 else CauseKind.BUNDLE_SWAP
+    subjects = tuple(sorted((str(index.a_port(cable)) for cable in both), key=natural_key))
+    swapped = f"cables of {pair} are swapped at {above}: {here} sees {two}, {there} sees {one}"
+    summary = f"{swapped}; only the devices there are known, not their ports"
+    action = f"Move no cable before it is confirmed. Follow the cables of {here} and {there} to their other ends."
+    other = Alternative(CauseKind.CABLE_ROTATION, f"other ports of {pair} are there, and more cables than these wrong")
+    draft = CauseCandidate(kind, subjects, summary, action, both, rules=WIRING, confidence=DEVICE_ONLY)
+    return replace(draft, alternatives=(other,), to_confirm=f"which ports of {pair} are behind {here} and {there}?")

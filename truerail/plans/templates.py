@@ -12,6 +12,10 @@ from truerail.plans.starting import new_plan
 Numbers = dict[str, Any]
 
 
+def _numbers(hosts: int, rails: int, **more: Any) -> Numbers:
+    return {"hosts": hosts, "rails": rails, **more}
+
+
 def superpod_h100() -> Numbers:
     """DGX SuperPOD H100: 4 scalable units of 32 hosts, 8 rails of NDR InfiniBand.
 
@@ -21,16 +25,9 @@ def superpod_h100() -> Numbers:
     UFM appliance takes its place. The RDMA devices of the compute ports: DGX H100/H200 User Guide, network ports.
     Chosen here: 4 hosts a rack.
     """
-    return {
-        "hosts": 128,
-        "pods": 4,
-        "rails": 8,
-        "spines": 16,
-        "uplinks": 32,
-        "platform": "infiniband",
-        "nics": "mlx5_[0,3-6,9-11]",
-        "hosts_per_rack": 4,
-    }
+    return _numbers(
+        128, 8, pods=4, spines=16, uplinks=32, platform="infiniband", nics="mlx5_[0,3-6,9-11]", hosts_per_rack=4
+    )
 
 
 def gb200_nvl72() -> Numbers:
@@ -42,16 +39,7 @@ def gb200_nvl72() -> Numbers:
     Chosen here, because switches of 64 ports take one rack's 18 trays and as many uplinks: a leaf for each rail of a
     rack, and 9 spines that 32 leaves fill. NVLink is not part of the plan.
     """
-    return {
-        "hosts": 144,
-        "pods": 8,
-        "rails": 4,
-        "spines": 9,
-        "uplinks": 18,
-        "platform": "infiniband",
-        "nics": "mlx5_[0-3]",
-        "hosts_per_rack": 18,
-    }
+    return _numbers(144, 4, pods=8, spines=9, uplinks=18, platform="infiniband", nics="mlx5_[0-3]", hosts_per_rack=18)
 
 
 def hpn_dual_plane() -> Numbers:
@@ -62,16 +50,7 @@ def hpn_dual_plane() -> Numbers:
     uplinks of 400 Gb/s, which is 1.07:1; a pod has up to 15 segments; switches above belong to one plane. Chosen here:
     2 segments, and as many switches above in each plane as a leaf has uplinks.
     """
-    return {
-        "hosts": 256,
-        "pods": 2,
-        "rails": 8,
-        "planes": 2,
-        "spines": 120,
-        "uplinks": 60,
-        "speed_gbps": 200,
-        "uplink_speed_gbps": 400,
-    }
+    return _numbers(256, 8, pods=2, planes=2, spines=120, uplinks=60, speed_gbps=200, uplink_speed_gbps=400)
 
 
 def mrc_8_plane() -> Numbers:
@@ -82,16 +61,7 @@ def mrc_8_plane() -> Numbers:
     has, a leaf for each rail and plane, and 8 switches above in each plane, each with 32 cables to a leaf (256 switches
     with one cable each where the fabric is full).
     """
-    return {
-        "hosts": 256,
-        "rails": 4,
-        "planes": 8,
-        "spines": 64,
-        "uplinks": 256,
-        "speed_gbps": 100,
-        "load_balancing": "spray",
-        "split": 8,
-    }
+    return _numbers(256, 4, planes=8, spines=64, uplinks=256, speed_gbps=100, load_balancing="spray", split=8)
 
 
 def spectrum_x() -> Numbers:
@@ -102,15 +72,7 @@ def spectrum_x() -> Numbers:
     for each GPU; SN5600: 64 ports of 800 Gb/s. Chosen here: 64 hosts, which fill a leaf's 64 half ports down, and 4
     spines, which 8 leaves with 16 half ports each fill.
     """
-    return {
-        "hosts": 64,
-        "rails": 8,
-        "spines": 4,
-        "uplinks": 64,
-        "load_balancing": "adaptive",
-        "split": 2,
-        "hosts_per_rack": 4,
-    }
+    return _numbers(64, 8, spines=4, uplinks=64, load_balancing="adaptive", split=2, hosts_per_rack=4)
 
 
 def rail_only() -> Numbers:
@@ -119,17 +81,11 @@ def rail_only() -> Numbers:
     Source: Rail-only: A Low-Cost High-Performance Network for Training LLMs with Trillion Parameters,
     arxiv.org/abs/2307.12169: rails are not connected with each other. Chosen here: 64 hosts on one switch a rail.
     """
-    return {"hosts": 64, "rails": 8, "spines": 0, "hosts_per_rack": 4}
+    return _numbers(64, 8, spines=0, hosts_per_rack=4)
 
 
-TEMPLATES: Final[Mapping[str, Callable[[], Numbers]]] = {
-    "superpod-h100": superpod_h100,
-    "gb200-nvl72": gb200_nvl72,
-    "hpn-dual-plane": hpn_dual_plane,
-    "mrc-8-plane": mrc_8_plane,
-    "spectrum-x": spectrum_x,
-    "rail-only": rail_only,
-}
+_ALL = (superpod_h100, gb200_nvl72, hpn_dual_plane, mrc_8_plane, spectrum_x, rail_only)
+TEMPLATES: Final[Mapping[str, Callable[[], Numbers]]] = {of.__name__.replace("_", "-"): of for of in _ALL}
 
 
 def summary(name: str) -> str:

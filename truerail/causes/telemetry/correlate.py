@@ -57,7 +57,8 @@ def correlate(
         if rule not in PHYSICAL:
             board.rank(rule)
     for draft in drafts:
-        _say_impact(ground, draft, crossings.get(id(draft)))
+        if (crossing := crossings.get(id(draft))) is not None:
+            draft.summary = f"{_ended(draft.summary)} {impact(ground, crossing)}"
     _doubt_slow_nics(ground, _by_traffic_only(board), drafts)
     _confirm_by_probes(board, drafts)
     doubt_by_sweep(round, board)
@@ -74,9 +75,8 @@ PROBE_DOUBT = 0.5
 def _confirm_by_probes(board: Correlator, drafts: Sequence[CauseCandidate]) -> None:
     """Raises the confidence in moved cables that explain what probes show: a second witness."""
     for draft in drafts:
-        if CAUSE_KINDS[draft.kind].strays and any(
-            board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ())
-        ):
+        probed = any(board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ()))
+        if CAUSE_KINDS[draft.kind].strays and probed:
             draft.confidence = 1 - (1 - draft.confidence) * PROBE_DOUBT
 
 
@@ -88,10 +88,8 @@ def _by_traffic_only(board: Correlator) -> list[CauseCandidate]:
 def _roots(
     ground: FabricContext, drafts: Iterable[CauseCandidate], crossings: Mapping[int, Crossing]
 ) -> Iterator[tuple[CauseCandidate, RootCandidate]]:
-    for draft in drafts:
-        root = root_of_draft(ground, draft, crossings.get(id(draft)))
-        if root is not None:
-            yield draft, root
+    roots = ((draft, root_of_draft(ground, draft, crossings.get(id(draft)))) for draft in drafts)
+    return ((draft, root) for draft, root in roots if root is not None)
 
 
 def _crossings(ground: FabricContext, drafts: Sequence[CauseCandidate]) -> dict[int, Crossing]:
@@ -103,14 +101,9 @@ def _crossings(ground: FabricContext, drafts: Sequence[CauseCandidate]) -> dict[
     index = ground.wiring.index
     wrong = np.flatnonzero((ground.wiring.state == State.WRONG) & index.from_host)
     away: Codes = wrong[index.ports.device_of(ground.wiring.place[wrong]) != index.b_device[wrong]]
-    spines = Spines(ground, ground.reported, away)
+    spines = Spines(ground, away)
     found = {id(draft): spines.crossing(cables) for draft, cables in moved}
     return {key: crossing for key, crossing in found.items() if crossing is not None}
-
-
-def _say_impact(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | None) -> None:
-    if crossing is not None:
-        draft.summary = f"{_ended(draft.summary)} {impact(ground, crossing)}"
 
 
 def _say_behind(board: Correlator, draft: CauseCandidate, *, own: bool) -> None:
@@ -183,13 +176,11 @@ def doubt_by_sweep(round: Round, board: Correlator) -> None:
         draft, device, port = board.owner[number], int(board.found.device[number]), int(board.found.port[number])
         if board.found.rules[number] == "LBL003":
             if packets := _passed(round.cabling.index, found, port):
-                _doubt(
-                    draft, f"a path sweep sent {packets:,} packets over it: it is in use, and few large flows miss it"
-                )
+                why = f"a path sweep sent {packets:,} packets over it: it is in use, and few large flows miss it"
+                _doubt(draft, why)
         elif _spread(found, [device]):
-            _doubt(
-                draft, "in a path sweep the hashes of the two tiers were independent: few large flows load it unevenly"
-            )
+            why = "in a path sweep the hashes of the two tiers were independent: few large flows load it unevenly"
+            _doubt(draft, why)
 
 
 def _passed(index: PlanIndex, found: Swept, port: int) -> int:

@@ -62,10 +62,9 @@ class Correlator:
         draft = fresh.get(key)
         if draft is None:
             subjects = self.found.subjects_of(number)
-            draft = CauseCandidate(
+            draft = fresh[key] = CauseCandidate(
                 kind_of(finding), subjects, said_of(finding), finding.action, confidence=finding.confidence
             )
-            fresh[key] = draft
         elif finding.subject not in draft.subjects:
             draft.subjects = (*draft.subjects, finding.subject)
             self.joined.add(id(draft))
@@ -91,12 +90,6 @@ class Correlator:
         for number, distances in claims.items():
             self._give(number, distances)
 
-    def _crossed(self, number: int) -> Hashable:
-        """The key of two NICs of a host, each of which has the other's leaf as its first hop: one pair of cables."""
-        detail = self.found.details[number]
-        leaves = frozenset((detail.get("planned_leaf"), detail.get("leaf")))
-        return ("PRB002", int(self.found.device[number]), leaves)
-
     def _give(self, number: int, distances: dict[int, int]) -> None:
         """Gives a finding to its nearest root, of several the first; equally near ones compete."""
         winner = min(distances, key=distances.__getitem__)
@@ -110,19 +103,21 @@ class Correlator:
     def _one_with(self, number: int) -> Hashable:
         """The key shared by findings of a rule that are one cause: a link, a tier's hash, a pause tree."""
         rule, link = self.found.findings[number].rule, int(self.found.link[number])
+        detail, device = self.found.details[number], int(self.found.device[number])
         if rule == "PRB004":
-            return tuple(self.found.details[number].get("switches", (number,)))
-        if rule == "LBL001" and "siblings" in self.found.details[number]:
-            return (rule, int(self.found.ground.tier[int(self.found.device[number])]))  # pods are set up alike
+            return tuple(detail.get("switches", (number,)))
+        if rule == "LBL001" and "siblings" in detail:
+            return (rule, int(self.found.ground.tier[device]))  # pods are set up alike
         if rule.startswith("LNK") and link >= 0:
             return ("link", link)
-        because = self.found.details[number].get("because")
+        because = detail.get("because")
         if rule == "PRB002" and because in ("departure", "arrival"):
             return (rule, because)  # hosts that are set up alike
         if rule == "PRB002" and because == "first hop":
-            return self._crossed(number)
+            # two NICs of a host, each of which has the other's leaf as its first hop: one pair of cables
+            return (rule, device, frozenset((detail.get("planned_leaf"), detail.get("leaf"))))
         if rule == "PRB002" and because == "exchanged":
-            return (rule, int(self.found.device[number]))
+            return (rule, device)
         return self.congestion.get(number, number) if rule == "PFC002" else number
 
 

@@ -58,14 +58,13 @@ class Spines:
     """Leaves' traffic through the spines. `away` are all cables of hosts that end on another switch than planned."""
 
     ground: FabricContext
-    reported: Telemetry
     away: Codes
     _upwards: dict[int, Numbers] = field(default_factory=dict)
     _usual: dict[str, Numbers] = field(default_factory=dict)
 
     def crossing(self, cables: Codes) -> Crossing | None:
         """The traffic of these cables' NICs there. None if none of them ends on another planned switch."""
-        ground, reported, index = self.ground, self.reported, self.ground.wiring.index
+        ground, reported, index = self.ground, self.ground.reported, self.ground.wiring.index
         cables = np.intersect1d(cables, self.away)
         stands = index.ports.device_of(ground.wiring.place[cables])
         cables, stands = cables[ground.tier[stands] > Role.HOST.tier], stands[ground.tier[stands] > Role.HOST.tier]
@@ -98,10 +97,10 @@ class Spines:
     def upwards(self, leaf: int) -> Numbers:
         """Bytes per second over all uplinks of a leaf in each sample; NaN where one of them does not report."""
         if leaf not in self._upwards:
-            ports = self.reported.ports_of(leaf)
+            ports = self.ground.reported.ports_of(leaf)
             ports = ports[(self.ground.uplink[ports] == leaf) & ~self.ground.wiring.states.down(ports)]
-            gained, span = self.reported.part(Quantity.TX_BYTES, None, ports)
-            none = np.full(self.reported.samples, np.nan)
+            gained, span = self.ground.reported.part(Quantity.TX_BYTES, None, ports)
+            none = np.full(self.ground.reported.samples, np.nan)
             self._upwards[leaf] = np.asarray((gained / span).sum(axis=0), dtype=np.float64) if len(ports) else none
         return self._upwards[leaf]
 
@@ -109,7 +108,7 @@ class Spines:
         """Usual upward traffic of a pod's leaf in each sample: the median of leaves without a wrong cable."""
         if pod not in self._usual:
             peers = np.array([self.upwards(leaf) for leaf in self._untouched.get(pod, ())[:MOST_PEERS]])
-            usual = np.full(self.reported.samples, np.nan)
+            usual = np.full(self.ground.reported.samples, np.nan)
             if len(peers):
                 known = np.flatnonzero((~np.isnan(peers)).any(axis=0))
                 usual[known] = np.nanmedian(peers[:, known], axis=0)

@@ -1,6 +1,6 @@
 """Findings by their place in the fabric: port, link, device, and time."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -60,18 +60,15 @@ class FabricContext:
     @cached_property
     def owner(self) -> list[int]:
         """The device of every planned port, as a list for single look-ups."""
-        owners: list[int] = self.wiring.index.ports.device_of(np.arange(len(self.peer))).tolist()
-        return owners
+        return [*self.wiring.index.ports.device_of(np.arange(len(self.peer))).tolist()]
 
     @cached_property
     def _peer(self) -> list[int]:
-        peers: list[int] = self.peer.tolist()
-        return peers
+        return [*self.peer.tolist()]
 
     @cached_property
     def _links(self) -> list[int]:
-        links: list[int] = self.link_of(np.arange(len(self.peer))).tolist()
-        return links
+        return [*self.link_of(np.arange(len(self.peer))).tolist()]
 
     def at(self, port: int) -> tuple[int, int]:
         """The link at one port, as in `link_of`, and the port's device."""
@@ -143,8 +140,8 @@ class Found:
         """Numbers of the findings that name another link's NIC as a possible reason, by that link."""
         named = [(number, str(port)) for number, d in enumerate(self.details) for port in d.get("or", ())]
         _, ports = self.ground.places([port for _, port in named])
-        groups = _grouped(range(len(named)), self.ground.link_of(ports).tolist().__getitem__)
-        return {link: [named[row][0] for row in rows] for link, rows in groups.items() if link >= 0}
+        links = self.ground.link_of(ports).tolist()
+        return grouped((link, number) for link, (number, _) in zip(links, named, strict=True) if link >= 0)
 
     def subjects_of(self, number: int) -> tuple[str, ...]:
         """Subjects of a cause that starts with a finding: the cycle of a deadlock, the NIC that a host's finding names,
@@ -158,29 +155,28 @@ class Found:
     @cached_property
     def by_rule(self) -> Mapping[str, list[int]]:
         """Numbers of the findings of each rule."""
-        return _grouped(range(len(self.findings)), self.rules.__getitem__)
+        return grouped((rule, number) for number, rule in enumerate(self.rules))
 
     @cached_property
     def links(self) -> list[int]:
         """The link of each finding, as a list for single look-ups."""
-        links: list[int] = self.link.tolist()
-        return links
+        return [*self.link.tolist()]
 
     @cached_property
     def on_link(self) -> Mapping[int, list[int]]:
         """Numbers of the findings at either end of a link."""
-        return _grouped(np.flatnonzero(self.link >= 0).tolist(), self.links.__getitem__)
+        return grouped((link, number) for number, link in enumerate(self.links) if link >= 0)
 
     @cached_property
     def of_device(self) -> Mapping[int, list[int]]:
         """Numbers of the findings about a device as a whole."""
-        whole = np.flatnonzero((self.port < 0) & (self.device >= 0)).tolist()
-        return _grouped(whole, self.device.tolist().__getitem__)
+        whole = np.flatnonzero((self.port < 0) & (self.device >= 0))
+        return grouped(zip(self.device[whole].tolist(), whole.tolist(), strict=True))
 
     @cached_property
     def in_device(self) -> Mapping[int, list[int]]:
         """Numbers of the findings about a device or any port of it."""
-        return _grouped(np.flatnonzero(self.device >= 0).tolist(), self.device.tolist().__getitem__)
+        return grouped((device, number) for number, device in enumerate(self.device.tolist()) if device >= 0)
 
     @cached_property
     def on_uplinks(self) -> Mapping[int, list[int]]:
@@ -188,7 +184,7 @@ class Found:
         uplink, port = self.ground.uplink, self.port
         planned = np.flatnonzero((port >= 0) & (port < len(uplink)))
         own = planned[uplink[port[planned]] >= 0]
-        return _grouped(own.tolist(), lambda number: int(uplink[port[number]]))
+        return grouped(zip(uplink[port[own]].tolist(), own.tolist(), strict=True))
 
     @cached_property
     def paused(self) -> Mapping[int, list[tuple[int, int]]]:
@@ -212,9 +208,7 @@ class Found:
             for port, hops in ports
             if hops == 1 and port < len(uplink) and uplink[port] >= 0
         }
-        groups = _grouped(range(len(pairs)), [switch for switch, _ in sorted(pairs)].__getitem__)
-        numbers = [number for _, number in sorted(pairs)]
-        return {switch: [numbers[row] for row in rows] for switch, rows in groups.items()}
+        return grouped(sorted(pairs))
 
     def paused_share(self, number: int, priorities: Sequence[int]) -> float:
         """The share of time for which a finding's NIC was paused, by its own counters or its switch's; NaN if neither
@@ -249,10 +243,6 @@ def found_in(ground: FabricContext, findings: Sequence[Finding]) -> Found:
     singled = [str(dict(finding.detail).get("port", "")) for finding in findings]
     _, inside = ground.places(singled)
     return Found(ground, findings, device, port, ground.link_of(np.where(port >= 0, port, inside)))
-
-
-def _grouped(numbers: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:
-    return grouped((key(number), number) for number in numbers)
 
 
 def _seconds(reported: object, otherwise: float) -> float:

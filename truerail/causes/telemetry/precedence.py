@@ -97,7 +97,6 @@ def _and(*all_of: Fits) -> Fits:
 class Row:
     """One row: a root explains findings of these rules within this scope."""
 
-    id: str
     scope: Scope
     rules: tuple[str, ...]
     fits: Fits = _always
@@ -141,181 +140,142 @@ LAGS = ("RAL002", "RAL001")
 LOSSES = ("PRB005", "PRB007")
 """What probes see of a link that loses packets."""
 
+_AT_HOST = (Row(S.HOST, ("RAL001",)), Row(S.OTHER_END, LAGS))
+"""Symptoms of a link at its host, and at the NICs with which it exchanges."""
+_UPLINKS_LACK = Row(S.SWITCH, ("LBL002", "CAP001"))
+CROSSES_SPINES = (_UPLINKS_LACK, Row(S.UPLINKS, CROWDED, egress))
+"""Symptoms of less capacity upwards; also further symptoms of a wrong-rail cable (C1) whose traffic is, as measured,
+most of its leaf's upward traffic.
+"""
+_CROWDED_ABOVE = (Row(S.UPLINKS, CROWDED, egress), Row(S.DEVICE, ("PFC002",), unreported_egress))
+_slow_host_pauses = _and(loud, drains_slowly)
+
+# C4
 _SLOW_LINK = (
-    Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001", "LAG001", "PRB010")),
-    Row("C4", S.LINK, PAUSES, egress),
-    Row("C4", S.HOST, ("RAL001",)),
-    Row("C4", S.OTHER_END, LAGS),
-    Row("C4", S.SWITCH, ("LBL002", "CAP001")),
+    Row(S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001", "LAG001", "PRB010")),
+    Row(S.LINK, PAUSES, egress),
+    *_AT_HOST,
+    _UPLINKS_LACK,
 )
+# C5
 _BAD_SIGNAL = (
-    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001", "BGP001", "PRB010", *LOSSES)),
-    Row("C5", S.LINK, PAUSES, egress),
-    Row("C5", S.HOST, ("RAL001",)),
-    Row("C5", S.OTHER_END, LAGS),
-    Row("C5", S.SWITCH, ("LBL002",)),
+    Row(S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001", "BGP001", "PRB010", *LOSSES)),
+    Row(S.LINK, PAUSES, egress),
+    *_AT_HOST,
+    Row(S.SWITCH, ("LBL002",)),
 )
-_LOSES = (
-    Row("C5", S.LINK, ("PRB007",)),
-    Row("C5", S.LINK, ("RAL002", "BGP001")),
-    Row("C5", S.HOST, ("RAL001",)),
-    Row("C5", S.OTHER_END, LAGS),
-)
+_LOSES = (Row(S.LINK, ("PRB007",)), Row(S.LINK, ("RAL002", "BGP001")), *_AT_HOST)
+# C7
 _FLAP = (
-    Row("C7", S.LINK, ("RAL002", "LBL003", "LAG001", "BGP001", *LOSSES, "PRB008")),
-    Row("C7", S.LINK, PAUSES, egress),
-    Row("C7", S.HOST, ("RAL001",)),
-    Row("C7", S.OTHER_END, LAGS),
-    Row("C7", S.SWITCH, ("LBL001", "LBL002")),
+    Row(S.LINK, ("RAL002", "LBL003", "LAG001", "BGP001", *LOSSES, "PRB008")),
+    Row(S.LINK, PAUSES, egress),
+    *_AT_HOST,
+    Row(S.SWITCH, ("LBL001", "LBL002")),
 )
+# C8
 _SLOW_HOST = (
-    Row("C8", S.LINK, PAUSES, _and(loud, drains_slowly)),
-    Row("C8", S.LINK, ("RAL002", "PFC004", "ECN001"), loud),
-    Row("C8", S.HOST, ("RAL001",), loud),
-    Row("C8", S.OTHER_END, LAGS, loud),
+    Row(S.LINK, PAUSES, _slow_host_pauses),
+    Row(S.LINK, ("RAL002", "PFC004", "ECN001"), loud),
+    Row(S.HOST, ("RAL001",), loud),
+    Row(S.OTHER_END, LAGS, loud),
 )
 _PAUSED = ("PFC004", "LBL003", "CAP001", "INC001", "ECN001", "LBL002", "RAL002", "RAL001")
 
-LINK_DOWN_UPLINK = (
-    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", *LOSSES, "PRB008")),
-    Row("C6", S.SWITCH, ("LBL002", "CAP001")),
-    Row("C6", S.UPLINKS, CROWDED, egress),
-)
-LINK_DOWN_HOST = (
-    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001", "PRB001", *LOSSES, "JOB005")),
-    Row("C6", S.HOST, ("RAL001",)),
-    Row("C6", S.OTHER_END, LAGS),
-)
+# C6
+LINK_DOWN_UPLINK = (Row(S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", *LOSSES, "PRB008")), *CROSSES_SPINES)
+LINK_DOWN_HOST = (Row(S.LINK, ("LNK003", "RAL002", "BGP001", "PRB001", *LOSSES, "JOB005")), *_AT_HOST)
 OFF = (
-    Row("C6", S.OTHER_END, LAGS),
-    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", "PRB001", *LOSSES, "PRB008")),
-    Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
+    Row(S.OTHER_END, LAGS),
+    Row(S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", "PRB001", *LOSSES, "PRB008")),
+    Row(S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
 )
-SWITCH_OFF = (*OFF, Row("C6", S.SWITCH, ("LBL002", "CAP001")))
+SWITCH_OFF = (*OFF, _UPLINKS_LACK)
 """Symptoms of a switch that is off: also that of the switches at its links, which have lost uplinks."""
 MAINTAINED_HOST = (
-    Row("maintenance", S.OTHER_END, LAGS),
-    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
-    Row("maintenance", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
+    Row(S.OTHER_END, LAGS),
+    Row(S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
+    Row(S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
 )
-MAINTAINED_SWITCH = (
-    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", *LOSSES, "PRB008")),
-    Row("maintenance", S.HOST, ("RAL001",)),
-    Row("maintenance", S.OTHER_END, LAGS),
-    Row("maintenance", S.SWITCH, ("LBL002", "CAP001")),
-    Row("maintenance", S.UPLINKS, CROWDED, egress),
-)
+MAINTAINED_SWITCH = (LINK_DOWN_UPLINK[0], *_AT_HOST, *CROSSES_SPINES)
 """Symptoms that work on a device explains at its neighbours: those of the loss of its links (C6)."""
 PROBED = ("PRB001", "PRB002")
 """What probes show of a NIC whose cable is in another place: a second witness beside LLDP."""
+# C1
 WRONG_RAIL = (
-    Row("C1", S.LINK, ("RAL002", "LAG001", "BGP001", *PROBED)),
-    Row("C1", S.HOST, ("RAL001",)),
-    Row("C1", S.HOST, ("JOB002",), by_a_cable),
+    Row(S.LINK, ("RAL002", "LAG001", "BGP001", *PROBED)),
+    Row(S.HOST, ("RAL001",)),
+    Row(S.HOST, ("JOB002",), by_a_cable),
 )
-CROSSES_SPINES = (
-    Row("C1", S.SWITCH, ("LBL002", "CAP001")),
-    Row("C1", S.UPLINKS, CROWDED, egress),
-)
-"""Further symptoms of a wrong-rail cable whose traffic is, as measured, most of its leaf's upward traffic."""
-WRONG_UPLINK = (
-    Row("C3", S.LINK, ("LBL003", "LAG001", "BGP001")),
-    Row("C3", S.SWITCH, ("LBL002", "CAP001")),
-)
-WRONG_NETWORK = (Row("C9", S.LINK, ("PFC005", "CFG001", "PFC004")),)
+# C3, C9, C8
+WRONG_UPLINK = (Row(S.LINK, ("LBL003", "LAG001", "BGP001")), _UPLINKS_LACK)
+WRONG_NETWORK = (Row(S.LINK, ("PFC005", "CFG001", "PFC004")),)
 HOST_ORDER = (
-    Row("C8", S.DEVICE, PAUSES, drains_slowly),
-    Row("C8", S.DEVICE, ("NIC004", "RAL001", "RAL002", *PROBED, "JOB002", "JOB003")),
+    Row(S.DEVICE, PAUSES, drains_slowly),
+    Row(S.DEVICE, ("NIC004", "RAL001", "RAL002", *PROBED, "JOB002", "JOB003")),
 )
 
 ROWS: Mapping[str, tuple[Row, ...]] = {
     "LNK001": _SLOW_LINK,
-    "LNK005": (Row("C5", S.LINK, ("LNK004", "LNK006")), *_BAD_SIGNAL),
-    "LNK004": (Row("C5", S.LINK, ("LNK006",)), *_BAD_SIGNAL),
+    "LNK005": (Row(S.LINK, ("LNK004", "LNK006")), *_BAD_SIGNAL),
+    "LNK004": (Row(S.LINK, ("LNK006",)), *_BAD_SIGNAL),
     "LNK006": (),
-    "EFA001": (Row("C5", S.LINK, ("RAL002",)), Row("C5", S.HOST, ("RAL001",))),
-    "LNK003": (*_FLAP, Row("C7", S.DEVICE, ("RAL002", "RAL001", "LBL003", "LBL002"))),
+    "EFA001": (Row(S.LINK, ("RAL002",)), Row(S.HOST, ("RAL001",))),
+    "LNK003": (*_FLAP, Row(S.DEVICE, ("RAL002", "RAL001", "LBL003", "LBL002"))),
     "PRB005": _LOSES,
     "PRB007": _LOSES[1:],
-    "NIC005": (*_SLOW_HOST, Row("C8", S.LINK, ("PRB010",)), Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),
-    "NIC004": (
-        Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly)),
-        Row("C8", S.DEVICE, ("RAL001", "RAL002", "JOB004"), loud),
-    ),
-    "NIC006": (Row("C8", S.DEVICE, ("RAL001", "RAL002")),),
-    "PFC003": (
-        Row("C11", S.PAUSED, (*PAUSES, *_PAUSED), same_priority),
-        Row("C11", S.DEVICE, PAUSES, same_priority),
-    ),
+    "NIC005": (*_SLOW_HOST, Row(S.LINK, ("PRB010",)), Row(S.DEVICE, PAUSES, _slow_host_pauses)),
+    "NIC004": (Row(S.DEVICE, PAUSES, _slow_host_pauses), Row(S.DEVICE, ("RAL001", "RAL002", "JOB004"), loud)),
+    "NIC006": (Row(S.DEVICE, ("RAL001", "RAL002")),),
+    # C11
+    "PFC003": (Row(S.PAUSED, (*PAUSES, *_PAUSED), same_priority), Row(S.DEVICE, PAUSES, same_priority)),
     "PFC001": (
-        Row("C11", S.LINK, ("PFC002", "PFC004", "LBL003", "INC001", "ECN001", "RAL002"), same_priority),
-        Row("C11", S.HOST, ("RAL001",)),
-        Row("C11", S.OTHER_END, LAGS),
-        Row("C11", S.PAUSED, ("PFC002", *_PAUSED), same_priority),
+        Row(S.LINK, ("PFC002", "PFC004", "LBL003", "INC001", "ECN001", "RAL002"), same_priority),
+        *_AT_HOST,
+        Row(S.PAUSED, ("PFC002", *_PAUSED), same_priority),
     ),
+    # configuration
     "CFG001": (
-        Row("configuration", S.LINK, ("PFC005", "PFC004", "ECN001", "PRB006")),
-        Row("configuration", S.DEVICE, ("PFC005", "PFC004", "ECN001"), lambda f, r, _: int(f.port[r]) < 0),
-        Row("configuration", S.SWITCH, ("PRB006",)),
+        Row(S.LINK, ("PFC005", "PFC004", "ECN001", "PRB006")),
+        Row(S.DEVICE, ("PFC005", "PFC004", "ECN001"), lambda f, r, _: int(f.port[r]) < 0),
+        Row(S.SWITCH, ("PRB006",)),
     ),
-    "PRB002": (Row("configuration", S.LINK, ("PRB001", "PRB003")),),
-    "PRB001": (),
-    "PRB003": (),
-    "PRB006": (),
-    "PRB009": (),
-    "PRB010": (),
-    "JOB003": (Row("configuration", S.DEVICE, ("JOB002", "JOB005")),),
-    "JOB002": (),
-    "JOB004": (),
-    "JOB005": (),
-    "JOB006": (),
-    "PFC005": (Row("configuration", S.LINK, ("PFC004",)),),
+    "PRB002": (Row(S.LINK, ("PRB001", "PRB003")),),
+    **dict.fromkeys(("PRB001", "PRB003", "PRB006", "PRB009", "PRB010"), ()),
+    "JOB003": (Row(S.DEVICE, ("JOB002", "JOB005")),),
+    **dict.fromkeys(("JOB002", "JOB004", "JOB005", "JOB006"), ()),
+    "PFC005": (Row(S.LINK, ("PFC004",)),),
     "BGP001": (),
-    "LAG002": (Row("configuration", S.LINK, ("LAG001",)),),
-    "LAG001": (Row("C10", S.LINK, ("RAL002",)), Row("C10", S.HOST, ("RAL001",))),
-    "PRB004": (
-        Row("load", S.DEVICE, ("LBL001", "LBL003", "LBL002", "CAP001")),
-        Row("load", S.UPLINKS, CROWDED, egress),
-        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
-    ),
-    "PRB008": (
-        Row("load", S.LINK, ("LBL003",)),
-        Row("load", S.SWITCH, ("LBL002",)),
-        Row("load", S.UPLINKS, CROWDED, egress),
-    ),
+    "LAG002": (Row(S.LINK, ("LAG001",)),),
+    "LAG001": (Row(S.LINK, ("RAL002",)), Row(S.HOST, ("RAL001",))),  # C10
+    # load
+    "PRB004": (Row(S.DEVICE, ("LBL001", "LBL003", "LBL002", "CAP001")), *_CROWDED_ABOVE),
+    "PRB008": (Row(S.LINK, ("LBL003",)), Row(S.SWITCH, ("LBL002",)), Row(S.UPLINKS, CROWDED, egress)),
     "LBL001": (
-        Row("load", S.SWITCH, ("LBL002", "CAP001")),
-        Row("load", S.UPLINKS, ("LBL003", *CROWDED), egress),
-        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
-        Row("load", S.ABOVE, ("PFC002",), egress),
+        _UPLINKS_LACK,
+        Row(S.UPLINKS, ("LBL003", *CROWDED), egress),
+        Row(S.DEVICE, ("PFC002",), unreported_egress),
+        Row(S.ABOVE, ("PFC002",), egress),
     ),
-    "LBL003": (
-        Row("load", S.SWITCH, ("LBL002",)),
-        Row("load", S.UPLINKS, CROWDED, egress),
-        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
-    ),
-    "CAP001": (
-        Row("load", S.UPLINKS, CROWDED, egress),
-        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
-    ),
+    "LBL003": (Row(S.SWITCH, ("LBL002",)), *_CROWDED_ABOVE),
+    "CAP001": _CROWDED_ABOVE,
     "INC001": (
-        Row("load", S.LINK, ("PFC002", "PFC004", "ECN001", "RAL002"), same_priority),
-        Row("load", S.HOST, ("RAL001",), held_up),
-        Row("load", S.PAUSED, ("ECN001",)),
-        Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
-        Row("load", S.OWN_SWITCH, ("ECN001",), marked_here),
-        Row("load", S.UPSTREAM, ("PFC002",), _and(unreported_egress, same_priority)),
+        Row(S.LINK, ("PFC002", "PFC004", "ECN001", "RAL002"), same_priority),
+        Row(S.HOST, ("RAL001",), held_up),
+        Row(S.PAUSED, ("ECN001",)),
+        Row(S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
+        Row(S.OWN_SWITCH, ("ECN001",), marked_here),
+        Row(S.UPSTREAM, ("PFC002",), _and(unreported_egress, same_priority)),
     ),
     "PFC002": (
-        Row("load", S.LINK, ("PFC004", "ECN001", "RAL002")),
-        Row("load", S.HOST, ("RAL001",)),
-        Row("load", S.PAUSED, ("PFC004", "ECN001", "LBL002"), same_priority),
-        Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
+        Row(S.LINK, ("PFC004", "ECN001", "RAL002")),
+        Row(S.HOST, ("RAL001",)),
+        Row(S.PAUSED, ("PFC004", "ECN001", "LBL002"), same_priority),
+        Row(S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
     ),
     "PFC004": (),
-    "ECN001": (Row("load", S.HOST, ("RAL001",), held_up),),
+    "ECN001": (Row(S.HOST, ("RAL001",), held_up),),
     "LBL002": (),
-    "RAL002": (Row("load", S.HOST, ("RAL001",)), Row("load", S.OTHER_END, ("RAL001",))),
+    "RAL002": (Row(S.HOST, ("RAL001",)), Row(S.OTHER_END, ("RAL001",))),
     "RAL001": (),
 }
 """In the order of precedence: physical state, (wiring,) the root of a storm, configuration, load, statistics."""

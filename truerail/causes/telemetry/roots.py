@@ -14,22 +14,10 @@ import numpy.typing as npt
 
 from truerail.analysis.counters.quantities import Quantity
 from truerail.causes.candidate import CauseCandidate
+from truerail.causes.telemetry import precedence
 from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import FabricContext, Found
-from truerail.causes.telemetry.precedence import (
-    CROSSES_SPINES,
-    HOST_ORDER,
-    LINK_DOWN_HOST,
-    LINK_DOWN_UPLINK,
-    OFF,
-    ROWS,
-    SWITCH_OFF,
-    WRONG_NETWORK,
-    WRONG_RAIL,
-    WRONG_UPLINK,
-    Row,
-    Scope,
-)
+from truerail.causes.telemetry.precedence import ROWS, Row, Scope
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import NONE, Codes, Mask, grouped
 
@@ -94,7 +82,7 @@ def root_of_draft(ground: FabricContext, draft: CauseCandidate, crossing: Crossi
     """A cause of the cabling as a root; None if it has no effect on traffic (two cables on the same leaf)."""
     if draft.kind is CauseKind.GPU_NIC_ORDER:
         devices, _ = ground.places(draft.subjects)
-        return RootCandidate(-1, HOST_ORDER, whole=_known(devices.tolist()))
+        return RootCandidate(-1, precedence.HOST_ORDER, whole=_known(devices.tolist()))
     if draft.kind in DOWN:
         return _down(ground, draft)
     if CAUSE_KINDS[draft.kind].strays and draft.cables:
@@ -109,9 +97,10 @@ def _down(ground: FabricContext, draft: CauseCandidate) -> RootCandidate:
     if draft.kind is CauseKind.UNREACHABLE:
         device, _ = ground.places(draft.subjects)
         if any(not ground.is_host(one) for one in device.tolist()):
-            return _root(ground, -1, SWITCH_OFF if links else (), links, _known(device.tolist()))
-        return RootCandidate(-1, OFF if links else (), links, whole=_known(device.tolist()))
-    return _root(ground, -1, LINK_DOWN_HOST if index.from_host[cables].all() else LINK_DOWN_UPLINK, links)
+            return _root(ground, -1, precedence.SWITCH_OFF if links else (), links, _known(device.tolist()))
+        return RootCandidate(-1, precedence.OFF if links else (), links, whole=_known(device.tolist()))
+    rows = precedence.LINK_DOWN_HOST if index.from_host[cables].all() else precedence.LINK_DOWN_UPLINK
+    return _root(ground, -1, rows, links)
 
 
 def _moved(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | None) -> RootCandidate | None:
@@ -123,12 +112,12 @@ def _moved(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | No
         return None
     links = tuple(ground.link_of(index.a[away]).tolist())
     if not index.from_host[away].all():
-        return _root(ground, -1, WRONG_UPLINK, links)
-    rows = [*WRONG_RAIL, *(WRONG_NETWORK if _wrong_network(ground, away) else ())]
+        return _root(ground, -1, precedence.WRONG_UPLINK, links)
+    rows = [*precedence.WRONG_RAIL, *(precedence.WRONG_NETWORK if _wrong_network(ground, away) else ())]
     root = _root(ground, -1, tuple(rows), links)
     if crossing is None or not crossing.mostly:
         return root
-    return replace(root, rows=(*rows, *CROSSES_SPINES), switches=crossing.mostly)
+    return replace(root, rows=(*rows, *precedence.CROSSES_SPINES), switches=crossing.mostly)
 
 
 def _wrong_network(ground: FabricContext, cables: Codes) -> bool:
