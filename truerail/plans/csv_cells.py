@@ -10,28 +10,15 @@ from truerail.files.problems import Faults
 from truerail.files.together import MOST_UNITS
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Rail, Role, Transport
+from truerail.plans import numbers
 from truerail.plans.csv_columns import PANEL, unguarded
-from truerail.plans.numbers import (
-    HIGHEST_VLAN,
-    MOST_GPUS,
-    MOST_PLANES,
-    MOST_RAILS,
-    SPEED_EXPECTED,
-    metres,
-    speed_gbps,
-    subnet_fault,
-)
 
 E = TypeVar("E", bound=StrEnum)
 
 _ROLES = {role.value: role for role in Role}
 _SINGLE = ("rack", "pod", "platform", "address")
 _LISTS = ("aliases", "chassis_ids", "serials")
-_FABRIC: tuple[tuple[str, type[StrEnum] | None], ...] = (
-    ("fabric", None),
-    ("transport", Transport),
-    ("load_balancing", LoadBalancing),
-)
+_FABRIC: dict[str, type[StrEnum] | None] = {"fabric": None, "transport": Transport, "load_balancing": LoadBalancing}
 Link = tuple[int | None, int | None, float | None, float | None]
 """Rail, plane, speed in Gb/s, length in metres."""
 
@@ -70,7 +57,7 @@ class DeviceCells:
     def _details(self, line: int, words: dict[str, str]) -> dict[str, Any]:
         details: dict[str, Any] = {name: words[name] for name in _SINGLE if name in words}
         details |= {name: tuple(words[name].split()) for name in _LISTS if name in words}
-        for name, most in (("unit", MOST_UNITS), ("gpus", MOST_GPUS)):
+        for name, most in (("unit", MOST_UNITS), ("gpus", numbers.MOST_GPUS)):
             if words.get(name):
                 details[name] = whole(words[name], most)
                 if details[name] is None:
@@ -105,18 +92,18 @@ class LinkCells:
         """Rail, plane, speed and length; None with a fault noted where a cell is wrong."""
         words = _words(self.names, cells)
         before = len(self.faults.found) + self.faults.unreported
-        rail = self._number(line, words, "rail", MOST_RAILS)
-        plane = self._number(line, words, "plane", MOST_PLANES)
+        rail = self._number(line, words, "rail", numbers.MOST_RAILS)
+        plane = self._number(line, words, "plane", numbers.MOST_PLANES)
         speed, length = words.get("speed_gbps", ""), words.get("length_m", "")
-        if speed and speed_gbps(speed) is None:
-            self.faults.add(line, speed, SPEED_EXPECTED)
-        if length and metres(length) is None:
+        if speed and numbers.speed_gbps(speed) is None:
+            self.faults.add(line, speed, numbers.SPEED_EXPECTED)
+        if length and numbers.metres(length) is None:
             self.faults.add(line, length, "expected a length in metres")
         self._fabric(line, words)
         self._rail(line, rail, words)
         if len(self.faults.found) + self.faults.unreported > before:
             return None
-        return rail, plane, speed_gbps(speed), metres(length) if length else None
+        return rail, plane, numbers.speed_gbps(speed), numbers.metres(length) if length else None
 
     def _number(self, line: int, words: dict[str, str], name: str, most: int) -> int | None:
         text = words.get(name, "")
@@ -127,7 +114,7 @@ class LinkCells:
 
     def _fabric(self, line: int, words: dict[str, str]) -> None:
         """A value of the whole fabric must be the same on every line that has it."""
-        for name, known in _FABRIC:
+        for name, known in _FABRIC.items():
             text = words.get(name, "")
             if not text:
                 continue
@@ -140,13 +127,13 @@ class LinkCells:
         name, vlans, subnets = (words.get(key, "") for key in ("rail_name", "rail_vlans", "rail_subnets"))
         if index is None or not (name or vlans or subnets):
             return
-        numbers = [whole(text, HIGHEST_VLAN) for text in vlans.split()]
-        if not all(numbers):
-            self.faults.add(line, vlans, f"expected VLANs from 1 to {HIGHEST_VLAN}")
+        found = [whole(text, numbers.HIGHEST_VLAN) for text in vlans.split()]
+        if not all(found):
+            self.faults.add(line, vlans, f"expected VLANs from 1 to {numbers.HIGHEST_VLAN}")
         for text in subnets.split():
-            if fault := subnet_fault(text):
+            if fault := numbers.subnet_fault(text):
                 self.faults.add(line, text, fault)
-        rail = Rail(index, name, tuple(number for number in numbers if number), tuple(subnets.split()), line)
+        rail = Rail(index, name, tuple(filter(None, found)), tuple(subnets.split()), line)
         if self.rails.setdefault(index, rail) != rail:
             self.faults.add(line, " ".join((name, vlans, subnets)), f"rail {index} differs from an earlier line")
 

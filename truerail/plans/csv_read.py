@@ -73,10 +73,8 @@ class _Rows:
         self.header = header
         self.faults = faults
         self.devices = DeviceCells(faults)
-        fields = {side: [name for name in DEVICE_FIELDS if f"{side}_{name}" in header] for side in "ab"}
-        self.fields = fields
-        self.pick_a = _pick(header, [f"a_{name}" for name in fields["a"]])
-        self.pick_b = _pick(header, [f"b_{name}" for name in fields["b"]])
+        self.fields = {side: [name for name in DEVICE_FIELDS if f"{side}_{name}" in header] for side in "ab"}
+        self.pick_a, self.pick_b = (_pick(header, [f"{side}_{name}" for name in self.fields[side]]) for side in "ab")
         link_columns = [name for name in LINK_COLUMNS if name in header]
         self.links = LinkCells(link_columns, faults)
         self.has_via = "via" in header

@@ -1,8 +1,8 @@
 """A plan as Graphviz DOT, in the form that Cumulus PTM reads: `"leaf-0":"swp1" -- "gpu-001":"enp26s0f0np0"`."""
 
-from truerail.model import Plan, Role, path_text
+from truerail.model import Plan, Role
 from truerail.model.names import printable
-from truerail.plans.numbers import plain
+from truerail.plans.orient import cable_words
 from truerail.plans.palette import rail_colour
 
 _SHAPES = {Role.HOST: "box", Role.LEAF: "box3d", Role.SPINE: "hexagon", Role.SUPERSPINE: "octagon"}
@@ -15,14 +15,8 @@ def dump_dot(plan: Plan) -> str:
         words = {"shape": _SHAPES[device.role], "role": device.role.value, "pod": device.pod, "rack": device.rack}
         lines.append(f"  {_quoted(device.name)}{_attributes(words)};")
     for cable in plan.cables:
-        words = {
-            "rail": plain(cable.rail),
-            "plane": plain(cable.plane),
-            "speed": plain(cable.speed_gbps),
-            "label": cable.label,
-            "via": path_text(cable.via),
-            "color": "" if cable.rail is None else rail_colour(cable.rail),
-        }
+        colour = "" if cable.rail is None else rail_colour(cable.rail)
+        words = cable_words(cable) | {"length_m": "", "color": colour}
         a, b = (f"{_quoted(end.device)}:{_quoted(end.name)}" for end in (cable.a, cable.b))
         lines.append(f"  {a} -- {b}{_attributes(words)};")
     return "\n".join([*lines, "}", ""])

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 from truerail.model import Plan, Role
 from truerail.plans.drawing_pod import Pod, draw_pod
-from truerail.plans.drawing_text import FAINT, INK, LINE, box, line, words
+from truerail.plans.drawing_text import FAINT, INK, box, line, words
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import plain
 from truerail.plans.shape import Shape, describe
@@ -38,9 +38,10 @@ def draw_svg(plan: Plan) -> str:
     switches = [part for at, role in enumerate(tiers) for part in _tier(plan, role, _TOP + at * _TIER, width, places)]
     height = top + max((pod.height for pod in shown), default=0.0) + 46
     more = f"and {len(pods) - len(shown)} more pods" if len(pods) > len(shown) else ""
+    legend = "a filled cell is a planned cable, its colour the rail"
     parts = [
         _head(width, height),
-        box(0, 0, width, height, fill="#ffffff", round_=0),
+        box(0, 0, width, height, fill="#ffffff", rx=0),
         words(_MARGIN, 36, plan.name or "Fabric", size=20, anchor="start", bold=True),
         words(_MARGIN, 58, summary(describe(plan), plan), size=12, anchor="start", fill=FAINT),
         *backs,
@@ -48,14 +49,7 @@ def draw_svg(plan: Plan) -> str:
         *panels,
         *switches,
         words(width - _MARGIN, height - 18, more, size=12, anchor="end", fill=FAINT),
-        words(
-            _MARGIN,
-            height - 18,
-            "a filled cell is a planned cable, its colour the rail",
-            size=10,
-            anchor="start",
-            fill=FAINT,
-        ),
+        words(_MARGIN, height - 18, legend, size=10, anchor="start", fill=FAINT),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -69,11 +63,7 @@ def _head(width: float, height: float) -> str:
 def summary(shape: Shape, plan: Plan) -> str:
     """The fabric in one line: `64 hosts · 8 rails · 8 leaves · 8 spines · 400 Gb/s · 2:1 · bisection 12.8 TB/s`."""
     roles = Counter(switch.role for switch in shape.switches)
-    names = {
-        Role.LEAF: ("leaf", "leaves"),
-        Role.SPINE: ("spine", "spines"),
-        Role.SUPERSPINE: ("superspine", "superspines"),
-    }
+    names = {role: (role.value, f"{role}s") for role in roles} | {Role.LEAF: ("leaf", "leaves")}
     parts = [f"{shape.hosts} hosts", f"{len(shape.rails)} rails"]
     parts += [f"{len(shape.planes)} planes"] if len(shape.planes) > 1 else []
     parts += [f"{count} {names[role][count != 1]}" for role, count in roles.items()]
@@ -127,14 +117,6 @@ def _lines(plan: Plan, places: Places) -> list[str]:
         return []
     opacity = max(0.25, min(0.8, 40 / (len(pairs) or 1)))
     return [
-        line(
-            low[0],
-            low[1],
-            high[0],
-            high[1] + _SWITCH,
-            stroke="#8793a0" if count else LINE,
-            width=min(0.6 + count / 8, 2.5),
-            opacity=opacity,
-        )
+        line(*low, high[0], high[1] + _SWITCH, stroke="#8793a0", width=min(0.6 + count / 8, 2.5), opacity=opacity)
         for (low, high), count in pairs.items()
     ]

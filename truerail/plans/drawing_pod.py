@@ -80,7 +80,7 @@ class Pod:
 
 def draw_pod(pod: Pod, x: float, y: float) -> tuple[list[str], dict[str, tuple[float, float]]]:
     """The panel at (x, y), its background first, and the middle of each leaf's upper edge."""
-    out = [box(x, y, pod.width, pod.height, fill=PANEL, stroke=LINE, round_=8)]
+    out = [box(x, y, pod.width, pod.height, fill=PANEL, stroke=LINE, rx=8)]
     hosts = f"{len(pod.hosts)} host{'s' * (len(pod.hosts) != 1)}"
     title = f"{pod.name} · {hosts}" if pod.name else hosts
     out.append(words(x + _PAD, y + 19, title, size=12, anchor="start", bold=True))
@@ -120,6 +120,6 @@ def _rows(pod: Pod, left: float, top: float) -> list[str]:
                 fill = rail_colour(rail) if count == len(group) else "#ffffff"
                 tip = f"{fold(group)} rail {rail}: {count} of {len(group)} cables"
                 out.append(
-                    box(x, y, wide - (planes > 1), _ROW - 3, fill=fill, stroke=rail_colour(rail), round_=2, title=tip)
+                    box(x, y, wide - (planes > 1), _ROW - 3, fill=fill, stroke=rail_colour(rail), rx=2, title=tip)
                 )
     return out

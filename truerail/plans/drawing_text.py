@@ -17,19 +17,11 @@ def words(
 
 
 def box(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    *,
-    fill: str,
-    stroke: str = "none",
-    round_: float = 4,
-    title: str = "",
+    x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "none", rx: float = 4, title: str = ""
 ) -> str:
     """A rectangle, with a tooltip if `title` is not empty."""
     tip = f"<title>{escape(printable(title))}</title>" if title else ""
-    shape = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{round_:g}"'
+    shape = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{rx:g}"'
     return f"<rect {shape} fill={quoteattr(fill)} stroke={quoteattr(stroke)}>{tip}</rect>"
 
 

@@ -125,19 +125,13 @@ def _fit(
     """The main kind's column for each of this kind; None where neither votes nor the order of the rails decide."""
     places = sorted(by_name(order).values())
     top = {column: votes[order, column].most_common(1)[0][0] for column in places if votes[order, column]}
+    certain = all(clear(votes[order, column]) == rail for column, rail in top.items())
     if len(order) == len(found.main):
-        certain = all(clear(votes[order, column]) == rail for column, rail in top.items())
         differ = {column for column, rail in top.items() if column != rail}
         return top if differ and certain and len(set(top.values())) == len(places) else {}
     fit = {column: top.get(column, column) for column in places}
     rising = [fit[column] for column in places]
-    return fit if len(set(rising)) == len(rising) and (rising == sorted(rising) or _clear(votes, order, top)) else None
-
-
-def _clear(
-    votes: Mapping[tuple[NicOrder, Column], Counter[Column]], order: NicOrder, top: Mapping[Column, Column]
-) -> bool:
-    return all(clear(votes[order, column]) == rail for column, rail in top.items())
+    return fit if len(set(rising)) == len(rising) and (rising == sorted(rising) or certain) else None
 
 
 def columns_of_leaves(columns: Columns, found: Members) -> dict[str, Column]:

@@ -179,11 +179,10 @@ def _plan(columns: Columns, agreed: Consensus, wires: Wires, says: dict[str, Hos
                 cables.append(Cable(Port(host, columns.name[host][column]), target, column[0], plane))
     pods = _pod_names(agreed, columns)
     leaf_pod = {cable.b.device: pods.get(agreed.pods[cable.a.device], "") for cable in cables}
+    gpus = {host: one.gpus for host, one in says.items()}
     tiers, above = uplinks(wires, set(leaf_pod), agreed.renamed)
     devices = {
-        host: Device(
-            host, Role.HOST, pod=pods.get(agreed.pods[host], ""), gpus=says[host].gpus if host in says else None
-        )
+        host: Device(host, Role.HOST, pod=pods.get(agreed.pods[host], ""), gpus=gpus.get(host))
         for host in sorted(agreed.pods, key=natural_key)
     }
     devices |= {leaf: Device(leaf, Role.LEAF, pod=leaf_pod[leaf]) for leaf in sorted(leaf_pod, key=natural_key)}
@@ -218,9 +217,8 @@ def _notes(
     models = Counter(order for host, order in orders.items() if host in found.order)
     if len(models) > 1:
         yield f"{len(models)} server models by their NICs: {', '.join(f'{count} hosts' for count in models.values())}"
-    apart = sum(len(one.links) for one in says.values()) - sum(
-        len(ports) for order in orders.values() for ports in order
-    )
+    near = sum(len(ports) for order in orders.values() for ports in order)
+    apart = sum(len(one.links) for one in says.values()) - near
     if apart > 0:
         yield f"{apart} RDMA ports are not near any GPU: set apart as storage or management"
     if wires.strangers:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from truerail.model import Cable, Device, Port
+from truerail.model import Cable, Device, Port, path_text
+from truerail.plans.numbers import plain
 
 
 def oriented(cable: Cable, devices: Mapping[str, Device]) -> Cable:
@@ -14,6 +15,18 @@ def oriented(cable: Cable, devices: Mapping[str, Device]) -> Cable:
 def turned(cable: Cable) -> Cable:
     """The same cable, from its other end."""
     return cable._replace(a=cable.b, b=cable.a, via=cable.via[::-1])
+
+
+def cable_words(cable: Cable) -> dict[str, str]:
+    """What a cable has beside its ends, as text; empty where it has none."""
+    return {
+        "rail": plain(cable.rail),
+        "plane": plain(cable.plane),
+        "speed": plain(cable.speed_gbps),
+        "length_m": plain(cable.length_m),
+        "label": cable.label,
+        "via": path_text(cable.via),
+    }
 
 
 def path_of(text: str) -> tuple[Port, ...]:

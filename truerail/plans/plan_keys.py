@@ -18,19 +18,10 @@ from truerail.files.yaml_keys import (
     whole_numbers,
 )
 from truerail.model import LoadBalancing, Role, Transport
-from truerail.plans.numbers import (
-    HIGHEST_DSCP,
-    HIGHEST_PRIORITY,
-    HIGHEST_VLAN,
-    MOST_BYTES,
-    MOST_GPUS,
-    MOST_MTU,
-    MOST_PLANES,
-    MOST_RAILS,
-)
+from truerail.plans import numbers
 
 _SPEED = matching(r"^ *\d{1,6}(\.\d{1,3})? ?[GTgt]?([bB]/[sS]|[bB][pP][sS])? *$", number=True)
-_PLANE = whole_number(MOST_PLANES)
+_PLANE = whole_number(numbers.MOST_PLANES)
 _END = matching(r"^[^/]+/.+$")
 _WITHIN_POD = Key(
     "within_pod",
@@ -49,9 +40,9 @@ def _keys(name: str, about: str, *keys: Key) -> Keys:
 RAIL = _keys(
     "rail",
     "Rails. Their keys expand together; entries of one rail add up.",
-    Key("rail", whole_numbers(MOST_RAILS), 'The rails, from 0: `"[0-7]"`.', needed=True),
+    Key("rail", whole_numbers(numbers.MOST_RAILS), 'The rails, from 0: `"[0-7]"`.', needed=True),
     Key("name", NODE_SETS, "A name for each rail."),
-    Key("vlan", whole_numbers(HIGHEST_VLAN), 'The VLAN of each rail: `"[100-107]"`.'),
+    Key("vlan", whole_numbers(numbers.HIGHEST_VLAN), 'The VLAN of each rail: `"[100-107]"`.'),
     Key("subnet", NODE_SETS, 'The subnet of each rail: `"10.[0-7].0.0/16"`.'),
 )
 
@@ -71,11 +62,9 @@ HOSTS = _keys(
     "hosts",
     "Hosts with the same NICs.",
     *_OF_ALL,
-    Key("gpus", whole_number(MOST_GPUS), "GPUs of each host."),
+    Key("gpus", whole_number(numbers.MOST_GPUS), "GPUs of each host."),
     Key(
-        "nics",
-        NODE_SET_LISTS,
-        "NICs in rail order; an item that is a list holds the ports of one NIC, plane by plane.",
+        "nics", NODE_SET_LISTS, "NICs in rail order; an item that is a list holds the ports of one NIC, plane by plane."
     ),
 )
 
@@ -88,7 +77,7 @@ HOST_LINKS = _keys(
     Key("leaves", NODE_SETS, "Which leaves; all by default."),
     Key("ports", NODE_SET_LISTS, "The leaf's ports for these hosts, in the order of hosts.", needed=True),
     Key("ports_by", one_of(("rail", "host")), "Where a leaf carries several rails: in blocks, or host by host."),
-    Key("rails", whole_numbers(MOST_RAILS), "Which rails; all NICs by default."),
+    Key("rails", whole_numbers(numbers.MOST_RAILS), "Which rails; all NICs by default."),
     Key("plane", _PLANE, "Which port of each NIC, from 0."),
     Key("speed", _SPEED, "Where it differs: 400, 400G or 1.6T."),
     _WITHIN_POD,
@@ -113,7 +102,7 @@ CABLE = _keys(
     "One cable. It replaces a generated cable that starts at the same port.",
     Key("a", _END, "One end, as device/port.", needed=True),
     Key("b", _END, "The other end, as device/port.", needed=True),
-    Key("rail", whole_number(MOST_RAILS), "Its rail, from 0."),
+    Key("rail", whole_number(numbers.MOST_RAILS), "Its rail, from 0."),
     Key("plane", _PLANE, "Its plane, from 0."),
     Key("speed", _SPEED, "400, 400G or 1.6T."),
     Key("label", TEXT, "The label at its ends."),
@@ -128,28 +117,28 @@ _CABLES: Schema = {"type": "array", "items": {"anyOf": [_LINE, CABLE.one]}}
 QOS_CLASS = _keys(
     "qos_class",
     "DSCPs that have one priority.",
-    Key("values", whole_numbers(HIGHEST_DSCP), 'The DSCPs: 26, or `"[24-31]"`.', needed=True),
-    Key("priority", whole_number(HIGHEST_PRIORITY), "Their priority, 0 to 7.", needed=True),
+    Key("values", whole_numbers(numbers.HIGHEST_DSCP), 'The DSCPs: 26, or `"[24-31]"`.', needed=True),
+    Key("priority", whole_number(numbers.HIGHEST_PRIORITY), "Their priority, 0 to 7.", needed=True),
 )
 QOS_BUFFER = _keys(
     "qos_buffer",
     "Buffers of switch ports of one speed; of all others without `speed`.",
     Key("speed", _SPEED, "400, 400G or 1.6T."),
-    Key("ecn_min_bytes", whole_number(MOST_BYTES), "The queue from which on packets are marked."),
-    Key("ecn_max_bytes", whole_number(MOST_BYTES), "The queue at which `ecn_probability` of them are marked."),
+    Key("ecn_min_bytes", whole_number(numbers.MOST_BYTES), "The queue from which on packets are marked."),
+    Key("ecn_max_bytes", whole_number(numbers.MOST_BYTES), "The queue at which `ecn_probability` of them are marked."),
     Key("ecn_probability", matching(r"^ *(0(\.\d+)?|\.\d+|1(\.0*)?) *$", number=True), "Above 0, up to 1."),
-    Key("headroom_bytes", whole_number(MOST_BYTES), "Headroom of a lossless priority, at least."),
+    Key("headroom_bytes", whole_number(numbers.MOST_BYTES), "Headroom of a lossless priority, at least."),
 )
 QOS = _keys(
     "qos",
     "The QoS of all ports that carry RDMA. What is left out is not compared with the plan.",
     Key("trust", one_of(TRUSTS), "The field that gives a packet's priority."),
-    Key("pfc_priorities", whole_numbers(HIGHEST_PRIORITY), "Priorities that are paused; `[]` for none."),
-    Key("ecn_priorities", whole_numbers(HIGHEST_PRIORITY), "Priorities on which congestion is marked."),
+    Key("pfc_priorities", whole_numbers(numbers.HIGHEST_PRIORITY), "Priorities that are paused; `[]` for none."),
+    Key("ecn_priorities", whole_numbers(numbers.HIGHEST_PRIORITY), "Priorities on which congestion is marked."),
     Key("dscp", QOS_CLASS.some, "DSCPs and their priorities."),
     Key("global_pause", YES, "Whether global pause (IEEE 802.3x) is on."),
     Key("watchdog", one_of(WATCHDOGS), "What the PFC watchdog of switch ports does."),
-    Key("mtu", whole_number(MOST_MTU), "The MTU of NICs in bytes; switch ports take at least as much."),
+    Key("mtu", whole_number(numbers.MOST_MTU), "The MTU of NICs in bytes; switch ports take at least as much."),
     Key("buffers", QOS_BUFFER.some, "Thresholds and headroom of switch ports, by speed."),
     Key("roles", NODE_SETS, "Devices of these roles only: `[host, leaf]`."),
 )

@@ -4,15 +4,7 @@ from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
 from truerail.model.yaml_tree import Node, read_tree
-from truerail.plans.numbers import (
-    HIGHEST_VLAN,
-    MOST_PLANES,
-    MOST_RAILS,
-    SPEED_EXPECTED,
-    metres,
-    speed_gbps,
-    subnet_fault,
-)
+from truerail.plans import numbers
 from truerail.plans.orient import oriented, path_of
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import CABLE, CABLE_WORDS, PLAN, RAIL
@@ -80,24 +72,18 @@ def _rails(node: Node | None, values: PlanValues) -> dict[int, Rail]:
     rails: dict[int, Rail] = {}
     for entry in values.entries(node):
         keys = values.fields(entry, RAIL)
-        indices = values.numbers(keys.get("rail"), MOST_RAILS)
-        names = _for_each(keys, "name", len(indices), values)
-        vlans = _for_each(keys, "vlan", len(indices), values)
-        subnets = _for_each(keys, "subnet", len(indices), values)
+        indices = values.numbers(keys.get("rail"), numbers.MOST_RAILS)
+        names, vlans, subnets = (_for_each(keys, key, len(indices), values) for key in ("name", "vlan", "subnet"))
         for at, index in enumerate(indices):
             old = rails.get(index, Rail(index))
-            vlan = whole(vlans[at], HIGHEST_VLAN) if vlans[at] else None
+            vlan = whole(vlans[at], numbers.HIGHEST_VLAN) if vlans[at] else None
             if vlans[at] and not vlan:
-                values.faults.add(keys["vlan"].line, vlans[at], f"expected a VLAN from 1 to {HIGHEST_VLAN}")
-            if fault := subnet_fault(subnets[at]) if subnets[at] else "":
+                values.faults.add(keys["vlan"].line, vlans[at], f"expected a VLAN from 1 to {numbers.HIGHEST_VLAN}")
+            if fault := numbers.subnet_fault(subnets[at]) if subnets[at] else "":
                 values.faults.add(keys["subnet"].line, subnets[at], fault)
-            rails[index] = Rail(
-                index,
-                names[at] or old.name,
-                old.vlans + ((vlan,) if vlan else ()),
-                old.subnets + ((subnets[at],) if subnets[at] else ()),
-                old.line or entry.line,
-            )
+            its_vlans = old.vlans + ((vlan,) if vlan else ())
+            its_subnets = old.subnets + ((subnets[at],) if subnets[at] else ())
+            rails[index] = Rail(index, names[at] or old.name, its_vlans, its_subnets, old.line or entry.line)
     return rails
 
 
@@ -146,12 +132,12 @@ def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | No
         if not end.device or not end.name:
             values.faults.add(entry.line, "/".join(end), "expected device/port")
             return None
-    rail = _word(entry, words, "rail", MOST_RAILS, values)
-    plane = _word(entry, words, "plane", MOST_PLANES, values)
-    own_speed = speed_gbps(words["speed"]) if words.get("speed") else speed
-    length = metres(words["length_m"]) if words.get("length_m") else None
+    rail = _word(entry, words, "rail", numbers.MOST_RAILS, values)
+    plane = _word(entry, words, "plane", numbers.MOST_PLANES, values)
+    own_speed = numbers.speed_gbps(words["speed"]) if words.get("speed") else speed
+    length = numbers.metres(words["length_m"]) if words.get("length_m") else None
     if words.get("speed") and own_speed is None:
-        values.faults.add(entry.line, words["speed"], SPEED_EXPECTED)
+        values.faults.add(entry.line, words["speed"], numbers.SPEED_EXPECTED)
     if words.get("length_m") and length is None:
         values.faults.add(entry.line, words["length_m"], "expected a length in metres")
     try:
@@ -159,9 +145,8 @@ def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | No
     except ValueError as error:
         values.faults.add(entry.line, words["via"], str(error))
         return None
-    return oriented(
-        Cable(ends[0], ends[1], rail, plane, own_speed, words.get("label", ""), length, entry.line, via), groups.devices
-    )
+    cable = Cable(ends[0], ends[1], rail, plane, own_speed, words.get("label", ""), length, entry.line, via)
+    return oriented(cable, groups.devices)
 
 
 def _word(entry: Node, words: dict[str, str], key: str, most: int, values: PlanValues) -> int | None:

@@ -1,11 +1,14 @@
 """A plan as native YAML: regular parts folded into the generative form, everything else cable by cable."""
 
+from itertools import zip_longest
+
 from truerail.files.nodesets import fold
 from truerail.files.yaml_text import Entry, quoted, section
-from truerail.model import Cable, Panel, Plan, Rail, Role, path_text
+from truerail.model import Cable, Panel, Plan, Rail, Role
 from truerail.plans.fold_devices import device_entries, nics_of
 from truerail.plans.fold_links import Folded, fold_host_links, fold_uplinks
 from truerail.plans.numbers import plain
+from truerail.plans.orient import cable_words
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import SECTIONS
 from truerail.plans.plan_yaml_read import read_yaml
@@ -53,26 +56,13 @@ def _panel(name: str, panel: Panel) -> Entry:
 
 def _rail(rail: Rail) -> list[Entry]:
     """One entry for each subnet and VLAN of the rail; entries of one rail add up."""
-    count = max(len(rail.vlans), len(rail.subnets), 1)
-    vlans = [*map(str, rail.vlans), *[""] * count][:count]
-    subnets = [*rail.subnets, *[""] * count][:count]
-    return [
-        {"rail": plain(rail.index), "name": rail.name if not at else "", "vlan": vlans[at], "subnet": subnets[at]}
-        for at in range(count)
-    ]
+    rows = zip_longest([rail.name], map(str, rail.vlans), rail.subnets, fillvalue="")
+    return [{"rail": plain(rail.index), "name": name, "vlan": vlan, "subnet": subnet} for name, vlan, subnet in rows]
 
 
 def _cable(cable: Cable) -> str:
     """`- gpu-001/nic0 leaf-0/swp1 rail=0`, or a mapping where a name or a label holds more than one word."""
-    words = {
-        "rail": plain(cable.rail),
-        "plane": plain(cable.plane),
-        "speed": plain(cable.speed_gbps),
-        "length_m": plain(cable.length_m),
-        "label": cable.label,
-        "via": path_text(cable.via),
-    }
-    reported = {key: value for key, value in words.items() if value}
+    reported = {key: value for key, value in cable_words(cable).items() if value}
     line = " ".join([str(cable.a), str(cable.b), *(f"{key}={value}" for key, value in reported.items())])
     if not reported.get("label") and len(line.split()) == 2 + len(reported):
         return f"  - {quoted(line)}" if not line[0].isalnum() or "#" in line or ": " in line else f"  - {line}"

@@ -65,13 +65,11 @@ def _read_entry(entry: Node, role: Role, groups: Groups, values: Values) -> None
 def _devices(names: list[str], role: Role, keys: dict[str, Node], values: Values, line: int) -> list[Device]:
     """One device a name; what is a node set expands together with the names."""
     count = len(names)
-    pods = spread(keys.get("pod"), count, values)
-    racks = spread(keys.get("rack"), count, values)
+    pods, racks = (spread(keys.get(key), count, values) for key in ("pod", "rack"))
     places = units(keys.get("unit"), racks, values)
     addresses = one_each(keys.get("address"), count, values)
-    aliases = several_each(keys.get("aliases"), count, values)
-    chassis = several_each(keys.get("chassis_ids"), count, values)
-    serials = several_each(keys.get("serials"), count, values)
+    lists = ("aliases", "chassis_ids", "serials")
+    aliases, chassis, serials = (several_each(keys.get(key), count, values) for key in lists)
     platform = values.text(keys.get("platform"))
     gpus = values.number(keys.get("gpus"), MOST_GPUS)
     return [

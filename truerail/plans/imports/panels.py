@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from truerail.model import Panel
 from truerail.plans.imports.import_row import End, ImportRow, Rows
@@ -178,16 +178,11 @@ def _path(panels: _Panels, number: int) -> tuple[ImportRow, list[int]]:
         used.append(following[0])
         parts.append(row)
     cords = [one for one in used if {panels.rows[one].a.device, panels.rows[one].b.device} - panels.names]
-    ports = tuple(filter(None, via))
-    whole = replace(first, a=start, b=end, via=ports, length_m=None)
-    for one in parts:
-        whole = replace(
-            whole,
-            speed_gbps=one.speed_gbps if whole.speed_gbps is None else whole.speed_gbps,
-            rail=one.rail if whole.rail is None else whole.rail,
-            plane=one.plane if whole.plane is None else whole.plane,
-        )
-    return whole, cords
+    given: dict[str, Any] = {
+        name: next((value for one in parts if (value := getattr(one, name)) is not None), None)
+        for name in ("speed_gbps", "rail", "plane")
+    }
+    return replace(first, a=start, b=end, via=tuple(filter(None, via)), length_m=None, **given), cords
 
 
 def _side(word: str) -> str:
