@@ -179,13 +179,11 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
     if decided:
         finds = "find their NICs" if many else "finds its NICs"
         draft.summary = f"{who} {finds} in another order: by their PCI addresses, {own}"
-        draft.action = (
-            "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
-        )
+        action = "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
+        draft.action = action
         return draft
-    draft.summary = (
-        f"{who} name{'s' * (not many)} NICs in another order than planned ({own}), or their cables are swapped"
-    )
+    order = f"{who} name{'s' * (not many)} NICs in another order than planned ({own})"
+    draft.summary = f"{order}, or their cables are swapped"
     draft.action = "Move no cable before it is confirmed which of the two it is."
     more = f", and the same on {len(hosts) - 1} more host{'s' * (len(hosts) > 2)}" if many else ""
     steps = tuple(step for one in found for step in one.moved.moves)

@@ -113,13 +113,11 @@ def _rows(pod: Pod, left: float, top: float) -> list[str]:
         y = top + row * _ROW
         out.append(words(left - 8, y + 9, fold(group), size=9, anchor="end", fill=FAINT))
         for at, rail in enumerate(pod.rails):
-            wide = (pod.cell - 8) / planes
+            wide, colour = (pod.cell - 8) / planes, rail_colour(rail)
             for plane in range(planes):
                 x = left + at * pod.cell + 4 + plane * wide
                 count = sum(plane in planned[host, rail] or len(planned[host, rail]) > plane for host in group)
-                fill = rail_colour(rail) if count == len(group) else "#ffffff"
+                fill = colour if count == len(group) else "#ffffff"
                 tip = f"{fold(group)} rail {rail}: {count} of {len(group)} cables"
-                out.append(
-                    box(x, y, wide - (planes > 1), _ROW - 3, fill=fill, stroke=rail_colour(rail), rx=2, title=tip)
-                )
+                out.append(box(x, y, wide - (planes > 1), _ROW - 3, fill=fill, stroke=colour, rx=2, title=tip))
     return out

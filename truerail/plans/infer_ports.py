@@ -14,7 +14,7 @@ from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.spellings import form, numbered
 from truerail.model import Port
 from truerail.plans.infer_kinds import Members
-from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of
+from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of, tally
 
 _REGULAR = 0.75
 """Share of cables that must follow the rule of port numbers before the others count as wrong."""
@@ -84,9 +84,8 @@ def _doubt_contested(agreed: Consensus, rule: "_Rule", leaves: Leaves) -> None:
     contested = [key for key in agreed.expected if rule.contested.get(rule.at(key))]
     hosts = {host for host, _ in contested if not rule.sure(host)}
     for key in contested:
-        agreed.undecided.setdefault(
-            key, f"the ports of {leaves.of[key]} follow two patterns, neither with enough hosts"
-        )
+        why = f"the ports of {leaves.of[key]} follow two patterns, neither with enough hosts"
+        agreed.undecided.setdefault(key, why)
     for key in agreed.expected:
         if key[0] in hosts and rule.follows(key):
             agreed.undecided.setdefault(key, "the ports of its host's other NICs are not decided")
@@ -140,9 +139,7 @@ class _Rule:
         self.contested: dict[Place, bool] = {}
         self._blocks: set[tuple[Place, int]] = set()
         self._settle()
-        self._votes: dict[str, Counter[int]] = defaultdict(Counter)
-        for key in self._voting:
-            self._votes[key[0]][self._number[key] - self._distance[self.at(key)]] += 1
+        self._votes = tally((key[0], self._number[key] - self._distance[self.at(key)]) for key in self._voting)
         self._place = {host: votes.most_common(1)[0][0] for host, votes in self._votes.items()}
         self.follow = sum(map(self.follows, seen))
         self.strict = self.follow >= max(_FEWEST_STRICT, REGULAR * len(seen))
@@ -187,18 +184,11 @@ class _Rule:
         distance: dict[Place, int] = defaultdict(int)
         place: dict[str, int] = {}
         for _ in range(_ROUNDS):
-            by_host: dict[str, Counter[int]] = defaultdict(Counter)
-            for key in self._voting:
-                by_host[key[0]][self._number[key] - distance[self.at(key)]] += 1
+            by_host = tally((key[0], self._number[key] - distance[self.at(key)]) for key in self._voting)
             place = {host: votes.most_common(1)[0][0] for host, votes in by_host.items()}
-            by_column: dict[Place, Counter[int]] = defaultdict(Counter)
-            for key in self._voting:
-                by_column[self.at(key)][self._number[key] - place[key[0]]] += 1
+            by_column = tally((self.at(key), self._number[key] - place[key[0]]) for key in self._voting)
             distance = defaultdict(int, {at: votes.most_common(1)[0][0] for at, votes in by_column.items()})
-        usual: dict[str, Counter[int]] = defaultdict(Counter)
-        for at, gap in distance.items():
-            if self._rank.get(at, 0) == 0:
-                usual[at[0]][gap] += 1
+        usual = tally((at[0], gap) for at, gap in distance.items() if self._rank.get(at, 0) == 0)
         zero = {pod: gaps.most_common(1)[0][0] for pod, gaps in usual.items()}
         place = {host: number + zero.get(self._pods[host], 0) for host, number in place.items()}
         return place, {at: gap - zero.get(at[0], 0) for at, gap in distance.items()}
@@ -207,9 +197,7 @@ class _Rule:
         """A column whose hosts differ: the distance that the columns of all pods have, where it is a rule. A column of
         few hosts has the distance that it has in other pods, unless several have another one.
         """
-        votes: dict[Place, Counter[int]] = defaultdict(Counter)
-        for key in self._voting:
-            votes[self.at(key)][self._number[key] - self._place[key[0]]] += 1
+        votes = tally((self.at(key), self._number[key] - self._place[key[0]]) for key in self._voting)
         usual: dict[int | Column, Counter[int]] = defaultdict(Counter)
         for at, own in self._distance.items():
             usual[self._rank.get(at, 0)][own] += 1
@@ -248,7 +236,5 @@ def _ranks(leaves: Leaves) -> dict[Place, int]:
 
 def _shapes(seen: dict[Key, Port]) -> dict[str, str]:
     """The form of the names of most ports of each leaf."""
-    votes: dict[str, Counter[str]] = defaultdict(Counter)
-    for port in seen.values():
-        votes[port.device][form(port.name)] += 1
+    votes = tally((port.device, form(port.name)) for port in seen.values())
     return {leaf: counts.most_common(1)[0][0] for leaf, counts in votes.items()}

@@ -5,7 +5,7 @@ cable with several possible places stays where it is, and is *undecided*, with t
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -37,7 +37,16 @@ class Columns:
         return {host: frozenset(port.device for port in places.values()) for host, places in self.at.items() if places}
 
 
+_K = TypeVar("_K")
 _T = TypeVar("_T")
+
+
+def tally(pairs: Iterable[tuple[_K, _T]]) -> dict[_K, Counter[_T]]:
+    """How often each key has each value; nothing counted for further keys."""
+    votes: defaultdict[_K, Counter[_T]] = defaultdict(Counter)
+    for key, value in pairs:
+        votes[key][value] += 1
+    return votes
 
 
 def clear(votes: Counter[_T]) -> _T | None:

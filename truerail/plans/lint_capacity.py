@@ -19,9 +19,8 @@ def oversubscription(view: View) -> Iterator[Problem]:
         ratio = _ratio(leaf)
         if ratio > 1:
             worse = f", most leaves have {usual:g}:1" if ratio > usual else ""
-            says = (
-                f"{leaf.name} is oversubscribed {ratio:g}:1{worse} ({leaf.down_ports} ports down, {leaf.up_ports} up)"
-            )
+            ports = f"({leaf.down_ports} ports down, {leaf.up_ports} up)"
+            says = f"{leaf.name} is oversubscribed {ratio:g}:1{worse} {ports}"
             severity = Severity.WARNING if worse else Severity.INFO
             yield view.problem_of(view.plan.uplinks_of(leaf.name)[0], f"{ratio:g}:1", says, severity)
 
@@ -38,6 +37,5 @@ def no_uplinks(view: View) -> Iterator[Problem]:
         return
     for leaf in leaves:
         if not leaf.up_ports:
-            yield view.problem(
-                view.plan.devices[leaf.name].line, leaf.name, f"{leaf.name} has no uplinks, other leaves have"
-            )
+            line = view.plan.devices[leaf.name].line
+            yield view.problem(line, leaf.name, f"{leaf.name} has no uplinks, other leaves have")

@@ -95,9 +95,8 @@ def rail_on_two_leaves(view: View) -> Iterator[Problem]:
         if len(leaves) > 1:
             ranked = sorted(leaves, key=lambda leaf: -len(leaves[leaf]))
             shown = ", ".join(f"{leaf} ({len(leaves[leaf])} hosts)" for leaf in ranked)
-            yield view.problem_of(
-                leaves[ranked[1]][0], ranked[1], f"{_named(place)} lands on {len(leaves)} leaves of one pod: {shown}"
-            )
+            says = f"{_named(place)} lands on {len(leaves)} leaves of one pod: {shown}"
+            yield view.problem_of(leaves[ranked[1]][0], ranked[1], says)
 
 
 def planes_on_one_leaf(view: View) -> Iterator[Problem]:

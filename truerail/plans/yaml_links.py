@@ -65,9 +65,8 @@ class Links:
             if pod in upper:
                 yield devices, upper[pod]
             else:
-                self.values.faults.add(
-                    entry.line, pod, "no device above in this pod; `within_pod: no` joins across pods"
-                )
+                why = "no device above in this pod; `within_pod: no` joins across pods"
+                self.values.faults.add(entry.line, pod, why)
 
     def _by_pod(self, names: list[str]) -> dict[str, list[str]]:
         pods: dict[str, list[str]] = {}
