@@ -8,18 +8,13 @@ from typing import Any, ParamSpec
 from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
-TWO_HOSTS = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-"""
-TWO_LEAVES = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
+TWO_HOSTS = "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"
+_UPLINKS = "leaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
+TWO_LEAVES = f"{TWO_HOSTS}\nh3/nic0 leaf-1/p1 rail=0\nh4/nic0 leaf-1/p2 rail=0\n{_UPLINKS}"
+TWO_PLANES = "gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1"
+UNDER_A_SPINE = (
+    "gpu-1/eth1 leaf-0/swp1 rail=0\ngpu-2/eth1 leaf-0/swp2 rail=0\nleaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2"
+)
 BETWEEN_LEAVES = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
 """The pairs of hosts on different leaves, from the first leaf to the second."""
 RUN, TOS, SMALL, LARGE, FIRST_PORT = "example", 104, 64, 9000, 30_000
@@ -87,6 +82,12 @@ def each_to_each(hosts: int, of_pair: Callable[[str, str], Mapping[str, Any]]) -
         facts[here].append(sent(flow, "nic0", there, "nic0"))
         facts[there].append(heard(flow, "nic0", here, "nic0", **of_pair(here, there)))
     return facts
+
+
+def railed(hosts: int, rails: int = 1, more: str = "") -> str:
+    """A plan of hosts `gpu-1`, `gpu-2`, ... with a NIC on each rail's leaf; `more` follows each cable."""
+    rows = ((host + 1, rail) for host in range(hosts) for rail in range(rails))
+    return "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}{more}" for host, rail in rows)
 
 
 def one_leaf(hosts: int, spines: int) -> str:

@@ -153,21 +153,15 @@ def _witnesses(wiring: Wiring, cable: int) -> list[str]:
     return [*found, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-0/swp2 rail=1
-    gpu-2/nic0 leaf-0/swp3 rail=0
-    leaf-0/swp9 spine-1/swp1
-"""
+PLAN = (
+    "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp2 rail=1\n"
+    "gpu-2/nic0 leaf-0/swp3 rail=0\nleaf-0/swp9 spine-1/swp1"
+)
 _LEAF_HEARS_THE_REST = [hears("swp2", "gpu-1/nic1"), hears("swp3", "gpu-2/nic0"), hears("swp9", "spine-1/swp1")]
 _NIC1_UP = carrier("nic1")
 _NIC1_HEARS = hears("nic1", "leaf-0/swp2")
 
-_INFINIBAND = """
-    gpu-1/mlx5_0 leaf-0/1 rail=0
-    gpu-2/mlx5_0 leaf-0/2 rail=0
-    gpu-2/mlx5_1 leaf-1/1 rail=1
-"""
+_INFINIBAND = "gpu-1/mlx5_0 leaf-0/1 rail=0\ngpu-2/mlx5_0 leaf-0/2 rail=0\ngpu-2/mlx5_1 leaf-1/1 rail=1"
 
 
 def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Neighbor]:

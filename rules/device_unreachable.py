@@ -46,7 +46,7 @@ truerail's own access: TruerailManyDevicesUnreachable.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from rules._examples import hears
+from rules._examples import hears, railed
 from rules._links import not_polled, unpolled
 from rules._places import unknown_cables
 from truerail.analysis.cabling import State, Why, Wiring
@@ -197,16 +197,9 @@ def _left(count: int, *, down: bool = False) -> str:
     return f"{count} of its cables {'stays' if count == 1 else 'stay'} unknown"
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-"""
+PLAN = railed(1, rails=2)
 
-_INFINIBAND = """
-    gpu-1/mlx5_0 leaf-0/1 rail=0
-    gpu-2/mlx5_0 leaf-0/2 rail=0
-    gpu-3/mlx5_0 leaf-0/3 rail=0
-"""
+_INFINIBAND = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/{host} rail=0" for host in (1, 2, 3))
 _DISCOVERED = [hears(str(port), f"gpu-{port}/mlx5_0", via="InfiniBand", of="leaf-0") for port in (1, 2, 3)]
 
 FIRES = (

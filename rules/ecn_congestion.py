@@ -190,20 +190,8 @@ def _finding(telemetry: Telemetry, subject: str, said: Said) -> Finding:
     )
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/p1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/p2 rail=0 speed=400
-"""
-_LEAVES = """
-    gpu-1/nic0 leaf-0/p1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/p2 rail=0 speed=400
-    gpu-3/nic0 leaf-0/p3 rail=0 speed=400
-    gpu-4/nic0 leaf-0/p4 rail=0 speed=400
-    gpu-5/nic0 leaf-1/p1 rail=0 speed=400
-    gpu-6/nic0 leaf-1/p2 rail=0 speed=400
-    gpu-7/nic0 leaf-1/p3 rail=0 speed=400
-    gpu-8/nic0 leaf-1/p4 rail=0 speed=400
-"""
+PLAN = "gpu-1/nic0 leaf-0/p1 rail=0 speed=400\ngpu-2/nic0 leaf-0/p2 rail=0 speed=400"
+_LEAVES = "\n".join(f"gpu-{n + 1}/nic0 leaf-{n // 4}/p{n % 4 + 1} rail=0 speed=400" for n in range(8))
 _MARKED = {"rx_packets:3": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e5, "cnp_sent": 3e5}
 _BUSY = {"rx_packets:3": 1e7, "rx_bytes": 4e10, "ecn_received_packets": 1e3, "cnp_sent": 100.0, "cnp_handled": 90.0}
 _DEAF = {**_BUSY, "cnp_handled": 0.0, "cnp_ignored": 0.0}

@@ -34,7 +34,7 @@ stay unknown.
 from collections import Counter
 from collections.abc import Iterator
 
-from rules._examples import carrier, hears, no_carrier
+from rules._examples import TWO_PLANES, carrier, hears, no_carrier
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
@@ -123,10 +123,7 @@ def _unknown(wiring: Wiring, found: Lags) -> Iterator[NotEvaluated]:
         yield some_cables(wiring, blind, len(bonded), why)
 
 
-PLAN = """
-    gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
-    gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
-"""
+PLAN = TWO_PLANES
 _PAIR, _OTHER, _HOST = "44:38:39:00:00:01", "44:38:39:00:00:09", "b8:ce:f6:00:00:01"
 _GOOD = LagMember("nic0p0", "bond0", _PAIR, 1, 1, 61, 61, True)
 
@@ -156,7 +153,7 @@ FIRES = (
     ),
     Case(
         "Both members end on one switch, in one port channel: LACP is content.",
-        PLAN + "gpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
+        PLAN + "\ngpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
         {
             "gpu-1": [
                 _GOOD,

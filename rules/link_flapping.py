@@ -40,6 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import railed
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
@@ -268,13 +269,7 @@ def _missing(wiring: Wiring, ports: Codes) -> Mask:
     return np.asarray((cable >= 0) & (wiring.state[np.maximum(cable, 0)] == State.MISSING), dtype=bool)
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
-    gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
-    gpu-4/nic0 leaf-0/swp4 rail=0 speed=400
-    leaf-0/swp9 spine-1/swp1
-"""
+PLAN = railed(4, more=" speed=400") + "\nleaf-0/swp9 spine-1/swp1"
 _STEADY = {"link_downs": 0.0}
 _ALL_STEADY = dict.fromkeys((*(f"gpu-{host}/nic0" for host in range(1, 5)), "spine-1/swp1"), _STEADY)
 _ONCE = {"link_downs": [*(0.0,) * 8, 0.1, 0.0, 0.0, 0.0]}

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import hears, no_carrier, up
+from rules._examples import hears, no_carrier, railed, up
 from rules._links import not_polled, unpolled
 from rules._places import unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
@@ -155,16 +155,10 @@ def _linked(wiring: Wiring, asked: Mask) -> Mask:
     return linked[:-1]
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
+PLAN = railed(2)
 _LEAF = [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic0")]
 
-_TWO_NICS = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-"""
+_TWO_NICS = railed(1, rails=2)
 
 FIRES = (
     Case(

@@ -30,7 +30,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from rules._examples import alike, down, up
+from rules._examples import alike, down, railed, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
@@ -130,13 +130,8 @@ def _usual(index: PlanIndex, mtu: Codes) -> Codes:
     return usual
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-3/nic0 leaf-0/swp3 rail=0
-    leaf-0/swp9 spine-1/swp1
-"""
-_PLAN_4 = PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
+PLAN = railed(3) + "\nleaf-0/swp9 spine-1/swp1"
+_PLAN_4 = railed(4)
 _THREE = alike("gpu-1 gpu-2 gpu-3", [NetLink("nic0", mtu=9000)])
 
 FIRES = (

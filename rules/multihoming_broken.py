@@ -38,7 +38,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rules._examples import alike, no_carrier, up
+from rules._examples import TWO_PLANES, alike, no_carrier, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
@@ -201,10 +201,7 @@ def _unknown(wiring: Wiring, blind: list[tuple[int, ...]], of: int) -> Iterator[
         yield some_cables(wiring, [bond[0] for bond in blind], of, why, "bond")
 
 
-PLAN = """
-    gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
-    gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
-"""
+PLAN = TWO_PLANES
 _HOST: list[Fact] = [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]
 _AT_ONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", "bond1", "dual")]
 _ALONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")]

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import alike, hears, up
+from rules._examples import alike, hears, railed, up
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
@@ -101,10 +101,7 @@ def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
     return np.bincount(device[device >= 0], minlength=len(wiring.index.devices.names))
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-"""
+PLAN = railed(1, rails=2)
 
 _BY_NUMBER = "\n".join(
     f"gpu-{host}/mlx5_{nic} leaf-{nic}/swp{host} rail={nic}" for host in (1, 2, 3) for nic in range(6)

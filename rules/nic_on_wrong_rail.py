@@ -35,7 +35,7 @@ compare the plan first.
 
 from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import hears, railed
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -73,16 +73,8 @@ def _whose(sorted_: Places, cable: int) -> str:
     return f"a port of rail {rail}" if device == index.b_device[cable] else f"the leaf of rail {rail}"
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-2/nic1 leaf-1/swp2 rail=1
-"""
-_ONE_LEAF = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-0/swp5 rail=1
-"""
+PLAN = railed(2, rails=2)
+_ONE_LEAF = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1"
 
 FIRES = (
     Case(
@@ -148,7 +140,7 @@ QUIET = (
     ),
     Case(
         "The port description still carries the planned label, the port id shows where the cable really ends: CAB002.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0",
+        railed(2),
         {"gpu-1": [hears("nic0", "leaf-0/swp2", port_description="gpu-2 nic0")]},
         unknown=True,
     ),

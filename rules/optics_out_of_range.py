@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import switched_off
+from rules._examples import railed, switched_off
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
@@ -172,11 +172,8 @@ def _module(fact: Optic) -> tuple[tuple[str, str], ...]:
     return tuple((key, value) for key, value in reported if value)
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
-_MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in range(1, 13))
+PLAN = railed(2)
+_MANY = railed(12)
 
 FIRES = (
     Case(

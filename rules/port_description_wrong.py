@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import hears, railed
 from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -99,11 +99,7 @@ def _finding(wiring: Wiring, name: str, ports: dict[int, int]) -> Finding:
     )
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-3/nic0 leaf-0/swp3 rail=0
-"""
+PLAN = railed(3)
 
 
 def _hosts(*texts: str | None) -> dict[str, list[Neighbor]]:

@@ -74,12 +74,7 @@ def _parts(found: Probed) -> Codes:
     return part
 
 
-PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h1/nic1 leaf-1/p1 rail=1
-    h2/nic1 leaf-1/p2 rail=1
-"""
+PLAN = "\n".join(f"h{host}/nic{rail} leaf-{rail}/p{host} rail={rail}" for rail in (0, 1) for host in (1, 2))
 _SPINE = "\n    leaf-0/u1 spine-1/p1\n    leaf-1/u1 spine-1/p2"
 
 

@@ -31,6 +31,7 @@ from socket import AF_INET, AF_INET6, inet_pton
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
@@ -173,11 +174,7 @@ def _evaluated(reported: _Reported, nets: list[_Net]) -> Mask:
     return evaluated
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-    gpu-1/nic2 leaf-2/swp1 rail=2
-"""
+PLAN = railed(1, rails=3)
 _RAILS = "0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24"
 _LINKS = [NetAddress("lo", "127.0.0.1", 8), NetAddress("eno1", "192.0.2.7", 24)]
 

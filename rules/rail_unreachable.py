@@ -190,11 +190,7 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
         )
 
 
-PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-0/p3 rail=0
-"""
+PLAN = "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))
 
 
 def _ring(dead: str = "", *, only: str = "both") -> dict[str, list[ProbeReach]]:

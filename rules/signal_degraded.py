@@ -53,6 +53,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rules import _link_errors as errors
+from rules._examples import railed
 from rules._link_errors import BadPort, Cards, Samples
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
@@ -225,12 +226,7 @@ def _passed_on(telemetry: Telemetry, subject: int, bad: dict[int, BadPort], othe
     )
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
-    gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
-    gpu-4/nic0 leaf-0/swp4 rail=0 speed=400
-"""
+PLAN = railed(4, more=" speed=400")
 _BITS = 4.25e11
 _CLEAN = {"corrected_bits": 1e3, "rx_bits": _BITS, "symbol_errors": 0.0}
 _REST = {f"gpu-{host}/nic0": _CLEAN for host in (2, 3, 4)}

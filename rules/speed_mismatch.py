@@ -41,7 +41,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import alike
+from rules._examples import alike, railed
 from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.joined import evidence_of
@@ -196,16 +196,10 @@ def _differ(a: Speeds, b: Speeds) -> Mask:
     return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\ngpu-2/nic0 leaf-0/swp2 rail=0"
 
-_PLAN_800 = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=800
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=200
-"""
-_UNPLANNED = "\n".join(f"gpu-{n}/nic{rail} leaf-{rail}/swp{n} rail={rail}" for n in range(1, 5) for rail in (0, 1))
+_PLAN_800 = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=800\ngpu-2/nic0 leaf-0/swp2 rail=0 speed=200"
+_UNPLANNED = railed(4, rails=2)
 _SECOND_RAIL = {"leaf-1": [NetLink(f"swp{n}", speed_gbps=400.0) for n in range(1, 5)]}
 _ONE_SLOW = [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)]
 _RATE_400 = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)

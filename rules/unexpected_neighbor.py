@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import UNDER_A_SPINE, hears
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS, Why
 from truerail.analysis.round import Round
@@ -97,12 +97,7 @@ def _stranger(sorted_: Places, port: int) -> str:
     return str(index.spell(partner))
 
 
-PLAN = """
-    gpu-1/eth1 leaf-0/swp1 rail=0
-    gpu-2/eth1 leaf-0/swp2 rail=0
-    leaf-0/swp9 spine-1/swp1
-    leaf-1/swp9 spine-1/swp2
-"""
+PLAN = UNDER_A_SPINE
 
 FIRES = (
     Case(

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import UNDER_A_SPINE, hears
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -116,12 +116,7 @@ def _stranger(wiring: Wiring, port: int) -> str:
     return ", a device not in the plan" if far >= wiring.index.devices.planned else ""
 
 
-PLAN = """
-    gpu-1/eth1 leaf-0/swp1 rail=0
-    gpu-2/eth1 leaf-0/swp2 rail=0
-    leaf-0/swp9 spine-1/swp1
-    leaf-1/swp9 spine-1/swp2
-"""
+PLAN = UNDER_A_SPINE
 _RIGHT = hears("swp1", "gpu-1/eth1")
 
 FIRES = (

@@ -25,7 +25,7 @@ same; then many ports of one switch are off alike.
 
 from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import hears, railed
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -50,10 +50,7 @@ def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
     report_not_evaluated(unseen_cables(wiring, wiring.index.from_host))
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
+PLAN = railed(2)
 
 FIRES = (
     Case(
