@@ -5,9 +5,14 @@ from functools import cache, partial, wraps
 from itertools import permutations
 from typing import Any, ParamSpec
 
+from truerail.analysis.rule import Case
 from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
+finds_nic = partial(Case, finds="gpu-1/nic0")
+"""An example that finds the first NIC of most plans."""
+undecided = partial(Case, unknown=True)
+"""An example whose data are insufficient for its rule."""
 TWO_HOSTS = "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"
 _UPLINKS = "leaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
 TWO_LEAVES = f"{TWO_HOSTS}\nh3/nic0 leaf-1/p1 rail=0\nh4/nic0 leaf-1/p2 rail=0\n{_UPLINKS}"

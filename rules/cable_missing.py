@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import carrier, down, hears, no_carrier, switched_off
+from rules._examples import carrier, down, finds_nic, hears, no_carrier, switched_off, undecided
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
 from truerail.analysis.round import Round
@@ -189,61 +189,51 @@ FIRES = (
         "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
-    Case(
-        "No carrier, as the host says.",
-        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [no_carrier("nic0"), _NIC1_UP]},
-        finds="gpu-1/nic0",
+    finds_nic(
+        "No carrier, as the host says.", facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [no_carrier("nic0"), _NIC1_UP]}
     ),
-    Case(
+    finds_nic(
         "No carrier on RoCE, as most drivers report it, and nothing was read of the interface.",
         facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"), _NIC1_UP]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.",
         facts={
             "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN", down_reason="no module")],
             "gpu-1": [switched_off("nic0"), _NIC1_UP],
         },
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "No carrier, as both ends say.",
         facts={
             "leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")],
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", "nic0"), _NIC1_UP],
         },
-        finds="gpu-1/nic0",
     ),
     Case(
         "An uplink is down.",
         facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:2], down("swp9")], "spine-1": []},
         finds="leaf-0/swp9",
     ),
-    Case(
+    finds_nic(
         "Link is up at both ends, and neither hears the other.",
         facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "Neither end hears the other, and none reports whether it has link.",
         facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [_NIC1_HEARS]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "The host's port has link and the leaf's has none: the cable is elsewhere, or carries one direction only.",
         facts={"leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")], "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "Another cable sits in its place, and it is seen nowhere itself.",
         facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "The operator switched the NIC off.",
         facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [switched_off("nic0"), _NIC1_UP]},
-        finds="gpu-1/nic0",
     ),
     Case(
         "The host is down: it does not answer, and all of its switch ports are without link.",
@@ -253,21 +243,19 @@ FIRES = (
 )
 
 QUIET = (
-    Case(
+    undecided(
         "The leaf of an InfiniBand fabric was not met in the discovery: what is on its ports is not known.",
         _INFINIBAND,
         {"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]},
         transport=Transport.INFINIBAND,
-        unknown=True,
     ),
     Case(
         "All cables are there, as the leaf hears.",
         facts={"leaf-0": [*_LEAF_HEARS_THE_REST, hears("swp1", "gpu-1/nic0")]},
     ),
-    Case(
+    undecided(
         "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
         facts={"spine-1": [hears("swp1", "leaf-0/swp9")]},
         errors={"gpu-1": "timed out", "leaf-0": "timed out"},
-        unknown=True,
     ),
 )

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import one_leaf
+from rules._examples import one_leaf, undecided
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
@@ -89,9 +89,8 @@ FIRES = Case("Fifteen uplinks share the load evenly, the sixteenth gets nothing.
 
 QUIET = (
     Case("All uplinks carry alike.", rates=_rates(99)),
-    Case(
+    undecided(
         "Few flows: one uplink gets none of them, others get two.",
-        unknown=True,
         rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)},
     ),
     Case("It carried in one of the windows.", rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}}),

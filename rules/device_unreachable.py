@@ -46,7 +46,7 @@ truerail's own access: TruerailManyDevicesUnreachable.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from rules._examples import hears, railed
+from rules._examples import hears, railed, undecided
 from rules._links import not_polled, unpolled
 from rules._places import unknown_cables
 from truerail.analysis.cabling import State, Why, Wiring
@@ -266,10 +266,9 @@ QUIET = (
         transport=Transport.INFINIBAND,
     ),
     Case("Only the host was queried, no leaf.", facts={"gpu-1": [NetLink("nic0")]}),
-    Case(
+    undecided(
         "No poller runs for the host: it was not polled.",
         facts={"leaf-0": [], "leaf-1": []},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
-        unknown=True,
     ),
 )

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import Facts, railed
+from rules._examples import Facts, finds_nic, railed
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -133,10 +133,9 @@ FIRES = (
         facts=_seen("gpu-1", "gpu-1", chassis_id="cloned"),
         finds="gpu-1",
     ),
-    Case(
+    finds_nic(
         "Two hosts have one MAC address.",
         facts={"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
-        finds="gpu-1/nic0",
     ),
     Case("Two hosts carry each other's names; their MACs say so.", facts=_seen("gpu-2", "gpu-1"), finds="gpu-1 gpu-2"),
 )

@@ -33,7 +33,7 @@ no finding.
 
 from collections.abc import Iterator
 
-from rules._examples import alike, hears
+from rules._examples import alike, hears, undecided
 from rules._links import blind_bonds
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
@@ -171,10 +171,9 @@ QUIET = (
             },
         },
     ),
-    Case(
+    undecided(
         "All hosts agree on another order, and so does the plan; of cables nothing is seen.",
         _REVERSED,
         alike(_THREE, _host(_RIGHT)),
-        unknown=True,
     ),
 )

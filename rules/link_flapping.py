@@ -40,7 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import railed
+from rules._examples import finds_nic, railed
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
@@ -277,9 +277,8 @@ _OFTEN = {"link_downs": [0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 
 _BITS, _HALF = 4.25e11, 2.125e11
 
 FIRES = (
-    Case(
+    finds_nic(
         "A link falls once, as both ends count.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY},
     ),
     Case(
@@ -287,9 +286,8 @@ FIRES = (
         finds="leaf-0/swp9",
         rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
     ),
-    Case(
+    finds_nic(
         "One fall of fifteen seconds, measured by the bits that were not received.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY},
     ),
     Case(

@@ -44,6 +44,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rules._examples import finds_nic
 from rules._links import blind_links, counter_evidence
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
@@ -221,34 +222,29 @@ _FALLING = [-2.0 - day / 5 for day in range(10)]
 _RISING = [-9.0 + day / 4 for day in range(10)]
 
 FIRES = (
-    Case(
+    finds_nic(
         "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.",
         facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}},
     ),
-    Case(
+    finds_nic(
         "The leaf sends less each day: its laser.",
         facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {"tx_dbm": _FALLING}},
     ),
-    Case(
+    finds_nic(
         "Bit errors rise and light is steady: a module.",
         facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [-2.0] * 10, "ber": _RISING}},
     ),
-    Case(
+    finds_nic(
         "Light fell in one step, four days ago: no horizon.",
         facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [*(-2.0,) * 6, *(-4.0,) * 4]}},
     ),
-    Case(
+    finds_nic(
         "Light falls and bit errors do not rise: perhaps its meter.",
         facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [-4.0 - day / 2 for day in range(10)], "ber": [-9.0] * 10}},
     ),
     Case(

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rules._examples import TWO_PLANES, alike, no_carrier, up
+from rules._examples import TWO_PLANES, alike, no_carrier, undecided, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
@@ -233,11 +233,10 @@ FIRES = (
 
 QUIET = (
     Case("Both switches share the bond.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
-    Case("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}, unknown=True),
-    Case(
+    undecided("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}),
+    undecided(
         "Both switches share other bonds: this one is shared by other means, or not meant to be.",
         facts=alike(_BOTH, [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")]),
-        unknown=True,
     ),
     Case(
         "A member without link is CAB003, and no fault of the pair.",

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import railed, switched_off
+from rules._examples import finds_nic, railed, switched_off, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
@@ -176,13 +176,12 @@ PLAN = railed(2)
 _MANY = railed(12)
 
 FIRES = (
-    Case(
+    finds_nic(
         "Light below the module's own limit; the leaf sends well, so it is lost on the way.",
         facts={
             "gpu-1": [Optic("nic0", 1, -9.2, rx_power_low_dbm=-8.0, rx_power_high_dbm=5.0, part="A")],
             "leaf-0": [Optic("swp1", 1, -1.0, -0.5)],
         },
-        finds="gpu-1/nic0",
     ),
     Case(
         "No limits of its own: a dark lane; and a laser that sends nothing.",
@@ -214,10 +213,9 @@ QUIET = (
             "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)],
         },
     ),
-    Case(
+    undecided(
         "Light within limits, of one module of four.",
         facts={"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
-        unknown=True,
     ),
     Case(
         "The host's port is switched off: the leaf receives no light, as it should.",
@@ -230,13 +228,12 @@ QUIET = (
             ],
         },
     ),
-    Case(
+    undecided(
         "Another part has another reach: there are no peers to compare it with.",
         _MANY,
         {
             f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0, part="B" if host == 7 else "A")]
             for host in range(1, 13)
         },
-        unknown=True,
     ),
 )

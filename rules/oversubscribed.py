@@ -31,7 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import down, one_leaf, up
+from rules._examples import down, one_leaf, undecided, up
 from rules._links import devices_counting
 from truerail.analysis.cabling import State
 from truerail.analysis.counters.carried import TOO_FEW
@@ -203,18 +203,16 @@ FIRES = (
 )
 
 QUIET = (
-    Case("All uplinks are up, and their traffic is not counted.", facts=_UP, unknown=True),
-    Case("The state of the uplinks is not reported.", facts={"h0": [up("nic0")]}, unknown=True),
-    Case(
+    undecided("All uplinks are up, and their traffic is not counted.", facts=_UP),
+    undecided("The state of the uplinks is not reported.", facts={"h0": [up("nic0")]}),
+    undecided(
         "They are full, and the leaf counts neither marks nor pauses.",
         facts=_UP,
-        unknown=True,
         rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()},
     ),
-    Case(
+    undecided(
         "One uplink's load is not reported.",
         facts=_UP,
-        unknown=True,
         rates={port: of for port, of in _rates(0.5).items() if port != "leaf-0/up3"},
     ),
     Case("They are full, and nothing is marked or paused.", facts=_UP, rates=_rates(0.95, 0.0)),

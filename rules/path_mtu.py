@@ -31,7 +31,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, spines, swept_example, together
+from rules._examples import (
+    BETWEEN_LEAVES,
+    TWO_HOSTS,
+    TWO_LEAVES,
+    heard,
+    sent,
+    spines,
+    swept_example,
+    together,
+    undecided,
+)
 from rules._probes import SURE, TIED, Probed, Sweep, probed, sweep_of
 from truerail.analysis.cabling import evidence_of
 from truerail.analysis.probes.hop_devices import owners
@@ -282,11 +292,8 @@ FIRES = (
 
 QUIET = (
     Case("All sizes arrive.", facts=_sizes()),
-    Case(
-        "All arrive by all paths; the other direction was not swept.",
-        spines(),
-        swept_example(large=lambda _: 3),
-        unknown=True,
+    undecided(
+        "All arrive by all paths; the other direction was not swept.", spines(), swept_example(large=lambda _: 3)
     ),
     Case(
         "Small packets do not arrive either: that is another rule's.",
@@ -296,10 +303,9 @@ QUIET = (
             "h2": [heard(0, "nic0", "h1", "nic0", 0)],
         },
     ),
-    Case(
+    undecided(
         "No large packet was sent.",
         TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
-        unknown=True,
     ),
 )

@@ -46,7 +46,7 @@ from typing import Any
 
 import numpy as np
 
-from rules._examples import alike
+from rules._examples import alike, finds_nic, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from rules._qos import (
     COMPARED,
@@ -235,10 +235,9 @@ FIRES = (
         facts=alike(_HOSTS, _nics()) | alike(_LEAVES, _ON_FOUR),
         finds="leaf-0 leaf-1",
     ),
-    Case(
+    finds_nic(
         "Two ends differ, and there are no peers: one of them is wrong.",
         facts={"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
-        finds="gpu-1/nic0",
     ),
     Case(
         "No settings were read, and one host of four counts pauses of no priority: PFC is off there.",
@@ -292,12 +291,11 @@ QUIET = (
         },
         qos=_PROFILE,
     ),
-    Case(
+    undecided(
         "The plan declares a DSCP map, which no switch reports: unknown there.",
         _ONE_CABLE,
         {"gpu-1": [PortQos("nic0", dscp_to_priority=((26, 3),))], "leaf-0": [PortQos("swp1", "dscp")]},
         qos=QosProfile(dscp_to_priority=((26, 3),)),
-        unknown=True,
     ),
     Case(
         "The profile is that of spines.",
@@ -312,20 +310,18 @@ QUIET = (
         "All agree; NICs answer congestion on all priorities, which does no harm.",
         facts=alike(_HOSTS, _nics(ecn_priorities=tuple(range(8)))) | alike(_LEAVES, _LEAF),
     ),
-    Case("One leaf of two reports no settings.", facts=alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}, unknown=True),
-    Case(
+    undecided("One leaf of two reports no settings.", facts=alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}),
+    undecided(
         "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
         facts=alike(_THREE, _nics()),
-        unknown=True,
         rates={
             "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},
             "gpu-4/nic1": {"rx_bytes": 1e9, "rx_pause_frames": 0.0},
             "gpu-1/nic0": {"rx_bytes:3": 1e9, "rx_pause_frames:4": 0.0},
         },
     ),
-    Case(
+    undecided(
         "Two NICs differ: neither is the majority, and no cable connects them.",
         facts={"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
-        unknown=True,
     ),
 )

@@ -31,7 +31,7 @@ from socket import AF_INET, AF_INET6, inet_pton
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import railed
+from rules._examples import finds_nic, railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
@@ -179,16 +179,14 @@ _RAILS = "0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24"
 _LINKS = [NetAddress("lo", "127.0.0.1", 8), NetAddress("eno1", "192.0.2.7", 24)]
 
 FIRES = (
-    Case(
+    finds_nic(
         "An address of rail 1 on the NIC of rail 0.",
         facts={"gpu-1": [*_LINKS, NetAddress("nic0", "10.0.1.1", 24), NetAddress("nic1", "10.0.1.2", 24)]},
-        finds="gpu-1/nic0",
         rails=_RAILS,
     ),
-    Case(
+    finds_nic(
         "An address of no rail.",
         facts={"gpu-1": [NetAddress("nic0", "172.16.0.1", 24), NetAddress("nic0", "172.16.0.2", 24)]},
-        finds="gpu-1/nic0",
         rails=_RAILS,
     ),
     Case(

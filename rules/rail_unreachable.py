@@ -32,7 +32,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, each_to_each, heard, hears, sent
+from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, each_to_each, heard, hears, sent, undecided
 from rules._probes import Probed, probed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
@@ -252,22 +252,18 @@ FIRES = (
 
 QUIET = (
     Case("All arrive.", facts=_ring()),
-    Case(
+    undecided(
         "Its listener dropped packets itself: what arrived is unknown.",
         TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0")],
             "h2": [heard(0, "nic0", "h1", "nic0", 0), ProbeTrouble("", "buffer full", 9, "r")],
         },
-        unknown=True,
     ),
-    Case(
+    undecided(
         "The host at the other end took no part: untried.",
         TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0", 0), ProbeTrouble("nic0", "peer left out", 1, "r", 0)]},
-        unknown=True,
     ),
-    Case(
-        "No probe ran; addresses alone show nothing.", facts={"h1": [NetAddress("nic0", "10.0.0.1", 24)]}, unknown=True
-    ),
+    undecided("No probe ran; addresses alone show nothing.", facts={"h1": [NetAddress("nic0", "10.0.0.1", 24)]}),
 )

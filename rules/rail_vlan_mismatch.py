@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import finds_nic, hears, undecided
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.round import Round
@@ -90,10 +90,9 @@ _MAC_0, _MAC_1 = "b8:ce:f6:00:00:01", "b8:ce:f6:00:00:02"
 _HOST = [NetLink("nic0", _MAC_0), NetLink("nic1", _MAC_1)]
 
 FIRES = (
-    Case(
+    finds_nic(
         "The leaf's port was left in the default VLAN.",
         facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
-        finds="gpu-1/nic0",
         rails=_RAILS,
     ),
 )
@@ -116,11 +115,10 @@ QUIET = (
         },
         rails=_RAILS,
     ),
-    Case(
+    undecided(
         "A static row and one without a VLAN show nothing.",
         facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1, "static"), MacEntry("swp1", _MAC_0)]},
         rails=_RAILS,
-        unknown=True,
     ),
     Case("The plan gives no rail a VLAN: not applicable.", facts={"leaf-0": [MacEntry("swp1", _MAC_0, 1)]}),
 )

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import switched_off
+from rules._examples import finds_nic, switched_off
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
@@ -94,19 +94,17 @@ FIRES = (
         "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
-    Case(
+    finds_nic(
         "Link is up, the RDMA port is not active.",
         facts={
             "gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP", flags=("UP",))]
         },
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "The port is switched off by its operator; the physical state is not reported.",
         facts={"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "The leaf's port is switched off by its operator: the NIC has no signal.",
         facts={
             "gpu-1": [
@@ -115,7 +113,6 @@ FIRES = (
             ],
             "leaf-0": [switched_off("swp1")],
         },
-        finds="gpu-1/nic0",
     ),
 )
 

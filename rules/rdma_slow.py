@@ -32,6 +32,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from rules._examples import undecided
 from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
@@ -210,11 +211,10 @@ FIRES = (
 
 QUIET = (
     Case("All at speed.", facts=_ring(391.0, 391.1, 390.2, 391.2, 367.3)),
-    Case("perftest is not installed.", facts=_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
-    Case(
+    undecided("perftest is not installed.", facts=_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT)),
+    undecided(
         "Too few tests of a rail without a speed.",
         "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)),
         _ring(97.1, 50.1),
-        unknown=True,
     ),
 )

@@ -25,7 +25,7 @@ A topology that is made by hand for a reason: a switch that is kept apart from o
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rules._examples import Facts, hears
+from rules._examples import Facts, hears, undecided
 from rules._jobs import listed
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
@@ -155,10 +155,9 @@ QUIET = (
         },
     ),
     Case("Its groups are finer.", facts=_topology(("gpu-1",), ("gpu-2",), ("gpu-3", "gpu-4"))),
-    Case(
+    undecided(
         "Nothing shows the cables of one host.",
         facts={**_topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4")), "gpu-4": []},
-        unknown=True,
     ),
     Case("The scheduler places jobs by no topology.", facts=_HEARD | {"slurm": []}),
 )

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import undecided
 from rules._links import every_link
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.pfc.measures import recent
@@ -107,11 +108,10 @@ QUIET = (
         rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)},
         transport=Transport.EFA,
     ),
-    Case("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), transport=Transport.EFA, unknown=True),
-    Case(
+    undecided("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), transport=Transport.EFA),
+    undecided(
         "No device sends enough to compare.",
         rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)},
         transport=Transport.EFA,
-        unknown=True,
     ),
 )

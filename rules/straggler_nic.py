@@ -43,11 +43,12 @@ together: then look at the job's own timings.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from rules._examples import down
+from rules._examples import down, undecided
 from rules._held_up import Directions, Why, directions
 from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
@@ -278,32 +279,29 @@ def _rates(slow: dict[str, float], level: float = 3e10, **more: dict[str, float]
 _CUT, _MARKED, _PAUSED = {"cnp_handled": 5e3}, {"ecn_received_packets": 5e3}, {"rx_pause_us:3": 2e5}
 _SENDS_HALF, _GETS_HALF = {"tx_bytes": 1.5e10}, {"rx_bytes": 1.5e10}
 _ENDS = {"h4/nic2": 0.75, "h5/nic2": 0.75}
+_finds_slow = partial(Case, finds="h4/nic2")
 
 FIRES = (
-    Case("One NIC at three quarters.", finds="h4/nic2", rates=_rates({"h4/nic2": 0.75})),
-    Case(
+    _finds_slow("One NIC at three quarters.", rates=_rates({"h4/nic2": 0.75})),
+    _finds_slow(
         "It is slow; the next in the ring gets less, but sends as ever.",
-        finds="h4/nic2",
         rates=_rates({"h4/nic2": 0.5}, h5_nic2=_GETS_HALF),
     ),
-    Case(
+    _finds_slow(
         "It is slow at what it sends, while congestion hides what it receives.",
-        finds="h4/nic2",
         rates=_rates({"h4/nic2": 0.75}, h4_nic2=_GETS_HALF | _MARKED),
     ),
-    Case(
+    _finds_slow(
         "Either is slow: what one sends the other receives, and congestion hides the rest. Both are named in one.",
-        finds="h4/nic2",
         rates=_rates(_ENDS, h4_nic2=_GETS_HALF | _MARKED, h5_nic2=_SENDS_HALF | _CUT),
     ),
 )
 
 QUIET = (
     Case("All carry alike, at the line rate.", rates=_rates({}, 4.8e10)),
-    Case("All move in step at 60 % of the line rate: one may hold them.", unknown=True, rates=_rates({})),
-    Case(
+    undecided("All move in step at 60 % of the line rate: one may hold them.", rates=_rates({})),
+    undecided(
         "Only two hosts report rail 3: too few to compare.",
-        unknown=True,
         rates={port: of for port, of in _rates({}, 4.8e10).items() if "nic3" not in port or port[:3] in ("h0/", "h1/")},
     ),
     Case("A tenth less is noise.", rates=_rates({"h4/nic2": 0.9}, 4.8e10)),
