@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Any, ParamSpec
 
 from truerail.analysis.rule import Case
-from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink
+from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink, RdmaLink
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
 finds_nic = partial(Case, finds="gpu-1/nic0")
@@ -24,6 +24,7 @@ BETWEEN_LEAVES = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
 """The pairs of hosts on different leaves, from the first leaf to the second."""
 RUN, TOS, SMALL, LARGE, FIRST_PORT = "example", 104, 64, 9000, 30_000
 Facts = dict[str, list[Fact]]
+Rates = Mapping[str, float | Sequence[float]]
 P = ParamSpec("P")
 
 
@@ -62,6 +63,11 @@ def no_carrier(port: str) -> NetLink:
 def switched_off(port: str) -> NetLink:
     """A port of Linux that its operator switched off."""
     return NetLink(port, operstate="DOWN", flags=("BROADCAST",))
+
+
+def rdma(state: str | None = "ACTIVE", physical: str | None = "LINK_UP", **more: Any) -> RdmaLink:
+    """The RDMA device of `nic0`, by the state of its port."""
+    return RdmaLink("mlx5_0", 1, state, physical, "nic0")._replace(**more)
 
 
 def sent(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:

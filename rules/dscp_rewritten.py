@@ -39,7 +39,6 @@ from rules._examples import (
     spines,
     swept_example,
     together,
-    undecided,
 )
 from rules._probes import SURE, TIED, Probed, Sweep, codes_of, probed, sweep_of
 from truerail.analysis.cabling import ONE_END
@@ -186,9 +185,10 @@ FIRES = (
 
 QUIET = (
     Case("All keep it; ECN marks do not count.", facts=_classes()),
-    undecided(
+    Case(
         "Packets without a class.",
         TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0", tos=0)], "h2": [heard(0, "nic0", "h1", "nic0", tos=0, tos_heard=0)]},
+        unknown=True,
     ),
 )

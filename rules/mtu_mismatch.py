@@ -30,7 +30,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from rules._examples import alike, down, finds_nic, railed, undecided, up
+from rules._examples import alike, down, finds_nic, railed, rdma, undecided, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
@@ -142,7 +142,7 @@ FIRES = (
     Case(
         "One NIC of three has the packets of a small MTU, although its interface has the others'.",
         facts={
-            f"gpu-{n}": [NetLink("nic0", mtu=9000), RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", active_mtu=mtu)]
+            f"gpu-{n}": [NetLink("nic0", mtu=9000), rdma(active_mtu=mtu)]
             for n, mtu in ((1, 4096), (2, 4096), (3, 1024))
         },
         finds="gpu-3/nic0",

@@ -33,7 +33,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._examples import alike, finds_nic, undecided
+from rules._examples import alike, finds_nic, rdma, undecided
 from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
@@ -190,7 +190,7 @@ def _speed(wiring: Wiring, port: int) -> float:
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
 _HOSTS = "gpu-1 gpu-2 gpu-3 gpu-4"
-_NIC = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
+_NIC = rdma(rate_gbps=400.0)
 _AT = "0000:18:00.0"
 
 

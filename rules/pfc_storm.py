@@ -44,9 +44,9 @@ A host that reboots or dumps a crash pauses its leaf for seconds. A paused share
 often, for microseconds (PFC002).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import Rates, hears
 from rules._links import every_link
 from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.edges import STORM
@@ -91,7 +91,6 @@ PLAN = (
     "leaf-0/swp9 spine-1/swp1 speed=400\n"
     "gpu-3/nic0 leaf-1/swp1 rail=0 speed=400\nleaf-1/swp9 spine-1/swp2 speed=400"
 )
-Rates = Mapping[str, float | Sequence[float]]
 _STOPPED: Rates = {"rx_pause_us:3": 990_000, "rx_pause_transitions:3": 0.1, "tx_bytes:3": 0}
 _STOPS: Rates = {"tx_pause_us:3": 990_000}
 _WAY = "leaf-0/swp1 leaf-0/swp2 gpu-2/nic0 leaf-0/swp9 spine-1/swp1 spine-1/swp2 leaf-1/swp9 leaf-1/swp1 gpu-3/nic0"

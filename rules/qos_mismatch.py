@@ -187,11 +187,8 @@ def _action(subject: str, known: Sequence[Odd]) -> str:
 
 def _evidence(wiring: Wiring, settings: Settings, ports: Sequence[int], odd: Sequence[Odd]) -> Iterator[Evidence]:
     """The facts of the settings, each once."""
-    rows: Mapping[tuple[type[Any], int], None] = dict.fromkeys(
-        (NetLink if one.field == "mtu" else PortQos, int(settings.row[one.field][port]))
-        for port in ports
-        for one in odd
-    )
+    kinds: Mapping[str, type[Any]] = {one.field: NetLink if one.field == "mtu" else PortQos for one in odd}
+    rows = dict.fromkeys((kinds[one.field], int(settings.row[one.field][port])) for port in ports for one in odd)
     for kind, row in rows:
         if row >= 0:
             yield evidence_of(wiring.seen, kind, row)
@@ -207,16 +204,14 @@ def _nics(**more: Any) -> list[PortQos]:
 _LEAF = [PortQos(f"swp{host}", "dscp", (3,), (3,), False, "drop") for host in (1, 2, 3, 4)]
 
 _ON_FOUR = [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)]
-_ONE_CABLE, _THREE, _HOSTS, _LEAVES = (
-    "gpu-1/nic0 leaf-0/swp1 rail=0",
-    "gpu-1 gpu-2 gpu-3",
-    "gpu-1 gpu-2 gpu-3 gpu-4",
-    "leaf-0 leaf-1",
-)
+_ONE_CABLE = "gpu-1/nic0 leaf-0/swp1 rail=0"
+_THREE, _HOSTS, _LEAVES = "gpu-1 gpu-2 gpu-3", "gpu-1 gpu-2 gpu-3 gpu-4", "leaf-0 leaf-1"
 _PROFILE = QosProfile(
     "dscp", (3,), (3,), False, "drop", ((26, 3),), 9000, (QosBuffer(None, 150000, 1500000, 0.05, 90000),)
 )
 _AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 150000, 1500000, 0.05, 99328)
+_UNLIKE = _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000)
+_ANSWERS_MORE = PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6)))
 
 FIRES = (
     Case(
@@ -261,12 +256,7 @@ FIRES = (
     ),
     Case(
         "A switch gives DSCP 26 another priority than the plan, and marks and buffers less.",
-        facts={
-            "leaf-0": [
-                _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000),
-                NetLink("swp1", mtu=1500),
-            ]
-        },
+        facts={"leaf-0": [_UNLIKE, NetLink("swp1", mtu=1500)]},
         finds="leaf-0/swp1",
         qos=_PROFILE,
     ),
@@ -282,13 +272,7 @@ QUIET = (
     Case(
         "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.",
         _ONE_CABLE,
-        {
-            "gpu-1": [
-                PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6))),
-                NetLink("nic0", mtu=9000),
-            ],
-            "leaf-0": [_AS_DECLARED, NetLink("swp1", mtu=9216)],
-        },
+        {"gpu-1": [_ANSWERS_MORE, NetLink("nic0", mtu=9000)], "leaf-0": [_AS_DECLARED, NetLink("swp1", mtu=9216)]},
         qos=_PROFILE,
     ),
     undecided(

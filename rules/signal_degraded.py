@@ -54,7 +54,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rules import _link_errors as errors
-from rules._examples import finds_nic, railed, undecided
+from rules._examples import Rates, finds_nic, railed, undecided
 from rules._link_errors import BadPort, Cards, Samples
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
@@ -81,17 +81,14 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
     telemetry = round.telemetry
     reported, (rates, short) = _reported(telemetry), errors.device_rates(telemetry)
     if not reported.any() and not rates:
-        why = (
-            f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
-            if short
-            else ""
+        why = f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
+        raise InsufficientDataError(
+            f"no port reported twice of FEC, symbol, CRC or receive errors{why if short else ''}"
         )
-        raise InsufficientDataError(f"no port reported twice of FEC, symbol, CRC or receive errors{why}")
     other = other_ends(telemetry.wiring)
     most = _most_after_fec(telemetry)
-    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | errors.above_limits(
-        {port: rate for port, rate in rates.items() if not reported[port]}
-    )
+    computed = {port: rate for port, rate in rates.items() if not reported[port]}
+    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | errors.above_limits(computed)
     passed = errors.passed_on(telemetry, bad, other)
     own = {port: found for port, found in bad.items() if port not in passed}
     links: dict[int, list[int]] = {}
@@ -127,9 +124,8 @@ def _suspects(telemetry: Telemetry, most: npt.NDArray[np.float64]) -> Codes:
     suspect |= telemetry.summed(Q.RX_ERRORS).rate > errors.RECEIVE_ERRORS_PER_SECOND
     suspect |= (lost >= most * bits) & (lost > 0)
     suspect |= (corrected >= errors.RISING_BER / 3 * bits) & (corrected > 0)
-    suspect |= nrz_links(telemetry) & (
-        telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > errors.NRZ_SYMBOL_ERRORS_PER_HOUR
-    )
+    hourly = telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600
+    suspect |= nrz_links(telemetry) & (hourly > errors.NRZ_SYMBOL_ERRORS_PER_HOUR)
     return np.flatnonzero(suspect)
 
 
@@ -233,6 +229,8 @@ _CLEAN = {"corrected_bits": 1e3, "rx_bits": _BITS, "symbol_errors": 0.0}
 _REST = {f"gpu-{host}/nic0": _CLEAN for host in (2, 3, 4)}
 _DIRTY = {"corrected_bits": 2e6, "rx_bits": _BITS, "symbol_errors": 0.0}
 _finds_second = partial(Case, finds="gpu-2/nic0")
+_TRAINS = {"symbol_errors": [*(0.0,) * 5, 1e6, 1e5, *(0.0,) * 5], "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6]}
+_FELL: Rates = {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0}
 
 FIRES = (
     finds_nic(
@@ -294,23 +292,10 @@ FIRES = (
 QUIET = (
     Case("FEC corrects little and loses nothing.", rates={"gpu-1/nic0": _CLEAN, **_REST}),
     undecided("Two links are not counted.", rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
-    Case(
-        "A link that fell makes errors while it trains: LNK003.",
-        rates=_REST
-        | {
-            "gpu-1/nic0": {
-                "symbol_errors": [*(0.0,) * 5, 1e6, 1e5, *(0.0,) * 5],
-                "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6],
-            }
-        },
-    ),
+    Case("A link that fell makes errors while it trains: LNK003.", rates=_REST | {"gpu-1/nic0": _TRAINS}),
     Case(
         "The other end counts the fall that made them.",
-        rates=_REST
-        | {
-            "leaf-0/swp1": {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0},
-            "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]},
-        },
+        rates=_REST | {"leaf-0/swp1": _FELL, "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]}},
     ),
     Case(
         "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
