@@ -113,7 +113,7 @@ def link_flapping(round: Round) -> Iterator[Finding]:
     every_link(telemetry, "falls", Quantity.LINK_DOWNS)
 
 
-def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: npt.NDArray[np.bool_]) -> Iterator[Finding]:
+def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: Mask) -> Iterator[Finding]:
     """One finding for each link that fell, or for the device that lost all of its links. `gained` has shape (ports,
     samples), `counted` is which planned ports count falls.
     """
@@ -137,9 +137,7 @@ def _links(fallen: _Fallen) -> dict[int, tuple[int, ...]]:
     return links
 
 
-def _whole_devices(
-    fallen: _Fallen, reported: npt.NDArray[np.bool_], links: Mapping[int, tuple[int, ...]]
-) -> dict[int, list[int]]:
+def _whole_devices(fallen: _Fallen, reported: Mask, links: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     """Devices of which every link with data fell, together; each with the subjects of these links."""
     known = _links_reported(fallen, reported)
     of_device: dict[int, list[int]] = {}
@@ -158,7 +156,7 @@ def _whole_devices(
     return whole
 
 
-def _links_reported(fallen: _Fallen, reported: npt.NDArray[np.bool_]) -> Codes:
+def _links_reported(fallen: _Fallen, reported: Mask) -> Codes:
     """The number of links of each device of which either end counts falls, shape (devices,)."""
     index = fallen.telemetry.wiring.index
     other = np.where(fallen.other < index.planned_ports, fallen.other, NONE)

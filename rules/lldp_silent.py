@@ -40,7 +40,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from rules._examples import hears, no_carrier, railed, undecided, up
 from rules._links import not_polled, unpolled
@@ -51,9 +50,8 @@ from truerail.analysis.cabling.port_pairs import places_by_name
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Severity, Transport
+from truerail.model.columns import Mask
 from truerail.model.names import printable
-
-Mask = npt.NDArray[np.bool_]
 
 _CURES = (
     # the first match; lldpcli prints "unable to connect to socket ... Permission denied" without the right to query

@@ -44,18 +44,8 @@ from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import (
-    CauseKind,
-    Evidence,
-    Fact,
-    Finding,
-    LagMember,
-    MlagPeer,
-    NetLink,
-    NotEvaluated,
-    Severity,
-    SharedLag,
-)
+from truerail.model import CauseKind, Evidence, Fact, Finding, NotEvaluated, Severity
+from truerail.model.facts import LagMember, MlagPeer, NetLink, SharedLag
 from truerail.model.names import printable
 
 _WORKING = (None, "dual")

@@ -127,11 +127,8 @@ def _finding(
 def _severity(faults: dict[str, list[int]], celsius: float | None) -> Severity:
     if any("no light" in fault for fault in faults):
         return Severity.CRITICAL
-    return (
-        Severity.INFO
-        if celsius is None and list(faults) == ["receives far less light than its peers"]
-        else Severity.WARNING
-    )
+    only_peers = celsius is None and list(faults) == ["receives far less light than its peers"]
+    return Severity.INFO if only_peers else Severity.WARNING
 
 
 def _powers(lanes: Lanes, at: list[int], *, sends: bool) -> str:

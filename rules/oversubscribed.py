@@ -63,11 +63,8 @@ def oversubscribed(round: Round) -> Iterator[Finding]:
     index = telemetry.wiring.index
     if not len(b.switch):
         raise InsufficientDataError("the plan has no uplinks")
-    hosts = np.bincount(
-        index.b_device[index.from_host],
-        weights=_speeds(index.speed_gbps[index.from_host]),
-        minlength=len(index.devices.names),
-    )[b.switch]
+    below = _speeds(index.speed_gbps[index.from_host])
+    hosts = np.bincount(index.b_device[index.from_host], below, len(index.devices.names))[b.switch]
     speeds = _speeds(index.speed_gbps[b.cable])
     lost = _lost(b)
     design, left = b.sum(speeds), b.sum(np.where(lost, 0.0, speeds))

@@ -37,12 +37,10 @@ from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, NetAddress, Plan, Severity
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.names import printable
 
 Halves = npt.NDArray[np.uint64]
-Mask = npt.NDArray[np.bool_]
-
 _IPV4_MAPPED = bytes(10) + b"\xff\xff"
 _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe80::/10", "ff00::/8")
 

@@ -28,18 +28,8 @@ from datetime import datetime, timedelta
 
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import (
-    Finding,
-    HostSetting,
-    LinkSpeed,
-    MachineIdentity,
-    Neighbor,
-    NetLink,
-    PortCounters,
-    RdmaLink,
-    Reading,
-    Severity,
-)
+from truerail.model import Finding, Reading, Severity
+from truerail.model.facts import HostSetting, LinkSpeed, MachineIdentity, Neighbor, NetLink, PortCounters, RdmaLink
 from truerail.model.names import printable
 
 STALE_AFTER_SECONDS = 300.0

@@ -132,19 +132,12 @@ def _not_evaluated(round: Round, ways: Directions, lags: _Lagging) -> Iterator[N
         why = f"{len(slow)} NICs carry less than is expected, and their peers are apart by as much"
         ports = tuple(str(index.spell(int(rails.port[row, nic]))) for row, nic in slow)
         yield NotEvaluated(why, what="NIC", count=len(ports), subjects=ports)
-    together = np.flatnonzero(_in_step(rails))
-    if len(together) and not lags.found.any():  # a NIC that lags for a known reason slows no other NIC
-        why = (
-            f"{len(together)} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would slow all of "
-            "them to its own rate"
-        )
-        hosts = tuple(index.devices.names[code] for code in rails.host[together].tolist())
-        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts)
-    apart = np.flatnonzero(_renewed_apart(round.telemetry, rails))
-    if len(apart) and not lags.found.any():
-        why = f"{len(apart)} hosts count their NICs at different moments: a slow NIC that holds its job would not show"
-        hosts = tuple(index.devices.names[code] for code in rails.host[apart].tolist())
-        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts)
+    step = f"move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would slow all of them to its own rate"
+    moments = "count their NICs at different moments: a slow NIC that holds its job would not show"
+    for which, does in ((_in_step(rails), step), (_renewed_apart(round.telemetry, rails), moments)):
+        hosts = tuple(index.devices.names[code] for code in rails.host[which].tolist())
+        if hosts and not lags.found.any():  # a NIC that lags for a known reason slows no other NIC
+            yield NotEvaluated(f"{len(hosts)} hosts {does}", what="host", count=len(hosts), subjects=hosts)
 
 
 def _renewed_apart(telemetry: Telemetry, rails: Rails) -> Mask:
