@@ -139,12 +139,8 @@ def _unanswered(scene: Scene) -> None:
         nics = scene.nic & (rail == number)
         arrived = np.nansum(handled.gained[nics]) + np.nansum(ignored.gained[nics])
         reported = handled.seconds[nics] >= LEAST_SECONDS
-        if (
-            arrived
-            or np.nansum(sent.gained[nics]) < LEAST_COUNTED
-            or reported.mean() < LEAST_COVERAGE
-            or reported.sum() < 2
-        ):
+        few = np.nansum(sent.gained[nics]) < LEAST_COUNTED
+        if arrived or few or reported.mean() < LEAST_COVERAGE or reported.sum() < 2:
             continue
         senders = nics & (sent.gained > 0) & (leaf >= 0)
         for code in np.unique(leaf[senders]).tolist():

@@ -100,15 +100,12 @@ def _on_one_switch(round: Round, found: Lags, out: dict[int, list[tuple[Lag, Mem
             same = [other for other in cables if other != cable and stands[other] == stands[cable]]
             if away and same and cable not in out:
                 switch = index.devices.names[stands[cable]]
-                yield lag_member_out.found(
-                    index.a_port(cable),
+                yield places(round).found(
+                    lag_member_out,
+                    cable,
                     summary=f"{places(round).subject(cable)} and {index.a_port(same[0])}, members of {lag.name}, are "
                     f"both on {switch}: without it this rail of the host is down",
                     action=f"Move the cable to {index.b_port(cable)}, as its other finding says.",
-                    rail=round.plan.cables[cable].rail,
-                    expected=str(index.b_port(cable)),
-                    observed=places(round).observed(cable),
-                    confidence=wiring.confidence(cable),
                     evidence=tuple(evidence_of(round.snapshot, LagMember, one.row) for one in lag.members),
                     detail=(("lag", lag.name), ("because", "one switch")),
                 )

@@ -81,9 +81,8 @@ CONFIRMED, ALONE, HINT = 0.9, 0.7, 0.5
 def link_worsening(round: Round) -> Iterator[Finding]:
     """Planned links whose light or margin falls over days."""
     if round.earlier is None:
-        raise InsufficientDataError(
-            f"it needs the past of {LEAST_DAYS} days: of a service, or of a capture with a round every three hours"
-        )
+        of = "of a service, or of a capture with a round every three hours"
+        raise InsufficientDataError(f"it needs the past of {LEAST_DAYS} days: {of}")
     past, wiring = round.past.links, round.cabling
     declines = past.once(declines_of)
     if not declines.enough.any():

@@ -64,9 +64,8 @@ def nic_unused(round: Round) -> Iterator[Finding]:
         for port in sorted(on_host[host] - job.used_ports.keys()):
             using = counted[rail_of[port]]
             alone = len(peers) == 1 and _listing(job, host, port) == (True, [])  # of two hosts, one does not find it
-            enough = (
-                using >= (1 if alone else _LEAST_HOSTS) and MAJORITY * using > len(peers) and channels >= len(counted)
-            )
+            most = using >= (1 if alone else _LEAST_HOSTS) and MAJORITY * using > len(peers)
+            enough = most and channels >= len(counted)
             if port not in lacking and enough and rail_of[port] >= 0 and rail_of[port] not in rails[host]:
                 yield _finding(round, job, host, port, f"{using} of {len(peers)}")
     report_not_evaluated(unknown_nics(job))

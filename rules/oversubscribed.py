@@ -175,8 +175,7 @@ def _saturated(b: Balance, group: int, ratio: float) -> Finding:
     return oversubscribed.found(
         name,
         summary=f"all {b.members[group]} uplinks run at {least:.0%} of their speed or more, evenly, and the switch "
-        "marks "
-        f"or pauses (planned ratio {ratio:.2f} to 1)",
+        f"marks or pauses (planned ratio {ratio:.2f} to 1)",
         action=f"Add uplinks to {name}, or find the traffic that leaves the rail.",
         confidence=0.8,
         detail=(("least_use", round(least, 3)), ("ratio", round(ratio, 3))),

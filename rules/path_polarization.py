@@ -56,9 +56,8 @@ def path_polarization(round: Round) -> Iterator[Finding]:
     for spread in sweep.swept.choices.polarized:
         yield _finding(sweep, spread)
     if not sweep.swept.choices.spreads:
-        raise InsufficientDataError(
-            "no flow has a path with two choices: over two tiers, or parallel links with addresses"
-        )
+        why = "no flow has a path with two choices: over two tiers, or parallel links with addresses"
+        raise InsufficientDataError(why)
     report_not_evaluated(_unclear(sweep))
 
 

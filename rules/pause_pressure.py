@@ -47,9 +47,8 @@ def pause_pressure(round: Round) -> Iterator[Finding]:
     pauses = round.pauses
     pressed = blamed(pauses, pressure_culprits(pauses))
     if not pressed and (seconds := _watched(pauses)) < LEAST_SUSTAINED_SECONDS:
-        raise InsufficientDataError(
-            f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far"
-        )
+        why = f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far"
+        raise InsufficientDataError(why)
     for culprits in pressed:
         yield culprits.found(pause_pressure, _says(culprits), Severity.WARNING)
 

@@ -88,8 +88,7 @@ def _says(found: Blamed) -> str:
 
 PLAN = (
     "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\ngpu-2/nic0 leaf-0/swp2 rail=0 speed=400\n"
-    "leaf-0/swp9 spine-1/swp1 speed=400\n"
-    "gpu-3/nic0 leaf-1/swp1 rail=0 speed=400\nleaf-1/swp9 spine-1/swp2 speed=400"
+    "leaf-0/swp9 spine-1/swp1 speed=400\ngpu-3/nic0 leaf-1/swp1 rail=0 speed=400\nleaf-1/swp9 spine-1/swp2 speed=400"
 )
 _STOPPED: Rates = {"rx_pause_us:3": 990_000, "rx_pause_transitions:3": 0.1, "tx_bytes:3": 0}
 _STOPS: Rates = {"tx_pause_us:3": 990_000}

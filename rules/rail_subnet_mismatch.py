@@ -25,13 +25,14 @@ A new subnet that was added to the fabric and not to the plan: all NICs of the r
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
 from socket import AF_INET, AF_INET6, inet_pton
 
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import finds_nic, railed
+from rules._examples import railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
@@ -173,51 +174,44 @@ def _evaluated(reported: _Reported, nets: list[_Net]) -> Mask:
 
 
 PLAN = railed(1, rails=3)
-_RAILS = "0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24"
 _LINKS = [NetAddress("lo", "127.0.0.1", 8), NetAddress("eno1", "192.0.2.7", 24)]
 
+
+def _of(nic: str, *addresses: str) -> list[NetAddress]:
+    """The addresses of a NIC, each with its length: `10.0.0.1/24`."""
+    split = (address.rsplit("/", 1) for address in addresses)
+    return [NetAddress(nic, address, int(length)) for address, length in split]
+
+
+_on_rails = partial(Case, rails="0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24")
+
 FIRES = (
-    finds_nic(
+    _on_rails(
         "An address of rail 1 on the NIC of rail 0.",
-        facts={"gpu-1": [*_LINKS, NetAddress("nic0", "10.0.1.1", 24), NetAddress("nic1", "10.0.1.2", 24)]},
-        rails=_RAILS,
+        facts={"gpu-1": [*_LINKS, *_of("nic0", "10.0.1.1/24"), *_of("nic1", "10.0.1.2/24")]},
+        finds="gpu-1/nic0",
     ),
-    finds_nic(
-        "An address of no rail.",
-        facts={"gpu-1": [NetAddress("nic0", "172.16.0.1", 24), NetAddress("nic0", "172.16.0.2", 24)]},
-        rails=_RAILS,
+    _on_rails(
+        "An address of no rail.", facts={"gpu-1": _of("nic0", "172.16.0.1/24", "172.16.0.2/24")}, finds="gpu-1/nic0"
     ),
-    Case(
+    _on_rails(
         "The same in IPv6; and one address inside does not excuse another rail's.",
-        facts={
-            "gpu-1": [
-                NetAddress("nic0", "fd00:9::1", 64),
-                NetAddress("nic1", "10.0.1.1", 24),
-                NetAddress("nic1", "10.0.0.1", 24),
-            ]
-        },
+        facts={"gpu-1": [*_of("nic0", "fd00:9::1/64"), *_of("nic1", "10.0.1.1/24", "10.0.0.1/24")]},
         finds="gpu-1/nic0 gpu-1/nic1",
-        rails=_RAILS,
     ),
 )
 
 QUIET = (
-    Case(
+    _on_rails(
         "Each address is of its rail; link-local ones and those of a rail without subnets do not count.",
         facts={
             "gpu-1": [
                 *_LINKS,
-                NetAddress("nic0", "10.0.0.1", 24),
-                NetAddress("nic0", "fe80::1%nic0", 64),
-                NetAddress("nic0", "fd00::1", 64),
-                NetAddress("nic0", "192.0.2.99", 32),
-                NetAddress("nic1", "10.0.1.1", 24),
-                NetAddress("nic1", "fd00:9::1", 64),
-                NetAddress("nic1", "not an address", 0),
-                NetAddress("nic2", "10.0.0.9", 24),
+                *_of("nic0", "10.0.0.1/24", "fe80::1%nic0/64", "fd00::1/64", "192.0.2.99/32"),
+                *_of("nic1", "10.0.1.1/24", "fd00:9::1/64", "not an address/0"),
+                *_of("nic2", "10.0.0.9/24"),
             ]
         },
-        rails=_RAILS,
     ),
-    Case("The plan gives no subnets.", facts={"gpu-1": [NetAddress("nic0", "10.0.1.1", 24)]}),
+    Case("The plan gives no subnets.", facts={"gpu-1": _of("nic0", "10.0.1.1/24")}),
 )

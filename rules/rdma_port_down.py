@@ -59,8 +59,7 @@ def rdma_port_down(round: Round) -> Iterator[Finding]:
             port,
             severity=Severity.INFO if off else Severity.WARNING,
             summary=f"{places(round).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
-            f"is {state}, "
-            f"physical state {physical}{note}",
+            f"is {state}, physical state {physical}{note}",
             action=_do(round.plan, link, index.ports.port(int(index.a[cable]))),
             rail=round.plan.cables[cable].rail,
             confidence=ONE_END,

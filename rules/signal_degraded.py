@@ -81,10 +81,9 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
     telemetry = round.telemetry
     reported, (rates, short) = _reported(telemetry), errors.device_rates(telemetry)
     if not reported.any() and not rates:
-        why = f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
-        raise InsufficientDataError(
-            f"no port reported twice of FEC, symbol, CRC or receive errors{why if short else ''}"
-        )
+        rates_too = f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
+        why = f"no port reported twice of FEC, symbol, CRC or receive errors{rates_too if short else ''}"
+        raise InsufficientDataError(why)
     other = other_ends(telemetry.wiring)
     most = _most_after_fec(telemetry)
     computed = {port: rate for port, rate in rates.items() if not reported[port]}

@@ -162,8 +162,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
         summary=f"carries {share:.0%} of its host's median NIC and {fair:.0%} of what its host and the {peers} NICs of "
         f"rail {rail} imply, {_besides(ways, at, counted=counted)}{either}",
         action=f"Compare PCIe width, link speed, pauses and errors of {' and of '.join([str(port), *ends])} with "
-        "the peers "
-        f"on rail {rail}.",
+        f"the peers on rail {rail}.",
         rail=rail,
         confidence=ONE_OF_TWO if ends else SURE if counted else BY_RATES_ONLY,
         detail=(

@@ -77,9 +77,8 @@ def _unplanned(wiring: Wiring) -> Codes:
     device, far, partner = index.ports.device_of(ports), _far_device(wiring, ports), wiring.partner[ports]
     near_tier, far_tier = tiers[device], tiers[far]
     use = (near_tier >= 0) & (far >= 0) & ~wiring.ambiguous[ports] & (index.cables_at(partner) < 0)
-    higher = (near_tier > far_tier) | (
-        (near_tier == far_tier) & ((device > far) | ((device == far) & (ports > partner)))
-    )
+    later = (device > far) | ((device == far) & (ports > partner))
+    higher = (near_tier > far_tier) | ((near_tier == far_tier) & later)
     second = (partner >= 0) & (far_tier >= 0) & higher
     of_rails = np.isin(index.ports.name_of(ports), index.ports.name_of(index.a[index.from_host]))
     counts = (near_tier > 0) | (far_tier >= 0) | (of_rails & (wiring.states.rdma_row[ports] >= 0))
