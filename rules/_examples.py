@@ -152,7 +152,6 @@ def swept_example(
     path: Callable[[int], Sequence[str]] = over_spines,
     flows: int = 64,
     *,
-    packets: int = 100,
     lost: Callable[[int], int] = lambda flow: 0,
     deepest: Callable[[int], int] = lambda flow: 99,
     ends: tuple[str, str] = ("h1", "h2"),
@@ -170,8 +169,8 @@ def swept_example(
     for flow in range(flows):
         port, switches = FIRST_PORT + flow, path(flow)
         own = ProbeReach("nic0", there, "nic0", RUN, number, "routed", TOS, SMALL, port)
-        facts[here].append(own._replace(sent=packets))
-        heard = packets - lost(flow)
+        facts[here].append(own._replace(sent=100))
+        heard = 100 - lost(flow)
         there_heard = own._replace(peer=here, arrived_on="nic0", tos_heard=tos_heard(flow))
         if heard:
             facts[there].append(there_heard._replace(heard=heard))

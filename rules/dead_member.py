@@ -81,8 +81,8 @@ def _finding(b: Balance, group: int, chance: float) -> Finding:
 PLAN = one_leaf(hosts=16, spines=16)
 
 
-def _rates(idle: int, others: float = 1e10) -> dict[str, dict[str, float]]:
-    return {f"leaf-0/up{s}": {"tx_bytes": 0.0 if s == idle else others * (1 + s % 3 / 50)} for s in range(16)}
+def _rates(idle: int) -> dict[str, dict[str, float]]:
+    return {f"leaf-0/up{s}": {"tx_bytes": 0.0 if s == idle else 1e10 * (1 + s % 3 / 50)} for s in range(16)}
 
 
 FIRES = Case("Fifteen uplinks share the load evenly, the sixteenth gets nothing.", finds="leaf-0/up3", rates=_rates(3))

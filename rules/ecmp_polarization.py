@@ -142,14 +142,14 @@ _PARALLEL = "\n".join(
 )
 
 
-def _down(used: dict[int, set[int]], leaves: int = 6, sent: float = 4e10) -> dict[str, dict[str, float]]:
+def _down(used: dict[int, set[int]]) -> dict[str, dict[str, float]]:
     """What spines send over the four links to each leaf, and all leaves over their uplinks."""
     return {
-        f"spine-{s}/p{n}-{u}": {"tx_bytes": sent / len(of) if u in of and n < leaves else 0.0}
+        f"spine-{s}/p{n}-{u}": {"tx_bytes": 4e10 / len(of) if u in of else 0.0}
         for s, of in used.items()
         for n in range(6)
         for u in range(4)
-    } | {f"leaf-{n}/up{u}": {"tx_bytes": sent / 4} for n in range(6) for u in range(16)}
+    } | {f"leaf-{n}/up{u}": {"tx_bytes": 1e10} for n in range(6) for u in range(16)}
 
 
 _finds_spines = partial(Case, finds="spine-0 spine-1 spine-2 spine-3")

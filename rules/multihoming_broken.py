@@ -196,15 +196,12 @@ _HOST: list[Fact] = [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]
 _AT_ONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", "bond1", "dual")]
 _ALONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")]
 _BOTH = "leaf-1 leaf-2"
+_OTHER_ID: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")]
 
 FIRES = (
     Case(
         "The two switches have the bond under different ids.",
-        facts={
-            "gpu-1": _HOST,
-            "leaf-1": _AT_ONE,
-            "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")],
-        },
+        facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _OTHER_ID},
         finds="gpu-1/nic0p0",
     ),
     Case(

@@ -171,6 +171,7 @@ def _module(fact: Optic) -> tuple[tuple[str, str], ...]:
 
 PLAN = railed(2)
 _MANY = railed(12)
+_WELL = Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)
 
 FIRES = (
     finds_nic(
@@ -204,16 +205,9 @@ FIRES = (
 QUIET = (
     Case(
         "Light within limits at both ends of each link.",
-        facts={
-            "gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
-            "gpu-2": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
-            "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)],
-        },
+        facts={"gpu-1": [_WELL], "gpu-2": [_WELL], "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)]},
     ),
-    undecided(
-        "Light within limits, of one module of four.",
-        facts={"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
-    ),
+    undecided("Light within limits, of one module of four.", facts={"gpu-1": [_WELL]}),
     Case(
         "The host's port is switched off: the leaf receives no light, as it should.",
         facts={

@@ -137,11 +137,7 @@ QUIET = (
     Case("Another leaf of the rail is on the rail.", _OWN_SPINES, {"gpu-1": [hears("nic0", "leaf-2/swp5")]}),
     Case("With spines there is another path.", PLAN + "\nleaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
     Case("One plane of the rail is left.", _TWO_PLANES, {"gpu-1": [down("nic0p0"), up("nic0p1")]}),
-    Case(
-        "The only host of a rail has no peers to be cut from.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0",
-        {"gpu-1": [down("nic0")]},
-    ),
+    Case("The only host of a rail has no peers to be cut from.", railed(1), {"gpu-1": [down("nic0")]}),
     Case("Everything is where it should be.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
     Case("A wrong port of the right leaf is still on the rail.", facts={"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
 )
