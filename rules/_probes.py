@@ -94,21 +94,8 @@ class Probed:
         """Leaves of whose flows to other leaves all are bad, in both directions, so that one place at them explains
         all: as few as explain the most.
         """
-        size, found = len(self.round.cabling.index.devices.names), []
         use = use & (self.leaf != self.peer_leaf)
-        bad = bad & use
-        while bad.any():
-            of = np.bincount(self.leaf[use], minlength=size) + np.bincount(self.peer_leaf[use], minlength=size)
-            bad_of = np.bincount(self.leaf[bad], minlength=size) + np.bincount(self.peer_leaf[bad], minlength=size)
-            whole = np.where((of == bad_of) & (of >= 2), bad_of, 0)
-            leaf = int(whole.argmax())
-            # of two leaves that lose everything to each other alone, either may be the reason
-            if np.count_nonzero(whole == whole[leaf]) > 1 or not whole[leaf]:
-                break
-            found.append(leaf)
-            of_leaf = (self.leaf == leaf) | (self.peer_leaf == leaf)
-            use, bad = use & ~of_leaf, bad & ~of_leaf
-        return found
+        return list(explaining_all(self.leaf, self.peer_leaf, use, bad & use))
 
     def by_leaf(self, which: Mask) -> Iterator[tuple[int, Codes]]:
         """Some flows by the leaf of their senders."""
@@ -124,6 +111,24 @@ class Probed:
     def counted(self, which: Mask, ends: Codes) -> Codes:
         """How many of some flows each cable has at an end, shape (cables,)."""
         return np.bincount(ends[which], minlength=len(self.round.cabling.index.rail))
+
+
+def explaining_all(one_end: Codes, other_end: Codes, use: Mask, bad: Mask) -> Iterator[int]:
+    """The ends of which all that is used is bad, at least two of them: those first that explain the most."""
+    size = max(int(one_end.max(initial=0)), int(other_end.max(initial=0))) + 1
+    while bad.any():
+        of, bad_of = (
+            np.bincount(one_end[which], minlength=size) + np.bincount(other_end[which], minlength=size)
+            for which in (use, bad)
+        )
+        whole = np.where((of == bad_of) & (of >= 2), bad_of, 0)
+        end = int(whole.argmax())
+        # of two ends that lose everything to each other alone, either may be the reason
+        if np.count_nonzero(whole == whole[end]) > 1 or not whole[end]:
+            return
+        yield end
+        at_end = (one_end == end) | (other_end == end)
+        use, bad = use & ~at_end, bad & ~at_end
 
 
 def probed(round: Round) -> Probed:

@@ -32,7 +32,7 @@ from truerail.analysis.cabling import State
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
+from truerail.model import Fact, Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import folded, natural_key, printable
 from truerail.model.reading import Reading
 
@@ -133,7 +133,7 @@ def _topology(*switches: str) -> Facts:
     return _HEARD | {"slurm": [*units]}
 
 
-_NODES = [*_topology("gpu-1 gpu-2")["slurm"], *(SchedulerNode(node, ("IDLE",), None) for node in ("gpu-1", "gpu-2"))]
+_NODES: list[Fact] = [SchedulerNode(node, ("IDLE",), None) for node in ("gpu-1", "gpu-2")]
 
 FIRES = (
     Case("A host is in the switch of another group.", facts=_topology("gpu-1 gpu-2 gpu-3", "gpu-4"), finds="gpu-3"),
@@ -142,7 +142,10 @@ FIRES = (
 
 QUIET = (
     Case("The file has the groups that are seen.", facts=_topology("gpu-1 gpu-2", "gpu-3 gpu-4")),
-    Case("The other hosts are not nodes of this scheduler.", facts=_HEARD | {"slurm": _NODES}),
+    Case(
+        "The other hosts are not nodes of this scheduler.",
+        facts=_HEARD | {"slurm": [*_topology("gpu-1 gpu-2")["slurm"], *_NODES]},
+    ),
     Case("Its groups are finer.", facts=_topology("gpu-1", "gpu-2", "gpu-3 gpu-4")),
     undecided("Nothing shows the cables of one host.", facts={**_topology("gpu-1 gpu-2", "gpu-3 gpu-4"), "gpu-4": []}),
     Case("The scheduler places jobs by no topology.", facts=_HEARD | {"slurm": []}),
