@@ -1,4 +1,4 @@
-"""What devices report in the examples of rules: neighbors, probes of a few NICs, a sweep over given switches."""
+"""Plans of the examples of rules, and what devices report there: neighbors, probes of a few NICs, sweeps."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial, wraps
