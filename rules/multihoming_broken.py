@@ -44,9 +44,9 @@ from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import CauseKind, Evidence, Fact, Finding, NotEvaluated, Severity
-from truerail.model.facts import LagMember, MlagPeer, NetLink, SharedLag
+from truerail.model import CauseKind, Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
 from truerail.model.names import printable
+from truerail.model.witness_facts import LagMember, MlagPeer, SharedLag
 
 _WORKING = (None, "dual")
 
