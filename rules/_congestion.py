@@ -80,10 +80,8 @@ def marked_share(telemetry: Telemetry, priorities: Iterable[int | None]) -> Numb
 def marked_samples(telemetry: Telemetry, ports: Codes, priorities: Iterable[int | None]) -> Floats:
     """The same for some ports in each sample, shape (ports, samples)."""
     marked = _part(telemetry, Q.ECN_RECEIVED_PACKETS, ports, telemetry.priorities(Q.ECN_RECEIVED_PACKETS))
-    by_priority, whole = (
-        _part(telemetry, Q.RX_PACKETS, ports, priorities),
-        _part(telemetry, Q.RX_PACKETS, ports, [None]),
-    )
+    by_priority = _part(telemetry, Q.RX_PACKETS, ports, priorities)
+    whole = _part(telemetry, Q.RX_PACKETS, ports, [None])
     return share_of_marked(marked, by_priority, whole).astype(np.float32)
 
 

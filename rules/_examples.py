@@ -1,29 +1,30 @@
-"""What devices report in the examples of rules: neighbors, probes of a few NICs, a sweep over given switches."""
+"""Plans of the examples of rules, and what devices report there: neighbors, probes of a few NICs, sweeps."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial, wraps
 from itertools import permutations
 from typing import Any, ParamSpec
 
-from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink
+from truerail.analysis.rule import Case
+from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink, RdmaLink
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
-TWO_HOSTS = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-"""
-TWO_LEAVES = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
+finds_nic = partial(Case, finds="gpu-1/nic0")
+"""An example that finds the first NIC of most plans."""
+undecided = partial(Case, unknown=True)
+"""An example whose data are insufficient for its rule."""
+TWO_HOSTS = "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"
+_UPLINKS = "leaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
+TWO_LEAVES = f"{TWO_HOSTS}\nh3/nic0 leaf-1/p1 rail=0\nh4/nic0 leaf-1/p2 rail=0\n{_UPLINKS}"
+TWO_PLANES = "gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1"
+UNDER_A_SPINE = (
+    "gpu-1/eth1 leaf-0/swp1 rail=0\ngpu-2/eth1 leaf-0/swp2 rail=0\nleaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2"
+)
 BETWEEN_LEAVES = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
 """The pairs of hosts on different leaves, from the first leaf to the second."""
 RUN, TOS, SMALL, LARGE, FIRST_PORT = "example", 104, 64, 9000, 30_000
 Facts = dict[str, list[Fact]]
+Rates = Mapping[str, float | Sequence[float]]
 P = ParamSpec("P")
 
 
@@ -64,6 +65,11 @@ def switched_off(port: str) -> NetLink:
     return NetLink(port, operstate="DOWN", flags=("BROADCAST",))
 
 
+def rdma(state: str | None = "ACTIVE", physical: str | None = "LINK_UP", **more: Any) -> RdmaLink:
+    """The RDMA device of `nic0`, by the state of its port."""
+    return RdmaLink("mlx5_0", 1, state, physical, "nic0")._replace(**more)
+
+
 def sent(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
     """A sender's row."""
     row = ProbeReach(port, peer, peer_port, "r", flow, "routed", 104, size=64, source_port=50000, sent=packets)
@@ -87,6 +93,12 @@ def each_to_each(hosts: int, of_pair: Callable[[str, str], Mapping[str, Any]]) -
         facts[here].append(sent(flow, "nic0", there, "nic0"))
         facts[there].append(heard(flow, "nic0", here, "nic0", **of_pair(here, there)))
     return facts
+
+
+def railed(hosts: int, rails: int = 1, more: str = "") -> str:
+    """A plan of hosts `gpu-1`, `gpu-2`, ... with a NIC on each rail's leaf; `more` follows each cable."""
+    rows = ((host + 1, rail) for host in range(hosts) for rail in range(rails))
+    return "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}{more}" for host, rail in rows)
 
 
 def one_leaf(hosts: int, spines: int) -> str:
@@ -140,7 +152,6 @@ def swept_example(
     path: Callable[[int], Sequence[str]] = over_spines,
     flows: int = 64,
     *,
-    packets: int = 100,
     lost: Callable[[int], int] = lambda flow: 0,
     deepest: Callable[[int], int] = lambda flow: 99,
     ends: tuple[str, str] = ("h1", "h2"),
@@ -158,8 +169,8 @@ def swept_example(
     for flow in range(flows):
         port, switches = FIRST_PORT + flow, path(flow)
         own = ProbeReach("nic0", there, "nic0", RUN, number, "routed", TOS, SMALL, port)
-        facts[here].append(own._replace(sent=packets))
-        heard = packets - lost(flow)
+        facts[here].append(own._replace(sent=100))
+        heard = 100 - lost(flow)
         there_heard = own._replace(peer=here, arrived_on="nic0", tos_heard=tos_heard(flow))
         if heard:
             facts[there].append(there_heard._replace(heard=heard))

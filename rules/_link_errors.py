@@ -284,11 +284,8 @@ def suspected_cards(telemetry: Telemetry, reported: Mask, other: Codes, bad: Col
     of = device * (len(stems) + 1) + np.where(host, len(stems), stem[name])
     receivers = np.array(list(bad), dtype=np.int64)
     senders, reported_senders = other[receivers], other[reported]
-    return Cards(
-        of,
-        _suspected(of, receivers, np.flatnonzero(reported)),
-        _suspected(of, _within(of, senders), _within(of, reported_senders)),
-    )
+    sending = _suspected(of, _within(of, senders), _within(of, reported_senders))
+    return Cards(of, _suspected(of, receivers, np.flatnonzero(reported)), sending)
 
 
 def _within(of: Codes, ports: Codes) -> Codes:
@@ -324,10 +321,9 @@ def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, reported: M
 
 def blamed_card(telemetry: Telemetry, bad: Collection[int], other: Codes, cards: Cards) -> str:
     """The reason why a card is suspected, in words; empty where it is not."""
-    for ports, suspected, does in (
-        (list(bad), cards.receives, "receive errors"),
-        (other[list(bad)].tolist(), cards.sends, "send to ports that receive errors"),
-    ):
+    receiving = list(bad), cards.receives, "receive errors"
+    sending = other[list(bad)].tolist(), cards.sends, "send to ports that receive errors"
+    for ports, suspected, does in (receiving, sending):
         for port in ports:
             wrong, whole = suspected.get(int(cards.of[port]), (0, 0)) if 0 <= port < telemetry.ports else (0, 0)
             if wrong:

@@ -44,10 +44,8 @@ class Lossless:
 def lossless_of(telemetry: Telemetry, last: int) -> Lossless:
     """The priorities of a fabric over its last samples."""
     received, sent = (np.zeros((telemetry.ports, PRIORITIES), dtype=bool) for _ in range(2))
-    for frames, duration, moved in (
-        (Q.RX_PAUSE_FRAMES, Q.RX_PAUSE_US, received),
-        (Q.TX_PAUSE_FRAMES, Q.TX_PAUSE_US, sent),
-    ):
+    ways = ((Q.RX_PAUSE_FRAMES, Q.RX_PAUSE_US, received), (Q.TX_PAUSE_FRAMES, Q.TX_PAUSE_US, sent))
+    for frames, duration, moved in ways:
         for priority in telemetry.priorities(frames, duration):
             if priority is not None and priority < PRIORITIES:
                 moved[:, priority] = telemetry.reaches(frames, priority, 0.0, last)

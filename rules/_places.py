@@ -9,17 +9,14 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
 from truerail.model import Finding, NotEvaluated
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.names import some
-
-Mask = npt.NDArray[np.bool_]
 
 
 class Misplaced(IntEnum):

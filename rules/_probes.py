@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rules._places import some_cables
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.probes.reached import Reached, reached
 from truerail.analysis.round import Round
@@ -16,7 +17,6 @@ from truerail.analysis.sweep.seats import Seat
 from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import Evidence, Finding, NotEvaluated, ProbeReach
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.names import folded, some
 
 SHOWN = 4
@@ -85,30 +85,15 @@ class Probed:
         railed = index.from_host & (index.rail >= 0)
         rows, of = np.flatnonzero(railed & ~seen), int(np.count_nonzero(railed))
         if len(rows):
-            nics = tuple(self.nic(cable) for cable in rows[: MOST_EXAMPLES + 1].tolist())
             why = f"{len(rows):,} of {of:,} NICs {'is' if len(rows) == 1 else 'are'} unknown: {what}"
-            shown = some(nics, MOST_EXAMPLES, ", ...")
-            yield NotEvaluated(f"{why} ({shown})", "NIC", len(rows), of, nics[:MOST_EXAMPLES], rest_evaluated=True)
+            yield some_cables(self.round.cabling, rows, of, why, "NIC")
 
     def leaves_of_all(self, use: Mask, bad: Mask) -> list[int]:
         """Leaves of whose flows to other leaves all are bad, in both directions, so that one place at them explains
         all: as few as explain the most.
         """
-        size, found = len(self.round.cabling.index.devices.names), []
         use = use & (self.leaf != self.peer_leaf)
-        bad = bad & use
-        while bad.any():
-            of = np.bincount(self.leaf[use], minlength=size) + np.bincount(self.peer_leaf[use], minlength=size)
-            bad_of = np.bincount(self.leaf[bad], minlength=size) + np.bincount(self.peer_leaf[bad], minlength=size)
-            whole = np.where((of == bad_of) & (of >= 2), bad_of, 0)
-            leaf = int(whole.argmax())
-            # of two leaves that lose everything to each other alone, either may be the reason
-            if np.count_nonzero(whole == whole[leaf]) > 1 or not whole[leaf]:
-                break
-            found.append(leaf)
-            of_leaf = (self.leaf == leaf) | (self.peer_leaf == leaf)
-            use, bad = use & ~of_leaf, bad & ~of_leaf
-        return found
+        return list(explaining_all(self.leaf, self.peer_leaf, use, bad & use))
 
     def by_leaf(self, which: Mask) -> Iterator[tuple[int, Codes]]:
         """Some flows by the leaf of their senders."""
@@ -124,6 +109,21 @@ class Probed:
     def counted(self, which: Mask, ends: Codes) -> Codes:
         """How many of some flows each cable has at an end, shape (cables,)."""
         return np.bincount(ends[which], minlength=len(self.round.cabling.index.rail))
+
+
+def explaining_all(one_end: Codes, other_end: Codes, use: Mask, bad: Mask) -> Iterator[int]:
+    """The ends of which all that is used is bad, at least two of them: those first that explain the most."""
+    size = max(int(one_end.max(initial=0)), int(other_end.max(initial=0))) + 1
+    while bad.any():
+        of, bad_of = (np.bincount(np.r_[one_end[which], other_end[which]], minlength=size) for which in (use, bad))
+        whole = np.where((of == bad_of) & (of >= 2), bad_of, 0)
+        end = int(whole.argmax())
+        # of two ends that lose everything to each other alone, either may be the reason
+        if np.count_nonzero(whole == whole[end]) > 1 or not whole[end]:
+            return
+        yield end
+        at_end = (one_end == end) | (other_end == end)
+        use, bad = use & ~at_end, bad & ~at_end
 
 
 def probed(round: Round) -> Probed:

@@ -35,10 +35,7 @@ def setting_word(field: str, value: Any) -> str:
 
 
 FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")
-COMPARED = (
-    *FIELDS,
-    *("dscp_to_priority", "mtu", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability", "headroom_bytes"),
-)
+COMPARED = (*FIELDS, "dscp_to_priority", "mtu", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability", "headroom_bytes")
 """Settings that a plan may declare. Those that are not in `FIELDS` are compared with the plan alone: they differ by
 speed and cable length, or have a rule of their own (LNK002).
 """

@@ -47,10 +47,11 @@ or more of them, and no answer, it is `host down` and no alert.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from rules._examples import carrier, down, hears, no_carrier, switched_off
+from rules._examples import carrier, down, finds_nic, hears, no_carrier, rdma, switched_off, undecided
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
 from truerail.analysis.round import Round
@@ -89,6 +90,7 @@ def _severity(why: Why, *, from_host: bool) -> Severity:
 
 def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
     a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
+    pair = f"{subject} to {b}"
     if why is Why.LINK_DOWN:
         reported = _witnesses(wiring, cable)
         reason, action = link_repair(wiring, cable)
@@ -97,15 +99,9 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
         )
         return f"{summary}: {reason}" if reason else summary, action
     if why is Why.DISABLED:
-        return (
-            f"{subject} to {b} is switched off by its operator",
-            "None if this is intended; else switch the port on.",
-        )
+        return f"{pair} is switched off by its operator", "None if this is intended; else switch the port on."
     if why is Why.PENDING:
-        return (
-            f"{subject} to {b}: host down, {a.device} does not answer and has no link",
-            f"Power {a.device}, then check again.",
-        )
+        return f"{pair}: host down, {a.device} does not answer and has no link", f"Power {a.device}, then check again."
     taker = int(wiring.partner[wiring.index.b[cable]])
     if taker >= 0:
         return (
@@ -119,15 +115,15 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
         )
     if wiring.met:
         return (
-            f"{subject} to {b}: {a} reports its link up, but the discovery of the fabric finds it nowhere",
+            f"{pair}: {a} reports its link up, but the discovery of the fabric finds it nowhere",
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
     if not any(wiring.states.up(code[[cable]])[0] for code in (wiring.index.a, wiring.index.b)):
         return (
-            f"{subject} to {b}: {_unheard(wiring, cable)}; no end reports whether it has link",
+            f"{pair}: {_unheard(wiring, cable)}; no end reports whether it has link",
             f"Check whether {a} and {b} have link. Without it reseat the cable; with it find the cable's other end.",
         )
-    summary = f"{subject} to {b}: link is up, but {_unheard(wiring, cable)}"
+    summary = f"{pair}: link is up, but {_unheard(wiring, cable)}"
     action = f"Check again in a minute: a new link has sent no frame yet. Then check that LLDP is on for {a} and {b}"
     return (
         f"{summary}; where the cable leads is unknown",
@@ -153,127 +149,90 @@ def _witnesses(wiring: Wiring, cable: int) -> list[str]:
     return [*found, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-0/swp2 rail=1
-    gpu-2/nic0 leaf-0/swp3 rail=0
-    leaf-0/swp9 spine-1/swp1
-"""
-_LEAF_HEARS_THE_REST = [hears("swp2", "gpu-1/nic1"), hears("swp3", "gpu-2/nic0"), hears("swp9", "spine-1/swp1")]
+PLAN = (
+    "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp2 rail=1\n"
+    "gpu-2/nic0 leaf-0/swp3 rail=0\nleaf-0/swp9 spine-1/swp1"
+)
+_OTHERS = [hears("swp2", "gpu-1/nic1"), hears("swp3", "gpu-2/nic0"), hears("swp9", "spine-1/swp1")]
 _NIC1_UP = carrier("nic1")
 _NIC1_HEARS = hears("nic1", "leaf-0/swp2")
 
-_INFINIBAND = """
-    gpu-1/mlx5_0 leaf-0/1 rail=0
-    gpu-2/mlx5_0 leaf-0/2 rail=0
-    gpu-2/mlx5_1 leaf-1/1 rail=1
-"""
+_INFINIBAND = "gpu-1/mlx5_0 leaf-0/1 rail=0\ngpu-2/mlx5_0 leaf-0/2 rail=0\ngpu-2/mlx5_1 leaf-1/1 rail=1"
 
 
 def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Neighbor]:
     """A link as a discovery reports it, from both ends."""
-    return (
-        hears(port, f"{host}/{device}", via="InfiniBand", of=switch),
-        hears(device, f"{switch}/{port}", via="InfiniBand", of=host),
-    )
+    at_switch = hears(port, f"{host}/{device}", via="InfiniBand", of=switch)
+    return at_switch, hears(device, f"{switch}/{port}", via="InfiniBand", of=host)
 
 
 _DISCOVERED = [*_link("leaf-0", "2", "gpu-2", "mlx5_0"), *_link("leaf-1", "1", "gpu-2", "mlx5_1")]
+_infiniband = partial(Case, plan=_INFINIBAND, transport=Transport.INFINIBAND)
 
 FIRES = (
-    Case(
+    _infiniband(
         "The discovery of an InfiniBand fabric, which one host reports, has no link at the leaf's port.",
-        _INFINIBAND,
-        {"gpu-2": _DISCOVERED},
-        "gpu-1/mlx5_0",
-        transport=Transport.INFINIBAND,
+        facts={"gpu-2": _DISCOVERED},
+        finds="gpu-1/mlx5_0",
     ),
-    Case(
+    _infiniband(
         "The same, and the host says that it has link: it is plugged in elsewhere.",
-        _INFINIBAND,
-        {"gpu-2": _DISCOVERED, "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        "gpu-1/mlx5_0",
-        transport=Transport.INFINIBAND,
+        facts={"gpu-2": _DISCOVERED, "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        finds="gpu-1/mlx5_0",
     ),
-    Case(
-        "No carrier, as the host says.",
-        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [no_carrier("nic0"), _NIC1_UP]},
-        finds="gpu-1/nic0",
-    ),
-    Case(
+    finds_nic("No carrier, as the host says.", facts={"leaf-0": _OTHERS, "gpu-1": [no_carrier("nic0"), _NIC1_UP]}),
+    finds_nic(
         "No carrier on RoCE, as most drivers report it, and nothing was read of the interface.",
-        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"), _NIC1_UP]},
-        finds="gpu-1/nic0",
+        facts={"leaf-0": _OTHERS, "gpu-1": [rdma("DOWN", "DISABLED"), _NIC1_UP]},
     ),
-    Case(
+    finds_nic(
         "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.",
         facts={
-            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN", down_reason="no module")],
+            "leaf-0": [*_OTHERS, NetLink("swp1", operstate="DOWN", down_reason="no module")],
             "gpu-1": [switched_off("nic0"), _NIC1_UP],
         },
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "No carrier, as both ends say.",
-        facts={
-            "leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")],
-            "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", "nic0"), _NIC1_UP],
-        },
-        finds="gpu-1/nic0",
+        facts={"leaf-0": [*_OTHERS, down("swp1")], "gpu-1": [rdma("DOWN", "POLLING"), _NIC1_UP]},
     ),
-    Case(
-        "An uplink is down.",
-        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:2], down("swp9")], "spine-1": []},
-        finds="leaf-0/swp9",
-    ),
-    Case(
+    Case("An uplink is down.", facts={"leaf-0": [*_OTHERS[:2], down("swp9")], "spine-1": []}, finds="leaf-0/swp9"),
+    finds_nic(
         "Link is up at both ends, and neither hears the other.",
-        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
-        finds="gpu-1/nic0",
+        facts={"leaf-0": _OTHERS, "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
     ),
-    Case(
+    finds_nic(
         "Neither end hears the other, and none reports whether it has link.",
-        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [_NIC1_HEARS]},
-        finds="gpu-1/nic0",
+        facts={"leaf-0": _OTHERS, "gpu-1": [_NIC1_HEARS]},
     ),
-    Case(
+    finds_nic(
         "The host's port has link and the leaf's has none: the cable is elsewhere, or carries one direction only.",
-        facts={"leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")], "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
-        finds="gpu-1/nic0",
+        facts={"leaf-0": [*_OTHERS, down("swp1")], "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
     ),
-    Case(
+    finds_nic(
         "Another cable sits in its place, and it is seen nowhere itself.",
-        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
-        finds="gpu-1/nic0",
+        facts={"leaf-0": [*_OTHERS[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
     ),
-    Case(
-        "The operator switched the NIC off.",
-        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [switched_off("nic0"), _NIC1_UP]},
-        finds="gpu-1/nic0",
+    finds_nic(
+        "The operator switched the NIC off.", facts={"leaf-0": _OTHERS, "gpu-1": [switched_off("nic0"), _NIC1_UP]}
     ),
     Case(
         "The host is down: it does not answer, and all of its switch ports are without link.",
-        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[1:], down("swp1"), down("swp2")]},
+        facts={"leaf-0": [*_OTHERS[1:], down("swp1"), down("swp2")]},
         finds="gpu-1/nic0 gpu-1/nic1",
     ),
 )
 
 QUIET = (
-    Case(
+    _infiniband(
         "The leaf of an InfiniBand fabric was not met in the discovery: what is on its ports is not known.",
-        _INFINIBAND,
-        {"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]},
-        transport=Transport.INFINIBAND,
+        facts={"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]},
         unknown=True,
     ),
-    Case(
-        "All cables are there, as the leaf hears.",
-        facts={"leaf-0": [*_LEAF_HEARS_THE_REST, hears("swp1", "gpu-1/nic0")]},
-    ),
-    Case(
+    Case("All cables are there, as the leaf hears.", facts={"leaf-0": [*_OTHERS, hears("swp1", "gpu-1/nic0")]}),
+    undecided(
         "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
         facts={"spine-1": [hears("swp1", "leaf-0/swp9")]},
         errors={"gpu-1": "timed out", "leaf-0": "timed out"},
-        unknown=True,
     ),
 )

@@ -45,8 +45,9 @@ truerail's own access: TruerailManyDevicesUnreachable.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 
-from rules._examples import hears
+from rules._examples import hears, railed, undecided
 from rules._links import not_polled, unpolled
 from rules._places import unknown_cables
 from truerail.analysis.cabling import State, Why, Wiring
@@ -77,18 +78,12 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
     absent = {role.tier for role in roles_not_asked(wiring)}
     contested = wiring.identity.contested
     away = {code: why for code, why in unpolled(round).items() if code not in answered}
-    known = (
-        answered
-        | away.keys()
-        | _known_without(wiring, set(find.values()))
-        | {by_hosts for by_hosts, _ in contested.values()}
-    )
     unlisted = not_listed(wiring)
     down = {*wiring.index.a_device[wiring.why == Why.PENDING].tolist()}
     left_out = {devices.find(name) for name in unlisted.devices}
-    silent = [
-        c for c in range(devices.planned) if c not in known and c not in left_out and devices.tier[c] not in absent
-    ]
+    known = answered | away.keys() | _known_without(wiring, set(find.values())) | left_out
+    known |= {by_hosts for by_hosts, _ in contested.values()}
+    silent = [code for code in range(devices.planned) if code not in known and devices.tier[code] not in absent]
     unknown = unknown_cables(wiring)
     if unlisted.devices:
         count = int(unknown[sorted(left_out)].sum())
@@ -147,17 +142,12 @@ def _schedulers(round: Round) -> Iterator[Finding]:
 def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
     """Machines that were queried for the links of the fabric and did not report them, except those already `named`."""
     count = int(((wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)).sum())
-    left = (
-        "another machine reported it"
-        if wiring.met
-        else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
-    )
+    unknown = f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
+    left = "another machine reported it" if wiring.met else unknown
     readings = wiring.seen.readings
     others = {reading.device for reading in readings if reading.collector != DISCOVERY}
     for reading in readings:
-        asked = (
-            reading.source or reading.device not in others
-        )  # a device without any answer has an error for each query
+        asked = reading.source or reading.device not in others  # without any answer it has an error for each query
         if reading.collector != DISCOVERY or not reading.error or not asked or reading.device in named:
             continue
         name = printable(reading.device, 64)
@@ -197,40 +187,26 @@ def _left(count: int, *, down: bool = False) -> str:
     return f"{count} of its cables {'stays' if count == 1 else 'stay'} unknown"
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-"""
+PLAN = railed(1, rails=2)
 
-_INFINIBAND = """
-    gpu-1/mlx5_0 leaf-0/1 rail=0
-    gpu-2/mlx5_0 leaf-0/2 rail=0
-    gpu-3/mlx5_0 leaf-0/3 rail=0
-"""
+_INFINIBAND = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/{host} rail=0" for host in (1, 2, 3))
 _DISCOVERED = [hears(str(port), f"gpu-{port}/mlx5_0", via="InfiniBand", of="leaf-0") for port in (1, 2, 3)]
+_infiniband = partial(Case, plan=_INFINIBAND, transport=Transport.INFINIBAND)
 
 FIRES = (
-    Case(
-        "The discovery of the InfiniBand fabric did not find a host.",
-        _INFINIBAND,
-        {"gpu-1": _DISCOVERED[:2]},
-        "gpu-3",
-        transport=Transport.INFINIBAND,
+    _infiniband(
+        "The discovery of the InfiniBand fabric did not find a host.", facts={"gpu-1": _DISCOVERED[:2]}, finds="gpu-3"
     ),
-    Case(
+    _infiniband(
         "Most hosts answer, and one that the discovery found does not.",
-        _INFINIBAND,
-        {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        "gpu-3",
-        transport=Transport.INFINIBAND,
+        facts={"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        finds="gpu-3",
     ),
-    Case(
+    _infiniband(
         "The machine that discovers the InfiniBand fabric may not send management packets.",
-        _INFINIBAND,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        "gpu-2 gpu-3 leaf-0 ufm-1",
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        finds="gpu-2 gpu-3 leaf-0 ufm-1",
         errors={"ufm-1": "ibnetdiscover: exit status 1: can't open UMAD port ((null):0)"},
-        transport=Transport.INFINIBAND,
     ),
     Case(
         "A host that probes left out because it is off has a recording all the same: that is no answer.",
@@ -239,13 +215,11 @@ FIRES = (
         "gpu-1",
         errors={"gpu-1": "no login within 10 s"},
     ),
-    Case(
+    _infiniband(
         "One of two machines did not report the InfiniBand fabric.",
-        _INFINIBAND,
-        {"ufm-2": _DISCOVERED},
-        "ufm-1",
+        facts={"ufm-2": _DISCOVERED},
+        finds="ufm-1",
         errors={"ufm-1": "no login within 10 s"},
-        transport=Transport.INFINIBAND,
     ),
     Case(
         "The host is not read, and neither is one of its leaves: one cable is unknown.",
@@ -266,17 +240,14 @@ QUIET = (
         facts={"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
         errors={"gpu-1": "unable to connect to socket"},
     ),
-    Case(
+    _infiniband(
         "Only one host was queried, and its discovery of the InfiniBand fabric found all others.",
-        _INFINIBAND,
-        {"gpu-1": _DISCOVERED},
-        transport=Transport.INFINIBAND,
+        facts={"gpu-1": _DISCOVERED},
     ),
     Case("Only the host was queried, no leaf.", facts={"gpu-1": [NetLink("nic0")]}),
-    Case(
+    undecided(
         "No poller runs for the host: it was not polled.",
         facts={"leaf-0": [], "leaf-1": []},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
-        unknown=True,
     ),
 )

@@ -133,11 +133,7 @@ def _classes(*changed: tuple[str, str]) -> dict[str, list[ProbeReach]]:
     return each_to_each(4, lambda here, there: {"tos_heard": 0 if (here, there) in changed else 107})
 
 
-_THIRD = """
-    h5/nic0 leaf-2/p1 rail=0
-    h6/nic0 leaf-2/p2 rail=0
-    leaf-2/u1 spine-1/p3
-"""
+_THIRD = "\n\nh5/nic0 leaf-2/p1 rail=0\nh6/nic0 leaf-2/p2 rail=0\nleaf-2/u1 spine-1/p3"
 _HALL = _classes()
 _HALL["h1"] += [sent(90, "nic0", "h5", "nic0"), heard(91, "nic0", "h5", "nic0", tos_heard=0)]
 _HALL["h3"] += [sent(92, "nic0", "h5", "nic0"), heard(93, "nic0", "h5", "nic0", tos_heard=0)]

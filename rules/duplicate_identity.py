@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import Facts
+from rules._examples import Facts, finds_nic, railed
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -107,12 +107,7 @@ def _who_hears(wiring: Wiring, name: int) -> tuple[Evidence, ...]:
     return tuple(evidence_of(wiring.seen, Neighbor, int(row)) for row in rows[:_SHOWN])
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-2/nic1 leaf-1/swp2 rail=1
-"""
+PLAN = railed(2, rails=2)
 _MACS_1 = [NetLink("nic0", mac="02:00:00:00:01:00"), NetLink("nic1", mac="02:00:00:00:01:01")]
 _MACS_2 = [NetLink("nic0", mac="02:00:00:00:02:00"), NetLink("nic1", mac="02:00:00:00:02:01")]
 
@@ -138,10 +133,9 @@ FIRES = (
         facts=_seen("gpu-1", "gpu-1", chassis_id="cloned"),
         finds="gpu-1",
     ),
-    Case(
+    finds_nic(
         "Two hosts have one MAC address.",
         facts={"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
-        finds="gpu-1/nic0",
     ),
     Case("Two hosts carry each other's names; their MACs say so.", facts=_seen("gpu-2", "gpu-1"), finds="gpu-1 gpu-2"),
 )

@@ -39,6 +39,7 @@ routing on purpose on several siblings.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from truerail.analysis.ecmp.parallel import Bundled, bundled
 from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
@@ -141,26 +142,25 @@ _PARALLEL = "\n".join(
 )
 
 
-def _down(used: dict[int, set[int]], leaves: int = 6, sent: float = 4e10) -> dict[str, dict[str, float]]:
+def _down(used: dict[int, set[int]]) -> dict[str, dict[str, float]]:
     """What spines send over the four links to each leaf, and all leaves over their uplinks."""
     return {
-        f"spine-{s}/p{n}-{u}": {"tx_bytes": sent / len(of) if u in of and n < leaves else 0.0}
+        f"spine-{s}/p{n}-{u}": {"tx_bytes": 4e10 / len(of) if u in of else 0.0}
         for s, of in used.items()
         for n in range(6)
         for u in range(4)
-    } | {f"leaf-{n}/up{u}": {"tx_bytes": sent / 4} for n in range(6) for u in range(16)}
+    } | {f"leaf-{n}/up{u}": {"tx_bytes": 1e10} for n in range(6) for u in range(16)}
 
+
+_finds_spines = partial(Case, finds="spine-0 spine-1 spine-2 spine-3")
 
 FIRES = (
-    Case(
-        "Every spine uses two of eight uplinks, each its own.",
-        finds="spine-0 spine-1 spine-2 spine-3",
-        rates=_BELOW | _above({s: {s, s + 4} for s in range(4)}),
+    _finds_spines(
+        "Every spine uses two of eight uplinks, each its own.", rates=_BELOW | _above({s: {s, s + 4} for s in range(4)})
     ),
-    Case(
+    _finds_spines(
         "Every spine uses a quarter of the hash's range, which is one and a half of six uplinks.",
         _PLAN_OF_SIX,
-        finds="spine-0 spine-1 spine-2 spine-3",
         rates=_BELOW | _above({0: {0, 1}, 1: {1, 2}, 2: {3, 4}, 3: {4, 5}}, 6),
     ),
     Case(
@@ -173,16 +173,14 @@ FIRES = (
         rates={f"leaf-{n}/up{u}": {"tx_bytes": 0.0 if u % 2 else 4e10} for n in range(4) for u in range(8)}
         | {f"leaf-{n}/p{h}": {"rx_bytes": 16e10 / 24} for n in range(4) for h in range(24)},
     ),
-    Case(
+    _finds_spines(
         "Of four parallel links to each leaf every spine uses one, each another: it has the leaves' hash.",
         _PARALLEL,
-        finds="spine-0 spine-1 spine-2 spine-3",
         rates=_down({s: {s} for s in range(4)}),
     ),
-    Case(
+    _finds_spines(
         "Every spine uses two of four parallel links, by the parity of its place.",
         _PARALLEL,
-        finds="spine-0 spine-1 spine-2 spine-3",
         rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)}),
     ),
 )

@@ -43,10 +43,12 @@ phases. Cleared counters during the window.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from rules._congestion import INFERRED, LEAST_SECONDS, LOOK, REPORTED, Said, Scene, marked, paused, reported_of
+from rules._examples import finds_nic, undecided
 from rules._links import blind_links, counter_evidence, hosts_of, other_ends, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
@@ -137,12 +139,8 @@ def _unanswered(scene: Scene) -> None:
         nics = scene.nic & (rail == number)
         arrived = np.nansum(handled.gained[nics]) + np.nansum(ignored.gained[nics])
         reported = handled.seconds[nics] >= LEAST_SECONDS
-        if (
-            arrived
-            or np.nansum(sent.gained[nics]) < LEAST_COUNTED
-            or reported.mean() < LEAST_COVERAGE
-            or reported.sum() < 2
-        ):
+        few = np.nansum(sent.gained[nics]) < LEAST_COUNTED
+        if arrived or few or reported.mean() < LEAST_COVERAGE or reported.sum() < 2:
             continue
         senders = nics & (sent.gained > 0) & (leaf >= 0)
         for code in np.unique(leaf[senders]).tolist():
@@ -190,45 +188,30 @@ def _finding(telemetry: Telemetry, subject: str, said: Said) -> Finding:
     )
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/p1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/p2 rail=0 speed=400
-"""
-_LEAVES = """
-    gpu-1/nic0 leaf-0/p1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/p2 rail=0 speed=400
-    gpu-3/nic0 leaf-0/p3 rail=0 speed=400
-    gpu-4/nic0 leaf-0/p4 rail=0 speed=400
-    gpu-5/nic0 leaf-1/p1 rail=0 speed=400
-    gpu-6/nic0 leaf-1/p2 rail=0 speed=400
-    gpu-7/nic0 leaf-1/p3 rail=0 speed=400
-    gpu-8/nic0 leaf-1/p4 rail=0 speed=400
-"""
+PLAN = "gpu-1/nic0 leaf-0/p1 rail=0 speed=400\ngpu-2/nic0 leaf-0/p2 rail=0 speed=400"
+_LEAVES = "\n".join(f"gpu-{n + 1}/nic0 leaf-{n // 4}/p{n % 4 + 1} rail=0 speed=400" for n in range(8))
 _MARKED = {"rx_packets:3": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e5, "cnp_sent": 3e5}
 _BUSY = {"rx_packets:3": 1e7, "rx_bytes": 4e10, "ecn_received_packets": 1e3, "cnp_sent": 100.0, "cnp_handled": 90.0}
 _DEAF = {**_BUSY, "cnp_handled": 0.0, "cnp_ignored": 0.0}
 _PAUSING = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 2e5, "rx_pause_us:3": 0.0}
+_finds_leaf = partial(Case, finds="leaf-0")
 
 FIRES = (
-    Case(
+    finds_nic(
         "A tenth and more of what a NIC receives is marked.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 2e6}, "gpu-2/nic0": _BUSY},
     ),
-    Case(
+    finds_nic(
         "Some percent are marked, counted without priorities, on a link that is hardly used.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {"rx_packets": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e4}},
     ),
-    Case(
+    _finds_leaf(
         "A few in a thousand: one finding for the leaf.",
-        finds="leaf-0",
         rates={f"gpu-{host}/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": 2e3} for host in (1, 2)},
     ),
-    Case(
+    _finds_leaf(
         "All NICs of two leaves are marked on links that are hardly used: what is full is above them.",
         _LEAVES,
-        finds="leaf-0",
         rates={f"gpu-{host}/nic0": _MARKED for host in range(1, 9)},
     ),
     Case(
@@ -237,9 +220,8 @@ FIRES = (
         finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0 gpu-4/nic0 gpu-5/nic0",
         rates={f"gpu-{host}/nic0": _MARKED | ({"rx_bytes": 4e10} if host < 5 else {}) for host in range(1, 6)},
     ),
-    Case(
+    finds_nic(
         "A flood of notices, of a NIC that does not count what it receives.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {"cnp_sent": 2e5, "cnp_handled": 1.0}},
     ),
     Case(
@@ -247,19 +229,16 @@ FIRES = (
         finds="gpu-1/nic0 gpu-2/nic0",
         rates={"gpu-1/nic0": {**_BUSY, "cnp_sent": 0.0}, "gpu-2/nic0": {**_BUSY, "cnp_ignored": 5.0}},
     ),
-    Case(
+    finds_nic(
         "The leaf marks what it sends to a NIC, and the NIC sees no mark.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 0.0}, "leaf-0/p1": {"ecn_marked_packets:3": 500.0}},
     ),
-    Case(
+    _finds_leaf(
         "Notices are sent, all NICs of the rail report what they handle, and none handles any.",
-        finds="leaf-0",
         rates={"gpu-1/nic0": _DEAF, "gpu-2/nic0": _DEAF},
     ),
-    Case(
+    _finds_leaf(
         "A leaf pauses a host for a fifth of the time and has never marked a packet.",
-        finds="leaf-0",
         rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "tx_pause_us:3": 0.0}},
     ),
 )
@@ -274,9 +253,8 @@ QUIET = (
         "A leaf that is paused itself passes the pauses on: what stands still is not marked.",
         rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "rx_pause_us:3": 9e5}},
     ),
-    Case(
+    undecided(
         "Only one NIC reports notices, and it sends them: whether any NIC handles them is unknown.",
-        unknown=True,
         rates={"gpu-1/nic0": _DEAF},
     ),
 )

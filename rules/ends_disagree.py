@@ -146,11 +146,7 @@ def _longest_ttl(reported: _Reported, a: int, b: int) -> int:
     )
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1\ngpu-2/nic0 leaf-0/swp2 rail=0"
 
 FIRES = (
     Case(

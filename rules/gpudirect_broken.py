@@ -40,6 +40,7 @@ A distribution may have brought DMA-BUF into a kernel before 5.12: then NCCL nee
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar
 
 from rules._examples import alike
@@ -275,31 +276,26 @@ def _paths(level: str) -> list[GpuNicPath]:
     return [GpuNicPath(0, "NIC0", "mlx5_0", level), GpuNicPath(0, "NIC1", "mlx5_1", "SYS")]
 
 
+_finds_last = partial(Case, finds="gpu-4")
+
 FIRES = (
     Case(
         "Neither nvidia-peermem nor DMA-BUF, on every host.",
         facts=alike(_THREE, [_NO_PEERMEM, HostSetting("dma_buf", "not supported")]),
         finds="gpu-1 gpu-2 gpu-3",
     ),
-    Case(
-        "Storage reaches GPU memory on three of four hosts.",
-        facts=alike(_THREE, [_FS]) | {"gpu-4": [_NO_FS]},
-        finds="gpu-4",
-    ),
-    Case(
-        "nvidia-peermem is loaded on three of four hosts.",
-        facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM]},
-        finds="gpu-4",
+    _finds_last("Storage reaches GPU memory on three of four hosts.", facts=alike(_THREE, [_FS]) | {"gpu-4": [_NO_FS]}),
+    _finds_last(
+        "nvidia-peermem is loaded on three of four hosts.", facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM]}
     ),
     Case(
         "ACS and the IOMMU are on; there is no other host to compare with.",
         facts={"gpu-1": [_NO_PEERMEM, HostSetting("acs", "enabled", "0000:15:01.0"), HostSetting("iommu", "on")]},
         finds="gpu-1",
     ),
-    Case(
+    _finds_last(
         "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.",
         facts=alike(_THREE, _paths("PXB")) | {"gpu-4": _paths("NODE")},
-        finds="gpu-4",
     ),
 )
 

@@ -29,10 +29,12 @@ slow receiver: PFC001, PFC002.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import undecided
 from rules._links import devices_counting
 from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
@@ -165,19 +167,16 @@ PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(8))
 _SENDERS = {f"leaf-0/p{n}": {"rx_bytes": 6e9, "tx_bytes": 1e9, "tx_pause_frames:3": 5e3} for n in range(1, 8)}
 _ENDLESS = {"rx_bytes": 0.0, "tx_bytes": 1e9, "tx_pause_frames:3": 15e3, "tx_pause_us:3": 1e6, "rx_bytes:3": 0.0}
 _EGRESS = {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "tx_pause_frames:3": 0.0, "rx_pause_us:3": 0.0}
+_finds_port = partial(Case, finds="leaf-0/p0")
 
 FIRES = (
-    Case(
-        "Seven hosts send to one, and the leaf pauses them.", finds="leaf-0/p0", rates=_SENDERS | {"leaf-0/p0": _EGRESS}
-    ),
-    Case(
+    _finds_port("Seven hosts send to one, and the leaf pauses them.", rates=_SENDERS | {"leaf-0/p0": _EGRESS}),
+    _finds_port(
         "The port to one host marks packets.",
-        finds="leaf-0/p0",
         rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}},
     ),
-    Case(
+    _finds_port(
         "Four hosts send to one, beside three ports that a storm pauses without end.",
-        finds="leaf-0/p0",
         rates={port: _ENDLESS if port[-1] in "567" else rates for port, rates in _SENDERS.items()}
         | {"leaf-0/p0": _EGRESS},
     ),
@@ -189,20 +188,17 @@ QUIET = (
         "The host pauses the port: a slow receiver.", rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}}
     ),
     Case("No sign of congestion.", rates={"leaf-0/p0": _EGRESS}),
-    Case(
+    undecided(
         "A storm makes the leaf pause its other ports, and nothing gets through: PFC001.",
-        unknown=True,
         rates={f"leaf-0/p{n}": _ENDLESS for n in range(1, 8)} | {"leaf-0/p0": _EGRESS},
     ),
-    Case(
+    undecided(
         "Three senders: fewer ports are paused than many senders make.",
-        unknown=True,
         rates={f"leaf-0/p{n}": _SENDERS[f"leaf-0/p{n}"] for n in range(1, 4)} | {"leaf-0/p0": _EGRESS},
     ),
-    Case(
+    undecided(
         "A switch whose port to a host is full reports neither marks nor pauses; another one does.",
         f"{PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
-        unknown=True,
         rates={
             "leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9},
             "leaf-1/p9": {"tx_bytes": 1e9, "rx_bytes": 1e9, "ecn_marked_packets": 0.0},

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rules._examples import Facts, down, hears
+from rules._examples import Facts, down, hears, undecided
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
@@ -158,16 +158,14 @@ QUIET = (
     ),
     Case("Every link is up.", facts=_seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
     Case("No scheduler is asked.", facts=_seen("gpu-1")),
-    Case("The scheduler has never answered.", facts=_seen("gpu-1"), unknown=True, errors={"slurm": "timed out"}),
-    Case(
+    undecided("The scheduler has never answered.", facts=_seen("gpu-1"), errors={"slurm": "timed out"}),
+    undecided(
         "A host of the job is not read.",
         facts={"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
         errors={"gpu-1": "timed out"},
-        unknown=True,
     ),
-    Case(
+    undecided(
         "Two cables of the job's host are swapped, or its NICs are named in the other order.",
         facts=_seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
-        unknown=True,
     ),
 )

@@ -33,8 +33,9 @@ stay unknown.
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
-from rules._examples import carrier, hears, no_carrier
+from rules._examples import TWO_PLANES, carrier, hears, no_carrier, undecided
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
@@ -99,15 +100,12 @@ def _on_one_switch(round: Round, found: Lags, out: dict[int, list[tuple[Lag, Mem
             same = [other for other in cables if other != cable and stands[other] == stands[cable]]
             if away and same and cable not in out:
                 switch = index.devices.names[stands[cable]]
-                yield lag_member_out.found(
-                    index.a_port(cable),
+                yield places(round).found(
+                    lag_member_out,
+                    cable,
                     summary=f"{places(round).subject(cable)} and {index.a_port(same[0])}, members of {lag.name}, are "
                     f"both on {switch}: without it this rail of the host is down",
                     action=f"Move the cable to {index.b_port(cable)}, as its other finding says.",
-                    rail=round.plan.cables[cable].rail,
-                    expected=str(index.b_port(cable)),
-                    observed=places(round).observed(cable),
-                    confidence=wiring.confidence(cable),
                     evidence=tuple(evidence_of(round.snapshot, LagMember, one.row) for one in lag.members),
                     detail=(("lag", lag.name), ("because", "one switch")),
                 )
@@ -123,40 +121,34 @@ def _unknown(wiring: Wiring, found: Lags) -> Iterator[NotEvaluated]:
         yield some_cables(wiring, blind, len(bonded), why)
 
 
-PLAN = """
-    gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
-    gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
-"""
+PLAN = TWO_PLANES
 _PAIR, _OTHER, _HOST = "44:38:39:00:00:01", "44:38:39:00:00:09", "b8:ce:f6:00:00:01"
 _GOOD = LagMember("nic0p0", "bond0", _PAIR, 1, 1, 61, 61, True)
+_finds_second = partial(Case, finds="gpu-1/nic0p1")
 
 FIRES = (
-    Case(
+    _finds_second(
         "The second switch sends another system id: its member is in an aggregator of its own.",
         facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _OTHER, 1, 2, 13, 13, False)]},
-        finds="gpu-1/nic0p1",
     ),
-    Case(
+    _finds_second(
         "The second switch's port is not in a port channel: it sends no LACP; that end says the same.",
         facts={
             "gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False)],
             "leaf-2": [LagMember("swp1", "bond1", None, actor_state=69)],
         },
-        finds="gpu-1/nic0p1",
     ),
-    Case(
+    _finds_second(
         "Only the switch is read: its partner does not take the member.",
         facts={"leaf-2": [LagMember("swp1", "Po1", _HOST, 2, partner_state=5)]},
-        finds="gpu-1/nic0p1",
     ),
-    Case(
+    _finds_second(
         "The member is in sync, and does not distribute.",
         facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 29, 61, True)]},
-        finds="gpu-1/nic0p1",
     ),
-    Case(
+    _finds_second(
         "Both members end on one switch, in one port channel: LACP is content.",
-        PLAN + "gpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
+        PLAN + "\ngpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
         {
             "gpu-1": [
                 _GOOD,
@@ -165,7 +157,6 @@ FIRES = (
                 hears("nic0p1", "leaf-1/swp9"),
             ]
         },
-        "gpu-1/nic0p1",
     ),
 )
 
@@ -177,7 +168,7 @@ QUIET = (
         "A member without link is CAB003.",
         facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False), no_carrier("nic0p1")]},
     ),
-    Case(
+    undecided(
         "A bond whose members' LACP state was not read.",
         facts={
             "gpu-1": [
@@ -185,12 +176,10 @@ QUIET = (
                 NetLink("nic0p1", operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0"),
             ]
         },
-        unknown=True,
     ),
-    Case(
+    undecided(
         "The members are known, and no state of them: a bond without LACP, or an old answer.",
         facts={"gpu-1": [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]},
-        unknown=True,
     ),
     Case(
         "Planes without bonds, as in a routed multi-plane fabric: not applicable.", facts={"gpu-1": [carrier("nic0p0")]}

@@ -40,6 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import finds_nic, railed
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
@@ -112,7 +113,7 @@ def link_flapping(round: Round) -> Iterator[Finding]:
     every_link(telemetry, "falls", Quantity.LINK_DOWNS)
 
 
-def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: npt.NDArray[np.bool_]) -> Iterator[Finding]:
+def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: Mask) -> Iterator[Finding]:
     """One finding for each link that fell, or for the device that lost all of its links. `gained` has shape (ports,
     samples), `counted` is which planned ports count falls.
     """
@@ -136,9 +137,7 @@ def _links(fallen: _Fallen) -> dict[int, tuple[int, ...]]:
     return links
 
 
-def _whole_devices(
-    fallen: _Fallen, reported: npt.NDArray[np.bool_], links: Mapping[int, tuple[int, ...]]
-) -> dict[int, list[int]]:
+def _whole_devices(fallen: _Fallen, reported: Mask, links: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     """Devices of which every link with data fell, together; each with the subjects of these links."""
     known = _links_reported(fallen, reported)
     of_device: dict[int, list[int]] = {}
@@ -157,7 +156,7 @@ def _whole_devices(
     return whole
 
 
-def _links_reported(fallen: _Fallen, reported: npt.NDArray[np.bool_]) -> Codes:
+def _links_reported(fallen: _Fallen, reported: Mask) -> Codes:
     """The number of links of each device of which either end counts falls, shape (devices,)."""
     index = fallen.telemetry.wiring.index
     other = np.where(fallen.other < index.planned_ports, fallen.other, NONE)
@@ -268,13 +267,7 @@ def _missing(wiring: Wiring, ports: Codes) -> Mask:
     return np.asarray((cable >= 0) & (wiring.state[np.maximum(cable, 0)] == State.MISSING), dtype=bool)
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
-    gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
-    gpu-4/nic0 leaf-0/swp4 rail=0 speed=400
-    leaf-0/swp9 spine-1/swp1
-"""
+PLAN = railed(4, more=" speed=400") + "\nleaf-0/swp9 spine-1/swp1"
 _STEADY = {"link_downs": 0.0}
 _ALL_STEADY = dict.fromkeys((*(f"gpu-{host}/nic0" for host in range(1, 5)), "spine-1/swp1"), _STEADY)
 _ONCE = {"link_downs": [*(0.0,) * 8, 0.1, 0.0, 0.0, 0.0]}
@@ -282,9 +275,8 @@ _OFTEN = {"link_downs": [0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 
 _BITS, _HALF = 4.25e11, 2.125e11
 
 FIRES = (
-    Case(
+    finds_nic(
         "A link falls once, as both ends count.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY},
     ),
     Case(
@@ -292,9 +284,8 @@ FIRES = (
         finds="leaf-0/swp9",
         rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
     ),
-    Case(
+    finds_nic(
         "One fall of fifteen seconds, measured by the bits that were not received.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY},
     ),
     Case(

@@ -41,9 +41,11 @@ enough. A trend may also stop by itself: the horizon holds if it goes on.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
+from rules._examples import finds_nic
 from rules._links import blind_links, counter_evidence
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
@@ -79,9 +81,8 @@ CONFIRMED, ALONE, HINT = 0.9, 0.7, 0.5
 def link_worsening(round: Round) -> Iterator[Finding]:
     """Planned links whose light or margin falls over days."""
     if round.earlier is None:
-        raise InsufficientDataError(
-            f"it needs the past of {LEAST_DAYS} days: of a service, or of a capture with a round every three hours"
-        )
+        of = "of a service, or of a capture with a round every three hours"
+        raise InsufficientDataError(f"it needs the past of {LEAST_DAYS} days: {of}")
     past, wiring = round.past.links, round.cabling
     declines = past.once(declines_of)
     if not declines.enough.any():
@@ -219,36 +220,27 @@ _HEARD = {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, part="A")]}
 _STEADY = {"rx_dbm": [-2.0] * 10, "ber": [-9.0] * 10}
 _FALLING = [-2.0 - day / 5 for day in range(10)]
 _RISING = [-9.0 + day / 4 for day in range(10)]
+_WARMER = {"rx_dbm": [-2.0 - day / 10 for day in range(10)], "celsius": [45.0 + 2.5 * day for day in range(10)]}
+_worsens, _link = partial(finds_nic, facts=_HEARD), partial(Case, facts=_HEARD)
 
 FIRES = (
-    Case(
+    _worsens(
         "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.",
-        facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}},
     ),
-    Case(
+    _worsens(
         "The leaf sends less each day: its laser.",
-        facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {"tx_dbm": _FALLING}},
     ),
-    Case(
-        "Bit errors rise and light is steady: a module.",
-        facts=_HEARD,
-        finds="gpu-1/nic0",
-        past={"gpu-1/nic0": {"rx_dbm": [-2.0] * 10, "ber": _RISING}},
+    _worsens(
+        "Bit errors rise and light is steady: a module.", past={"gpu-1/nic0": {"rx_dbm": [-2.0] * 10, "ber": _RISING}}
     ),
-    Case(
+    _worsens(
         "Light fell in one step, four days ago: no horizon.",
-        facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [*(-2.0,) * 6, *(-4.0,) * 4]}},
     ),
-    Case(
+    _worsens(
         "Light falls and bit errors do not rise: perhaps its meter.",
-        facts=_HEARD,
-        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [-4.0 - day / 2 for day in range(10)], "ber": [-9.0] * 10}},
     ),
     Case(
@@ -264,27 +256,16 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Light and bit errors are steady.", facts=_HEARD, past={"gpu-1/nic0": _STEADY}),
-    Case("No past: one round.", facts=_HEARD, unknown=True),
-    Case("A past of three days.", facts=_HEARD, unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),
-    Case(
+    _link("Light and bit errors are steady.", past={"gpu-1/nic0": _STEADY}),
+    _link("No past: one round.", unknown=True),
+    _link("A past of three days.", unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),
+    _link(
         "The connector was cleaned six days ago, and light is steady since.",
-        facts=_HEARD,
         past={"gpu-1/nic0": {"rx_dbm": [-2.0, -2.5, -3.0, -3.5, *(-2.0,) * 6]}},
     ),
-    Case(
-        "A module is 20 degrees warmer than a week ago, and its light 0.9 dB less.",
-        facts=_HEARD,
-        past={
-            "gpu-1/nic0": {
-                "rx_dbm": [-2.0 - day / 10 for day in range(10)],
-                "celsius": [45.0 + 2.5 * day for day in range(10)],
-            }
-        },
-    ),
-    Case(
+    _link("A module is 20 degrees warmer than a week ago, and its light 0.9 dB less.", past={"gpu-1/nic0": _WARMER}),
+    _link(
         "Light falls so slowly that its limit is a year away.",
-        facts=_HEARD,
         past={"gpu-1/nic0": {"rx_dbm": [-2.0 - day / 50 for day in range(14)]}},
     ),
     Case(

@@ -37,11 +37,11 @@ A host within 30 seconds of its boot. Hosts without lldpd by design: their leave
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-from rules._examples import hears, no_carrier, up
+from rules._examples import hears, no_carrier, railed, undecided, up
 from rules._links import not_polled, unpolled
 from rules._places import unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
@@ -50,9 +50,8 @@ from truerail.analysis.cabling.port_pairs import places_by_name
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Severity, Transport
+from truerail.model.columns import Mask
 from truerail.model.names import printable
-
-Mask = npt.NDArray[np.bool_]
 
 _CURES = (
     # the first match; lldpcli prints "unable to connect to socket ... Permission denied" without the right to query
@@ -155,19 +154,14 @@ def _linked(wiring: Wiring, asked: Mask) -> Mask:
     return linked[:-1]
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
+PLAN = railed(2)
 _LEAF = [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic0")]
 
-_TWO_NICS = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-"""
+_TWO_NICS = railed(1, rails=2)
+_finds_host = partial(Case, finds="gpu-1")
 
 FIRES = (
-    Case(
+    _finds_host(
         "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.",
         _TWO_NICS,
         {
@@ -175,23 +169,18 @@ FIRES = (
             "leaf-0": [hears("swp1", "dpu-gpu-1/p0")],
             "leaf-1": [hears("swp1", "dpu-gpu-1/p0")],
         },
-        "gpu-1",
     ),
-    Case(
-        "The host listens and hears nothing, though its leaf hears it.",
-        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
-        finds="gpu-1",
+    _finds_host(
+        "The host listens and hears nothing, though its leaf hears it.", facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF}
     ),
-    Case(
+    _finds_host(
         "lldpd does not run on the host, and the leaf is not read: its cable is unknown.",
         facts={"gpu-1": [up("nic0")]},
-        finds="gpu-1",
         errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
     ),
-    Case(
+    _finds_host(
         "The LLDP query fails for another reason.",
         facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
-        finds="gpu-1",
         errors={"gpu-1": "line 3: unexpected end"},
     ),
 )
@@ -203,10 +192,9 @@ QUIET = (
         facts={"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]},
     ),
     Case("A host that does not answer at all is TEL001.", facts={"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
-    Case(
+    undecided(
         "No poller runs for the host any more: its last answer about neighbours is too old, that about links is not.",
         facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
-        unknown=True,
     ),
 )

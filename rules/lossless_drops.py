@@ -37,6 +37,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rules._examples import railed
 from rules._links import every_link, hosts_of
 from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
 from truerail.analysis.counters.hygiene import Floats
@@ -207,12 +208,9 @@ def _sum(telemetry: Telemetry, quantity: Quantity, priority: int | None, port: i
     return float(np.nansum(telemetry.part(quantity, priority, np.array([port]), last)[0]))
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    leaf-0/swp9 spine-1/swp1 speed=400
-"""
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\nleaf-0/swp9 spine-1/swp1 speed=400"
 
-_TEN = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1, 11))
+_TEN = railed(10, more=" speed=400")
 _ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
 
 FIRES = (

@@ -27,7 +27,7 @@ A policer or a full queue of another class loses packets by design: sweep in a q
 
 from collections.abc import Iterator
 
-from rules._examples import over_spines, spines, swept_example
+from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import UNSEATED, Sweep, sweep_to_evaluate
 from truerail.analysis.round import Round
@@ -101,12 +101,11 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Everything arrives, in one direction; the other one was not swept.", facts=swept_example(), unknown=True),
-    Case("One packet of thousands is lost.", facts=swept_example(lost=lambda flow: flow == 7), unknown=True),
-    Case(
+    undecided("Everything arrives, in one direction; the other one was not swept.", facts=swept_example()),
+    undecided("One packet of thousands is lost.", facts=swept_example(lost=lambda flow: flow == 7)),
+    undecided(
         "Paths change from packet to packet, and everything arrives.",
         facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
-        unknown=True,
     ),
-    Case("Hops were not asked.", unknown=True),
+    undecided("Hops were not asked."),
 )

@@ -31,7 +31,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from rules._examples import alike, down, up
+from rules._examples import alike, down, finds_nic, railed, rdma, undecided, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
@@ -131,32 +131,24 @@ def _usual(index: PlanIndex, mtu: Codes) -> Codes:
     return usual
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-3/nic0 leaf-0/swp3 rail=0
-    leaf-0/swp9 spine-1/swp1
-"""
-_PLAN_4 = PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
+PLAN = railed(3) + "\nleaf-0/swp9 spine-1/swp1"
+_PLAN_4 = railed(4)
 _THREE = alike("gpu-1 gpu-2 gpu-3", [NetLink("nic0", mtu=9000)])
 
 FIRES = (
-    Case(
+    finds_nic(
         "The host sends frames that its switch port drops.",
         facts={"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]},
-        finds="gpu-1/nic0",
     ),
     Case(
         "One NIC of three has the packets of a small MTU, although its interface has the others'.",
         facts={
-            f"gpu-{n}": [NetLink("nic0", mtu=9000), RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", active_mtu=mtu)]
+            f"gpu-{n}": [NetLink("nic0", mtu=9000), rdma(active_mtu=mtu)]
             for n, mtu in ((1, 4096), (2, 4096), (3, 1024))
         },
         finds="gpu-3/nic0",
     ),
-    Case(
-        "One NIC of three has another MTU.", facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}, finds="gpu-1/nic0"
-    ),
+    finds_nic("One NIC of three has another MTU.", facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}),
 )
 
 QUIET = (
@@ -173,19 +165,17 @@ QUIET = (
         facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]},
         qos=QosProfile(mtu=9000),
     ),
-    Case(
+    undecided(
         "Two NICs differ: neither is the majority.",
         facts={"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
-        unknown=True,
     ),
-    Case(
+    undecided(
         "Two and two: the switch takes both, and which is right is unknown.",
         _PLAN_4,
         alike("gpu-1 gpu-2", [NetLink("nic0", mtu=1500)])
         | alike("gpu-3 gpu-4", [NetLink("nic0", mtu=9000)])
         | {"leaf-0": [NetLink(f"swp{n}", mtu=9216) for n in range(1, 5)]},
-        unknown=True,
     ),
-    Case("One host of four did not answer.", _PLAN_4, {**_THREE, "leaf-0": [up("swp4")]}, unknown=True),
+    undecided("One host of four did not answer.", _PLAN_4, {**_THREE, "leaf-0": [up("swp4")]}),
     Case("The one that did not answer has no link.", _PLAN_4, {**_THREE, "leaf-0": [down("swp4")]}),
 )

@@ -38,25 +38,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rules._examples import alike, no_carrier, up
+from rules._examples import TWO_PLANES, alike, no_carrier, undecided, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import (
-    CauseKind,
-    Evidence,
-    Fact,
-    Finding,
-    LagMember,
-    MlagPeer,
-    NetLink,
-    NotEvaluated,
-    Severity,
-    SharedLag,
-)
+from truerail.model import CauseKind, Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
 from truerail.model.names import printable
+from truerail.model.witness_facts import LagMember, MlagPeer, SharedLag
 
 _WORKING = (None, "dual")
 
@@ -201,23 +191,17 @@ def _unknown(wiring: Wiring, blind: list[tuple[int, ...]], of: int) -> Iterator[
         yield some_cables(wiring, [bond[0] for bond in blind], of, why, "bond")
 
 
-PLAN = """
-    gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
-    gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
-"""
+PLAN = TWO_PLANES
 _HOST: list[Fact] = [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]
 _AT_ONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", "bond1", "dual")]
 _ALONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")]
 _BOTH = "leaf-1 leaf-2"
+_OTHER_ID: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")]
 
 FIRES = (
     Case(
         "The two switches have the bond under different ids.",
-        facts={
-            "gpu-1": _HOST,
-            "leaf-1": _AT_ONE,
-            "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")],
-        },
+        facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _OTHER_ID},
         finds="gpu-1/nic0p0",
     ),
     Case(
@@ -236,11 +220,10 @@ FIRES = (
 
 QUIET = (
     Case("Both switches share the bond.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
-    Case("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}, unknown=True),
-    Case(
+    undecided("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}),
+    undecided(
         "Both switches share other bonds: this one is shared by other means, or not meant to be.",
         facts=alike(_BOTH, [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")]),
-        unknown=True,
     ),
     Case(
         "A member without link is CAB003, and no fault of the pair.",

@@ -116,21 +116,17 @@ def _gpu(end: End) -> int | None:
 def _misplaced(job: NcclJob) -> dict[int, list[End]]:
     """By host one end for each rank that uses a NIC of another rail than its GPU's."""
     own = {
-        host: dict(alike.nearest)
-        for alike in job.wiring.gpu_rails.alike()
-        for host in job.wiring.index.ports.device_of(alike.ports[:, 0]).tolist()
-    }
-    ports = {
-        int(host): row.tolist()
+        host: (dict(alike.nearest), row.tolist())
         for alike in job.wiring.gpu_rails.alike()
         for host, row in zip(job.wiring.index.ports.device_of(alike.ports[:, 0]).tolist(), alike.ports, strict=True)
     }
     found: dict[int, dict[int, End]] = {}
     for end in job.ends:
         gpu, host = _gpu(end), end.nic.host
-        if gpu is None or end.hop.proxy_rank is not None or not end.nic.planned_rails or gpu not in own.get(host, {}):
+        nearest, ports = own.get(host, ({}, []))
+        if gpu is None or end.hop.proxy_rank is not None or not end.nic.planned_rails or gpu not in nearest:
             continue
-        near = job.nics.planned_rails(ports[host][nic] for nic in own[host][gpu])
+        near = job.nics.planned_rails(ports[nic] for nic in nearest[gpu])
         if near and not near & end.nic.planned_rails:
             found.setdefault(host, {}).setdefault(end.rank, end)
     return {host: list(ends.values()) for host, ends in found.items()}

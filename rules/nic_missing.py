@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import alike, hears, up
+from rules._examples import alike, hears, railed, rdma, up
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
@@ -101,10 +101,7 @@ def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
     return np.bincount(device[device >= 0], minlength=len(wiring.index.devices.names))
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-"""
+PLAN = railed(1, rails=2)
 
 _BY_NUMBER = "\n".join(
     f"gpu-{host}/mlx5_{nic} leaf-{nic}/swp{host} rail={nic}" for host in (1, 2, 3) for nic in range(6)
@@ -133,11 +130,7 @@ FIRES = (
         {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)},
         "gpu-2",
     ),
-    Case(
-        "The host lists only one of its two NICs.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), up("nic0")]},
-        finds="gpu-1/nic1",
-    ),
+    Case("The host lists only one of its two NICs.", facts={"gpu-1": [rdma(), up("nic0")]}, finds="gpu-1/nic1"),
     Case(
         "The host lists none of them: more likely the plan names another model's NICs.",
         facts={"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]},
@@ -157,7 +150,7 @@ QUIET = (
     ),
     Case(
         "Both are there, though the list of RDMA devices has one only.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0"), NetLink("nic1")]},
+        facts={"gpu-1": [rdma(), NetLink("nic0"), NetLink("nic1")]},
     ),
     Case("The host lists nothing: nothing is known of its NICs.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
 )

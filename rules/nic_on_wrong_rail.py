@@ -35,7 +35,7 @@ compare the plan first.
 
 from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import finds_nic, hears, railed, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -73,16 +73,8 @@ def _whose(sorted_: Places, cable: int) -> str:
     return f"a port of rail {rail}" if device == index.b_device[cable] else f"the leaf of rail {rail}"
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-2/nic1 leaf-1/swp2 rail=1
-"""
-_ONE_LEAF = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-0/swp5 rail=1
-"""
+PLAN = railed(2, rails=2)
+_ONE_LEAF = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1"
 
 FIRES = (
     Case(
@@ -99,57 +91,47 @@ FIRES = (
         {"leaf-0": [hears("swp5", "gpu-1/nic0"), hears("swp1", "gpu-1/nic1")]},
         "gpu-1/nic0 gpu-1/nic1",
     ),
-    Case(
+    finds_nic(
         "The host hears another rail's leaf, which does not report its port.",
         facts={"gpu-1": [hears("nic0", "leaf-1"), hears("nic1", "leaf-1")]},
-        finds="gpu-1/nic0",
     ),
-    Case(
-        "A free port of another leaf counts for that leaf's rail.",
-        facts={"gpu-1": [hears("nic0", "leaf-1/swp9")]},
-        finds="gpu-1/nic0",
+    finds_nic(
+        "A free port of another leaf counts for that leaf's rail.", facts={"gpu-1": [hears("nic0", "leaf-1/swp9")]}
     ),
-    Case(
+    finds_nic(
         "A leaf of the same rail in another pod is the wrong leaf all the same.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-9/nic0 leaf-8/swp1 rail=0",
         {"gpu-1": [hears("nic0", "leaf-8/swp1")]},
-        "gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "In a plan without rails another switch is the wrong switch.",
         "gpu-1/nic0 leaf-0/swp1\ngpu-2/nic0 leaf-1/swp1",
         {"gpu-1": [hears("nic0", "leaf-1/swp1")]},
-        "gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "A NIC sits on a spine.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1",
         {"gpu-1": [hears("nic0", "spine-1/swp7")]},
-        "gpu-1/nic0",
     ),
 )
 
 QUIET = (
-    Case(
+    undecided(
         "DPUs send only the host's name: two swapped cables of it would look the same.",
         facts={leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
-        unknown=True,
     ),
-    Case(
+    undecided(
         "Two cables of one rail may be swapped: both leaves hear their host's DPU.",
         "gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1",
         {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
-        unknown=True,
     ),
-    Case(
+    undecided(
         "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",
         facts={"gpu-1": [hears("nic0", "LEAF-0.dc1.example.net/swp1"), hears("nic1", "leaf-1(FDO2222)/swp1")]},
-        unknown=True,
     ),
-    Case(
+    undecided(
         "The port description still carries the planned label, the port id shows where the cable really ends: CAB002.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0",
+        railed(2),
         {"gpu-1": [hears("nic0", "leaf-0/swp2", port_description="gpu-2 nic0")]},
-        unknown=True,
     ),
 )

@@ -64,9 +64,8 @@ def nic_unused(round: Round) -> Iterator[Finding]:
         for port in sorted(on_host[host] - job.used_ports.keys()):
             using = counted[rail_of[port]]
             alone = len(peers) == 1 and _listing(job, host, port) == (True, [])  # of two hosts, one does not find it
-            enough = (
-                using >= (1 if alone else _LEAST_HOSTS) and MAJORITY * using > len(peers) and channels >= len(counted)
-            )
+            most = using >= (1 if alone else _LEAST_HOSTS) and MAJORITY * using > len(peers)
+            enough = most and channels >= len(counted)
             if port not in lacking and enough and rail_of[port] >= 0 and rail_of[port] not in rails[host]:
                 yield _finding(round, job, host, port, f"{using} of {len(peers)}")
     report_not_evaluated(unknown_nics(job))
@@ -137,24 +136,15 @@ def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
                 for nic in (listed if (host, 1) in unused else (0, 1))
             ),
             *(
-                NcclHop(
-                    f"gpu-{host}",
-                    channel,
-                    0,
-                    rank,
-                    9,
-                    "send",
-                    "IB",
-                    0 if (host, nic) in unused else nic,
-                    None,
-                    gdr=True,
-                )
+                NcclHop(f"gpu-{host}", channel, 0, rank, 9, "send", "IB", 0 if (host, nic) in unused else nic, gdr=True)
                 for channel, rank, nic in ((0, 2 * host, 0), (1, 2 * host + 1, 1))
             ),
         ]
         for host in (1, 2, 3)
     }
 
+
+_FIRST, _SECOND = (NcclHop(f"gpu-{rank + 1}", 0, 0, rank, 1 - rank, "send", "IB", 0) for rank in (0, 1))
 
 FIRES = (
     Case("One host of three leaves out a NIC that it lists.", facts=_job((3, 1)), finds="gpu-3/mlx5_1"),
@@ -165,20 +155,14 @@ FIRES = (
     ),
     Case(
         "NCCL says which device it cannot open.",
-        facts={
-            "gpu-1": [NcclTrouble("gpu-1", "no device", "mlx5_1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "IB", 0)],
-            "gpu-2": [NcclHop("gpu-2", 0, 0, 1, 0, "send", "IB", 0)],
-        },
+        facts={"gpu-1": [NcclTrouble("gpu-1", "no device", "mlx5_1"), _FIRST], "gpu-2": [_SECOND]},
         finds="gpu-1/mlx5_1",
     ),
     Case(
         "It lacks the device by the name that the others have on that rail.",
         facts={
-            "gpu-1": [NcclTrouble("gpu-1", "no device", "erdma_1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "IB", 0)],
-            "gpu-2": [
-                RdmaLink("erdma_1", 1, "ACTIVE", "LINK_UP", "mlx5_1"),
-                NcclHop("gpu-2", 0, 0, 1, 0, "send", "IB", 0),
-            ],
+            "gpu-1": [NcclTrouble("gpu-1", "no device", "erdma_1"), _FIRST],
+            "gpu-2": [RdmaLink("erdma_1", 1, "ACTIVE", "LINK_UP", "mlx5_1"), _SECOND],
         },
         finds="gpu-1/mlx5_1",
     ),

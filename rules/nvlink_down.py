@@ -59,9 +59,8 @@ def nvlink_down(round: Round) -> Iterator[Finding]:
             continue
         host = devices.names[code]
         dead = len(low) == len(of) and not any(active[code, gpu] for gpu in low)
-        shown = some(
-            [f"GPU{gpu} {active[code, gpu]} of {len(rows)}" for gpu, rows in low.items()], more=" and {} GPUs more"
-        )
+        counts = [f"GPU{gpu} {active[code, gpu]} of {len(rows)}" for gpu, rows in low.items()]
+        shown = some(counts, more=" and {} GPUs more")
         rows = [row for rows in low.values() for row in rows if not table.rows[row].active]
         yield nvlink_down.found(
             host,

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import switched_off
+from rules._examples import finds_nic, railed, switched_off, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
@@ -127,11 +127,8 @@ def _finding(
 def _severity(faults: dict[str, list[int]], celsius: float | None) -> Severity:
     if any("no light" in fault for fault in faults):
         return Severity.CRITICAL
-    return (
-        Severity.INFO
-        if celsius is None and list(faults) == ["receives far less light than its peers"]
-        else Severity.WARNING
-    )
+    only_peers = celsius is None and list(faults) == ["receives far less light than its peers"]
+    return Severity.INFO if only_peers else Severity.WARNING
 
 
 def _powers(lanes: Lanes, at: list[int], *, sends: bool) -> str:
@@ -172,20 +169,17 @@ def _module(fact: Optic) -> tuple[tuple[str, str], ...]:
     return tuple((key, value) for key, value in reported if value)
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
-_MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in range(1, 13))
+PLAN = railed(2)
+_MANY = railed(12)
+_WELL = Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)
 
 FIRES = (
-    Case(
+    finds_nic(
         "Light below the module's own limit; the leaf sends well, so it is lost on the way.",
         facts={
             "gpu-1": [Optic("nic0", 1, -9.2, rx_power_low_dbm=-8.0, rx_power_high_dbm=5.0, part="A")],
             "leaf-0": [Optic("swp1", 1, -1.0, -0.5)],
         },
-        finds="gpu-1/nic0",
     ),
     Case(
         "No limits of its own: a dark lane; and a laser that sends nothing.",
@@ -211,17 +205,9 @@ FIRES = (
 QUIET = (
     Case(
         "Light within limits at both ends of each link.",
-        facts={
-            "gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
-            "gpu-2": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
-            "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)],
-        },
+        facts={"gpu-1": [_WELL], "gpu-2": [_WELL], "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)]},
     ),
-    Case(
-        "Light within limits, of one module of four.",
-        facts={"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
-        unknown=True,
-    ),
+    undecided("Light within limits, of one module of four.", facts={"gpu-1": [_WELL]}),
     Case(
         "The host's port is switched off: the leaf receives no light, as it should.",
         facts={
@@ -233,13 +219,12 @@ QUIET = (
             ],
         },
     ),
-    Case(
+    undecided(
         "Another part has another reach: there are no peers to compare it with.",
         _MANY,
         {
             f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0, part="B" if host == 7 else "A")]
             for host in range(1, 13)
         },
-        unknown=True,
     ),
 )

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import down, one_leaf, up
+from rules._examples import down, one_leaf, undecided, up
 from rules._links import devices_counting
 from truerail.analysis.cabling import State
 from truerail.analysis.counters.carried import TOO_FEW
@@ -63,11 +63,8 @@ def oversubscribed(round: Round) -> Iterator[Finding]:
     index = telemetry.wiring.index
     if not len(b.switch):
         raise InsufficientDataError("the plan has no uplinks")
-    hosts = np.bincount(
-        index.b_device[index.from_host],
-        weights=_speeds(index.speed_gbps[index.from_host]),
-        minlength=len(index.devices.names),
-    )[b.switch]
+    below = _speeds(index.speed_gbps[index.from_host])
+    hosts = np.bincount(index.b_device[index.from_host], below, len(index.devices.names))[b.switch]
     speeds = _speeds(index.speed_gbps[b.cable])
     lost = _lost(b)
     design, left = b.sum(speeds), b.sum(np.where(lost, 0.0, speeds))
@@ -178,8 +175,7 @@ def _saturated(b: Balance, group: int, ratio: float) -> Finding:
     return oversubscribed.found(
         name,
         summary=f"all {b.members[group]} uplinks run at {least:.0%} of their speed or more, evenly, and the switch "
-        "marks "
-        f"or pauses (planned ratio {ratio:.2f} to 1)",
+        f"marks or pauses (planned ratio {ratio:.2f} to 1)",
         action=f"Add uplinks to {name}, or find the traffic that leaves the rail.",
         confidence=0.8,
         detail=(("least_use", round(least, 3)), ("ratio", round(ratio, 3))),
@@ -203,18 +199,16 @@ FIRES = (
 )
 
 QUIET = (
-    Case("All uplinks are up, and their traffic is not counted.", facts=_UP, unknown=True),
-    Case("The state of the uplinks is not reported.", facts={"h0": [up("nic0")]}, unknown=True),
-    Case(
+    undecided("All uplinks are up, and their traffic is not counted.", facts=_UP),
+    undecided("The state of the uplinks is not reported.", facts={"h0": [up("nic0")]}),
+    undecided(
         "They are full, and the leaf counts neither marks nor pauses.",
         facts=_UP,
-        unknown=True,
         rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()},
     ),
-    Case(
+    undecided(
         "One uplink's load is not reported.",
         facts=_UP,
-        unknown=True,
         rates={port: of for port, of in _rates(0.5).items() if port != "leaf-0/up3"},
     ),
     Case("They are full, and nothing is marked or paused.", facts=_UP, rates=_rates(0.95, 0.0)),

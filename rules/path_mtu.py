@@ -228,6 +228,7 @@ _SAID = ProbeHop("nic0", "h3", "nic0", "r", 1, 50000, 64, 9000, 1, "10.9.0.1", 1
 _ADDRESS = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)]}
 _SMALL = _sizes(*_OF_H1[:3])
 _SMALL["h1"] = [fact for fact in _SMALL["h1"] if fact.size != 9000 or fact.sent is None]
+_REFUSED = [ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2)]
 
 
 def _cut(flow: int) -> int:
@@ -271,12 +272,7 @@ FIRES = (
     ),
     Case("All that one NIC sends and receives.", facts=_sizes(*_OF_H1), finds="h1/nic0"),
     Case(
-        "The host refuses: its own MTU is smaller.",
-        facts={
-            **_SMALL,
-            "h1": [*_SMALL["h1"], *(ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2))],
-        },
-        finds="h1/nic0",
+        "The host refuses: its own MTU is smaller.", facts={**_SMALL, "h1": [*_SMALL["h1"], *_REFUSED]}, finds="h1/nic0"
     ),
 )
 

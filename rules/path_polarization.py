@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import swept_example
+from rules._examples import swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
@@ -56,9 +56,8 @@ def path_polarization(round: Round) -> Iterator[Finding]:
     for spread in sweep.swept.choices.polarized:
         yield _finding(sweep, spread)
     if not sweep.swept.choices.spreads:
-        raise InsufficientDataError(
-            "no flow has a path with two choices: over two tiers, or parallel links with addresses"
-        )
+        why = "no flow has a path with two choices: over two tiers, or parallel links with addresses"
+        raise InsufficientDataError(why)
     report_not_evaluated(_unclear(sweep))
 
 
@@ -122,12 +121,11 @@ FIRES = Case("Each of two spines uses one of its two uplinks.", facts=swept_exam
 
 QUIET = (
     Case("The two choices are independent.", facts=swept_example(_own)),
-    Case("Sixteen flows are too few.", facts=swept_example(_own, 16), unknown=True),
-    Case(
+    undecided("Sixteen flows are too few.", facts=swept_example(_own, 16)),
+    undecided(
         "Paths without a second choice.",
         "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-1/p1 rail=0\nleaf-0/u spine-0/p0\nleaf-1/u spine-0/p1",
         swept_example(lambda _: ("leaf-0", "spine-0", "leaf-1")),
-        unknown=True,
     ),
-    Case("Hops were not asked.", unknown=True),
+    undecided("Hops were not asked."),
 )

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import railed
 from rules._links import every_link
 from rules._pauses import LOSSLESS, LOSSY, Lossless, lossless_of
 from truerail.analysis.counters.quantities import Quantity
@@ -124,10 +125,7 @@ def _found(telemetry: Telemetry, port: int, priorities: list[int], sure: float, 
     )  # fmt: skip
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
-"""
+PLAN = railed(2, more=" speed=400")
 _MANY = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1, 13))
 
 FIRES = (

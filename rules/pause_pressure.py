@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import railed
 from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.culprits import pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
@@ -46,9 +47,8 @@ def pause_pressure(round: Round) -> Iterator[Finding]:
     pauses = round.pauses
     pressed = blamed(pauses, pressure_culprits(pauses))
     if not pressed and (seconds := _watched(pauses)) < LEAST_SUSTAINED_SECONDS:
-        raise InsufficientDataError(
-            f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far"
-        )
+        why = f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far"
+        raise InsufficientDataError(why)
     for culprits in pressed:
         yield culprits.found(pause_pressure, _says(culprits), Severity.WARNING)
 
@@ -68,11 +68,7 @@ def _says(found: Blamed) -> str:
     return f"Traffic is paused {found.where}: {how}; {waits}"
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
-    leaf-0/swp9 spine-1/swp1 speed=400
-"""
+PLAN = railed(2, more=" speed=400") + "\nleaf-0/swp9 spine-1/swp1 speed=400"
 _PRESSED = {"rx_pause_us:3": 300_000.0, "rx_pause_transitions:3": 40_000.0, "tx_bytes:3": 3e10}
 
 FIRES = (

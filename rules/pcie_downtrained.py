@@ -33,7 +33,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._examples import alike
+from rules._examples import alike, finds_nic, rdma, undecided
 from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
@@ -190,7 +190,7 @@ def _speed(wiring: Wiring, port: int) -> float:
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
 _HOSTS = "gpu-1 gpu-2 gpu-3 gpu-4"
-_NIC = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
+_NIC = rdma(rate_gbps=400.0)
 _AT = "0000:18:00.0"
 
 
@@ -204,11 +204,7 @@ FIRES = (
         facts=alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)},
         finds="gpu-4/nic0",
     ),
-    Case(
-        "A NIC runs at half its speed, and there is no other to compare.",
-        facts={"gpu-1": _host(16.0, 16)},
-        finds="gpu-1/nic0",
-    ),
+    finds_nic("A NIC runs at half its speed, and there is no other to compare.", facts={"gpu-1": _host(16.0, 16)}),
     Case(
         "A GPU has lost lanes; it is named by its address alone.",
         facts={"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
@@ -218,11 +214,10 @@ FIRES = (
 
 QUIET = (
     Case("Each link is as fast and as wide as it can be.", facts=alike(_HOSTS, _host(32.0, 16))),
-    Case("Two of four hosts report no PCIe link.", facts=alike("gpu-1 gpu-2", _host(32.0, 16)), unknown=True),
-    Case(
+    undecided("Two of four hosts report no PCIe link.", facts=alike("gpu-1 gpu-2", _host(32.0, 16))),
+    undecided(
         "One host reports its width, and nothing says what it should be.",
         facts={"gpu-1": [_NIC, PcieLink(_AT, None, 8, None, None, "mlx5_0")]},
-        unknown=True,
     ),
     Case("All slots are PCIe 4: the hosts' design.", facts=alike(_HOSTS, _host(16.0, 16))),
     Case(

@@ -144,14 +144,10 @@ def _victims(
     return sorted(named, key=lambda victim: (victim["hops"], natural_key(str(victim["port"]))))
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-1/swp1 rail=0 speed=400
-    leaf-0/swp8 spine-1/swp1 speed=400
-    leaf-0/swp9 spine-2/swp1 speed=400
-    leaf-1/swp8 spine-1/swp2 speed=400
-    leaf-1/swp9 spine-2/swp2 speed=400
-"""
+PLAN = "\n".join(
+    [f"gpu-{n + 1}/nic0 leaf-{n}/swp1 rail=0 speed=400" for n in (0, 1)]
+    + [f"leaf-{leaf}/swp{7 + n} spine-{n}/swp{leaf + 1} speed=400" for leaf in (0, 1) for n in (1, 2)]
+)
 _LOCKED: dict[str, float | Sequence[float]] = {"rx_pause_us:3": 1e6, "rx_pause_transitions:3": 0, "tx_bytes:3": 0}
 _STILL: dict[str, dict[str, float | Sequence[float]]] = {
     port: {"rx_pause_us:3": 0.0} for port in (f"spine-{s}/swp{p}" for s in (1, 2) for p in (1, 2))
@@ -164,7 +160,7 @@ FIRES = (
                 "spine-1/swp1": _LOCKS, "leaf-1/swp8": _LOCKS, "spine-2/swp2": _LOCKS, "leaf-0/swp9": _LOCKS,
                 "gpu-1/nic0": _LOCKED}),
     Case("A leaf and a spine pause each other on two links, counted at one end.", PLAN
-         + "leaf-0/swp7 spine-1/swp7 speed=400", finds="leaf-0",
+         + "\nleaf-0/swp7 spine-1/swp7 speed=400", finds="leaf-0",
          rates={"leaf-0/swp8": _LOCKED, "spine-1/swp7": _LOCKED}),
     Case("Traffic is not counted by priority, and the pause has no end.", finds="leaf-0",
          rates={"leaf-0/swp8": {"rx_pause_us:3": 1e6}, "spine-1/swp1": {"rx_pause_us:3": 1e6}}),

@@ -44,9 +44,9 @@ A host that reboots or dumps a crash pauses its leaf for seconds. A paused share
 often, for microseconds (PFC002).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import Rates, hears
 from rules._links import every_link
 from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.edges import STORM
@@ -86,40 +86,19 @@ def _says(found: Blamed) -> str:
     return f"{storm} begins {found.where}: {found.how(on)}; {stopped}"
 
 
-_LINK = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
-PLAN = f"""
-    {_LINK}
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
-    leaf-0/swp9 spine-1/swp1 speed=400
-    gpu-3/nic0 leaf-1/swp1 rail=0 speed=400
-    leaf-1/swp9 spine-1/swp2 speed=400
-"""
-_STOPPED: dict[str, float | Sequence[float]] = {
-    "rx_pause_us:3": 990_000,
-    "rx_pause_transitions:3": 0.1,
-    "tx_bytes:3": 0,
-}
-_STOPS: dict[str, float | Sequence[float]] = {"tx_pause_us:3": 990_000}
-_STORM: dict[str, dict[str, float | Sequence[float]]] = {
-    "gpu-1/nic0": {**_STOPS, "rx_bytes": 0},
-    "leaf-0/swp1": _STOPPED,
-    "leaf-0/swp2": _STOPS,
-    "gpu-2/nic0": _STOPPED,
-    "leaf-0/swp9": _STOPS,
-    "spine-1/swp1": _STOPPED,
-    "spine-1/swp2": _STOPS,
-    "leaf-1/swp9": _STOPPED,
-    "leaf-1/swp1": _STOPS,
-    "gpu-3/nic0": _STOPPED,
-}
-_STILL: dict[str, dict[str, float | Sequence[float]]] = {
+PLAN = (
+    "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\ngpu-2/nic0 leaf-0/swp2 rail=0 speed=400\n"
+    "leaf-0/swp9 spine-1/swp1 speed=400\ngpu-3/nic0 leaf-1/swp1 rail=0 speed=400\nleaf-1/swp9 spine-1/swp2 speed=400"
+)
+_STOPPED: Rates = {"rx_pause_us:3": 990_000, "rx_pause_transitions:3": 0.1, "tx_bytes:3": 0}
+_STOPS: Rates = {"tx_pause_us:3": 990_000}
+_WAY = "leaf-0/swp1 leaf-0/swp2 gpu-2/nic0 leaf-0/swp9 spine-1/swp1 spine-1/swp2 leaf-1/swp9 leaf-1/swp1 gpu-3/nic0"
+_STORM: dict[str, Rates] = {"gpu-1/nic0": {**_STOPS, "rx_bytes": 0}}
+_STORM |= {port: _STOPS if number % 2 else _STOPPED for number, port in enumerate(_WAY.split())}
+_STILL: dict[str, Rates] = {
     port: {"rx_pause_us:3": 0.0} for port in ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "spine-1/swp1", "spine-1/swp2")
 }
-_PRESSED: dict[str, float | Sequence[float]] = {
-    "rx_pause_us:3": 850_000,
-    "rx_pause_transitions:3": 40_000,
-    "tx_bytes:3": 5e9,
-}
+_PRESSED: Rates = {"rx_pause_us:3": 850_000, "rx_pause_transitions:3": 40_000, "tx_bytes:3": 5e9}
 
 FIRES = (
     Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.",
@@ -143,7 +122,7 @@ FIRES = (
     Case("Two storms at once on two priorities.", finds="gpu-1/nic0 gpu-3/nic0",
          rates={"leaf-0/swp1": _STOPPED, "gpu-1/nic0": _STOPS,
                 "leaf-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
-    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{PLAN}leaf-0/swp8 spine-1/swp8 speed=400",
+    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{PLAN}\nleaf-0/swp8 spine-1/swp8 speed=400",
          finds="spine-1", rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}}),
     Case("The storm began before the first poll: what the watchdog drops grows.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": 0, "watchdog_tx_drops:3": 41_000}}),

@@ -68,9 +68,9 @@ def plan_names_unknown(round: Round) -> Iterator[Finding]:
             )
 
 
-def _leaf(first: int, *, own: str) -> list[Neighbor]:
+def _leaf(first: int) -> list[Neighbor]:
     """A leaf that hears the NICs of four hosts on ports from this number on."""
-    return [hears(f"{own}{first + n}", f"gpu-{n + 1}/nic0") for n in range(4)]
+    return [hears(f"swp{first + n}", f"gpu-{n + 1}/nic0") for n in range(4)]
 
 
 def _plan(name: str) -> str:
@@ -81,29 +81,27 @@ FIRES = (
     Case(
         "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.",
         _plan("P{}"),
-        {"leaf-0": _leaf(2, own="swp")},
+        {"leaf-0": _leaf(2)},
         "leaf-0",
     ),
     Case(
         "The leaf hears each host twice, so that nothing shows which of its ports is meant.",
         _plan("P{}"),
-        {"leaf-0": [*_leaf(1, own="swp"), *_leaf(5, own="swp")]},
+        {"leaf-0": [*_leaf(1), *_leaf(5)]},
         "leaf-0",
     ),
     Case(
         "None of the planned devices answers, others do.",
         _plan("swp{}").replace("gpu", "node").replace("leaf-0", "rack9"),
-        {"leaf-0": _leaf(1, own="swp")},
+        {"leaf-0": _leaf(1)},
         "node-1",
     ),
-    Case("Two cables in one port.", _plan("swp1").rpartition("\n")[0], {"leaf-0": _leaf(1, own="swp")}, "gpu-1/nic0"),
+    Case("Two cables in one port.", _plan("swp1").rpartition("\n")[0], {"leaf-0": _leaf(1)}, "gpu-1/nic0"),
 )
 
 QUIET = (
-    Case("A list with the numbers on the front: P1 is swp1.", _plan("P{}"), {"leaf-0": _leaf(1, own="swp")}),
+    Case("A list with the numbers on the front: P1 is swp1.", _plan("P{}"), {"leaf-0": _leaf(1)}),
     Case(
-        "All cables are one port too high, in a list with the leaf's own names.",
-        _plan("swp{}"),
-        {"leaf-0": _leaf(2, own="swp")},
+        "All cables are one port too high, in a list with the leaf's own names.", _plan("swp{}"), {"leaf-0": _leaf(2)}
     ),
 )

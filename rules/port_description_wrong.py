@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import finds_nic, hears, railed
 from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -99,11 +99,7 @@ def _finding(wiring: Wiring, name: str, ports: dict[int, int]) -> Finding:
     )
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-3/nic0 leaf-0/swp3 rail=0
-"""
+PLAN = railed(3)
 
 
 def _hosts(*texts: str | None) -> dict[str, list[Neighbor]]:
@@ -123,10 +119,9 @@ FIRES = (
         facts=_hosts("gpu-2 nic0", "gpu-3/nic0", "gpu-1:nic0"),
         finds="leaf-0",
     ),
-    Case(
+    finds_nic(
         "A NIC's alias names another port of its leaf.",
         facts={"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]},
-        finds="gpu-1/nic0",
     ),
 )
 

@@ -46,38 +46,15 @@ from typing import Any
 
 import numpy as np
 
-from rules._examples import alike
+from rules import _qos
+from rules._examples import alike, finds_nic, undecided
 from rules._links import blind_ports, other_ends, rail_at
-from rules._qos import (
-    COMPARED,
-    FIELDS,
-    OTHER_END,
-    PLANNED,
-    Intent,
-    Odd,
-    Settings,
-    faults_of,
-    intent_of,
-    setting_word,
-    settings_of,
-    unreported,
-)
 from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import (
-    CauseKind,
-    Evidence,
-    Finding,
-    NetLink,
-    PortQos,
-    QosBuffer,
-    QosProfile,
-    Role,
-    Severity,
-    Transport,
-)
+from truerail.model import CauseKind, Evidence, Finding, NetLink, PortQos, QosBuffer, QosProfile, Severity
 from truerail.model.columns import Codes
+from truerail.model.plan import Role, Transport
 
 LEAST_REPORTED = 3
 """Ports of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -95,11 +72,11 @@ def qos_mismatch(round: Round) -> Iterator[Finding]:
     wiring = round.cabling
     other = other_ends(wiring)
     other = np.where(other < wiring.index.planned_ports, other, -1)
-    settings = settings_of(wiring, other, round.telemetry, least_reported=LEAST_REPORTED)
-    intent = intent_of(wiring, settings, round.plan.qos)
+    settings = _qos.settings_of(wiring, other, round.telemetry, least_reported=LEAST_REPORTED)
+    intent = _qos.intent_of(wiring, settings, round.plan.qos)
     if not _comparable(settings, intent, other):
         raise InsufficientDataError("too few ports report their PFC, trust and ECN settings to compare them")
-    faults = faults_of(wiring, settings, intent, other, round.plan.qos)
+    faults = _qos.faults_of(wiring, settings, intent, other, round.plan.qos)
     yield from _everywhere(wiring, settings, intent, faults)
     device = wiring.index.ports.device_of(np.arange(len(other)))
     reported = np.bincount(device[settings.reported], minlength=len(wiring.index.devices.names))
@@ -114,36 +91,38 @@ def qos_mismatch(round: Round) -> Iterator[Finding]:
                 yield _finding(wiring, settings, str(wiring.index.spell(port)), [port], faults[port])
 
     parts = [*blind_ports(wiring, settings.reported, "report no PFC, trust and ECN settings")]
-    for words, missing in unreported(settings, intent):
+    for words, missing in _qos.unreported(settings, intent):
         parts += blind_ports(wiring, ~missing, f"report no {', '.join(words)}, which the plan declares")
     report_not_evaluated(parts)
 
 
-def _comparable(settings: Settings, intent: Intent, other: Codes) -> bool:
+def _comparable(settings: _qos.Settings, intent: _qos.Intent, other: Codes) -> bool:
     """Whether any port reported a setting that the plan declares, or that its other end, or enough of its peers,
     reported too.
     """
-    for field in COMPARED:
+    for field in _qos.COMPARED:
         value = settings.value[field]
         if (intent.declared[field] & (value >= 0)).any():
             return True
-    for field in FIELDS:
+    for field in _qos.FIELDS:
         value = settings.value[field]
         if (settings.usual[field][value >= 0] >= 0).any() or ((value >= 0) & (other >= 0) & (value[other] >= 0)).any():
             return True
     return False
 
 
-def _everywhere(wiring: Wiring, settings: Settings, intent: Intent, faults: dict[int, list[Odd]]) -> Iterator[Finding]:
+def _everywhere(
+    wiring: Wiring, settings: _qos.Settings, intent: _qos.Intent, faults: dict[int, list[_qos.Odd]]
+) -> Iterator[Finding]:
     """One finding for what most ports of a tier have unlike the plan, on its first device; its ports leave `faults`."""
     index = wiring.index
     ports = np.arange(index.planned_ports)
     device = index.ports.device_of(ports)
     tier = np.array([*index.devices.tier, -1])[device]
     read = np.bincount(tier[(intent.group >= 0) & settings.reported], minlength=int(tier.max(initial=0)) + 1)
-    alike: dict[tuple[int, tuple[Odd, ...]], list[int]] = {}
+    alike: dict[tuple[int, tuple[_qos.Odd, ...]], list[int]] = {}
     for port, odd in faults.items():
-        planned = tuple(one for one in odd if one.source == PLANNED)
+        planned = tuple(one for one in odd if one.source == _qos.PLANNED)
         if len(planned) == len(odd):
             alike.setdefault((int(tier[port]), planned), []).append(port)
     for (of, shared), members in alike.items():
@@ -153,18 +132,20 @@ def _everywhere(wiring: Wiring, settings: Settings, intent: Intent, faults: dict
                 del faults[port]
 
 
-def _finding(wiring: Wiring, settings: Settings, subject: str, ports: Sequence[int], odd: Sequence[Odd]) -> Finding:
+def _finding(
+    wiring: Wiring, settings: _qos.Settings, subject: str, ports: Sequence[int], odd: Sequence[_qos.Odd]
+) -> Finding:
     unread = bool(settings.counted[ports].all())
     others = {wiring.index.spell(port).device for port in ports} - {subject}
     further = f" and {len(others)} other device{'s' * (len(others) > 1)}" if len(ports) > 1 and others else ""
     where = f"{len(ports)} ports of {subject}{further} have" if len(ports) > 1 else f"{subject} has"
-    known = [one for one in odd if one.source != OTHER_END]
+    known = [one for one in odd if one.source != _qos.OTHER_END]
     return qos_mismatch.found(
         subject,
         summary=f"{where} {', '.join(one.summary() for one in odd)}{_BY_COUNTERS if unread else ''}",
         action=_action(subject + further, known),
-        expected=", ".join(setting_word(one.field, one.want) for one in odd),
-        observed=", ".join(setting_word(one.field, one.has) for one in odd),
+        expected=", ".join(_qos.setting_word(one.field, one.want) for one in odd),
+        observed=", ".join(_qos.setting_word(one.field, one.has) for one in odd),
         rail=rail_at(wiring.index, ports[0]) if len(ports) == 1 else None,
         confidence=min((one.sure for one in known), default=EITHER_END),
         evidence=tuple(_evidence(wiring, settings, ports[:_SHOWN], odd)),
@@ -178,20 +159,19 @@ def _finding(wiring: Wiring, settings: Settings, subject: str, ports: Sequence[i
     )
 
 
-def _action(subject: str, known: Sequence[Odd]) -> str:
+def _action(subject: str, known: Sequence[_qos.Odd]) -> str:
     if not known:
         return "Find which end is right, and set the other one like it."
-    like = "as the plan declares" if all(one.source == PLANNED for one in known) else "like its peers"
-    return f"Set {subject} {like}: {', '.join(setting_word(one.field, one.want) for one in known)}."
+    like = "as the plan declares" if all(one.source == _qos.PLANNED for one in known) else "like its peers"
+    return f"Set {subject} {like}: {', '.join(_qos.setting_word(one.field, one.want) for one in known)}."
 
 
-def _evidence(wiring: Wiring, settings: Settings, ports: Sequence[int], odd: Sequence[Odd]) -> Iterator[Evidence]:
+def _evidence(
+    wiring: Wiring, settings: _qos.Settings, ports: Sequence[int], odd: Sequence[_qos.Odd]
+) -> Iterator[Evidence]:
     """The facts of the settings, each once."""
-    rows: Mapping[tuple[type[Any], int], None] = dict.fromkeys(
-        (NetLink if one.field == "mtu" else PortQos, int(settings.row[one.field][port]))
-        for port in ports
-        for one in odd
-    )
+    kinds: Mapping[str, type[Any]] = {one.field: NetLink if one.field == "mtu" else PortQos for one in odd}
+    rows = dict.fromkeys((kinds[one.field], int(settings.row[one.field][port])) for port in ports for one in odd)
     for kind, row in rows:
         if row >= 0:
             yield evidence_of(wiring.seen, kind, row)
@@ -207,16 +187,14 @@ def _nics(**more: Any) -> list[PortQos]:
 _LEAF = [PortQos(f"swp{host}", "dscp", (3,), (3,), False, "drop") for host in (1, 2, 3, 4)]
 
 _ON_FOUR = [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)]
-_ONE_CABLE, _THREE, _HOSTS, _LEAVES = (
-    "gpu-1/nic0 leaf-0/swp1 rail=0",
-    "gpu-1 gpu-2 gpu-3",
-    "gpu-1 gpu-2 gpu-3 gpu-4",
-    "leaf-0 leaf-1",
-)
+_ONE_CABLE = "gpu-1/nic0 leaf-0/swp1 rail=0"
+_THREE, _HOSTS, _LEAVES = "gpu-1 gpu-2 gpu-3", "gpu-1 gpu-2 gpu-3 gpu-4", "leaf-0 leaf-1"
 _PROFILE = QosProfile(
     "dscp", (3,), (3,), False, "drop", ((26, 3),), 9000, (QosBuffer(None, 150000, 1500000, 0.05, 90000),)
 )
 _AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 150000, 1500000, 0.05, 99328)
+_UNLIKE = _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000)
+_ANSWERS_MORE = PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6)))
 
 FIRES = (
     Case(
@@ -235,10 +213,9 @@ FIRES = (
         facts=alike(_HOSTS, _nics()) | alike(_LEAVES, _ON_FOUR),
         finds="leaf-0 leaf-1",
     ),
-    Case(
+    finds_nic(
         "Two ends differ, and there are no peers: one of them is wrong.",
         facts={"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
-        finds="gpu-1/nic0",
     ),
     Case(
         "No settings were read, and one host of four counts pauses of no priority: PFC is off there.",
@@ -262,12 +239,7 @@ FIRES = (
     ),
     Case(
         "A switch gives DSCP 26 another priority than the plan, and marks and buffers less.",
-        facts={
-            "leaf-0": [
-                _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000),
-                NetLink("swp1", mtu=1500),
-            ]
-        },
+        facts={"leaf-0": [_UNLIKE, NetLink("swp1", mtu=1500)]},
         finds="leaf-0/swp1",
         qos=_PROFILE,
     ),
@@ -283,21 +255,14 @@ QUIET = (
     Case(
         "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.",
         _ONE_CABLE,
-        {
-            "gpu-1": [
-                PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6))),
-                NetLink("nic0", mtu=9000),
-            ],
-            "leaf-0": [_AS_DECLARED, NetLink("swp1", mtu=9216)],
-        },
+        {"gpu-1": [_ANSWERS_MORE, NetLink("nic0", mtu=9000)], "leaf-0": [_AS_DECLARED, NetLink("swp1", mtu=9216)]},
         qos=_PROFILE,
     ),
-    Case(
+    undecided(
         "The plan declares a DSCP map, which no switch reports: unknown there.",
         _ONE_CABLE,
         {"gpu-1": [PortQos("nic0", dscp_to_priority=((26, 3),))], "leaf-0": [PortQos("swp1", "dscp")]},
         qos=QosProfile(dscp_to_priority=((26, 3),)),
-        unknown=True,
     ),
     Case(
         "The profile is that of spines.",
@@ -312,20 +277,18 @@ QUIET = (
         "All agree; NICs answer congestion on all priorities, which does no harm.",
         facts=alike(_HOSTS, _nics(ecn_priorities=tuple(range(8)))) | alike(_LEAVES, _LEAF),
     ),
-    Case("One leaf of two reports no settings.", facts=alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}, unknown=True),
-    Case(
+    undecided("One leaf of two reports no settings.", facts=alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}),
+    undecided(
         "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
         facts=alike(_THREE, _nics()),
-        unknown=True,
         rates={
             "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},
             "gpu-4/nic1": {"rx_bytes": 1e9, "rx_pause_frames": 0.0},
             "gpu-1/nic0": {"rx_bytes:3": 1e9, "rx_pause_frames:4": 0.0},
         },
     ),
-    Case(
+    undecided(
         "Two NICs differ: neither is the majority, and no cable connects them.",
         facts={"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
-        unknown=True,
     ),
 )

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import down, hears, up
+from rules._examples import down, hears, railed, up
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.explained import connected_parts, planned_parts, rails_apart
@@ -113,23 +113,12 @@ def _peers(index: PlanIndex, parts: Codes) -> Codes:
     return np.asarray(np.bincount(where[first])[where] - 1)
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-    gpu-2/nic0 leaf-0/swp2 rail=0
-    gpu-2/nic1 leaf-1/swp2 rail=1
-"""
-_TWO_PLANES = """
-    gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0
-    gpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1
-    gpu-2/nic0p0 leaf-0/swp2 rail=0 plane=0
-"""
-_OWN_SPINES = f"""{PLAN}
-    gpu-3/nic0 leaf-2/swp1 rail=0
-    leaf-0/swp9 spine-0/swp1
-    leaf-2/swp9 spine-0/swp2
-    leaf-1/swp9 spine-1/swp1
-"""
+PLAN = railed(2, rails=2)
+_TWO_PLANES = "\n".join(
+    f"gpu-{host}/nic0p{plane} leaf-{plane}/swp{host} rail=0 plane={plane}" for host, plane in ((1, 0), (1, 1), (2, 0))
+)
+_OWN_SPINES = f"{PLAN}\n\ngpu-3/nic0 leaf-2/swp1 rail=0\nleaf-0/swp9 spine-0/swp1\nleaf-2/swp9 spine-0/swp2"
+_OWN_SPINES += "\nleaf-1/swp9 spine-1/swp1"
 _SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")]}
 
 FIRES = (
@@ -146,13 +135,9 @@ FIRES = (
 
 QUIET = (
     Case("Another leaf of the rail is on the rail.", _OWN_SPINES, {"gpu-1": [hears("nic0", "leaf-2/swp5")]}),
-    Case("With spines there is another path.", PLAN + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
+    Case("With spines there is another path.", PLAN + "\nleaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
     Case("One plane of the rail is left.", _TWO_PLANES, {"gpu-1": [down("nic0p0"), up("nic0p1")]}),
-    Case(
-        "The only host of a rail has no peers to be cut from.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0",
-        {"gpu-1": [down("nic0")]},
-    ),
+    Case("The only host of a rail has no peers to be cut from.", railed(1), {"gpu-1": [down("nic0")]}),
     Case("Everything is where it should be.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
     Case("A wrong port of the right leaf is still on the rail.", facts={"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
 )

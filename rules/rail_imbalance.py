@@ -57,6 +57,7 @@ _BECAUSE = {
     Why.GONE: "; {} has no link, so its traffic with that NIC is missing",
     Why.LEFT: "; the host of {} is idle on all its NICs, so its traffic with that host is missing",
 }
+_NOTE = "a slow NIC in a synchronous collective drags its peers to its own rate and is then not found here"
 _LOOK = "Check {}: PCIe width, link speed, errors, pauses and its leaf port."
 _GONE = "Bring back the link of {}; nothing to do on this host."
 _LEFT = "Nothing to do on this host. If the host of {} should be working, check its job and its GPUs."
@@ -110,10 +111,7 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
             ("idle", idle),
             ("because", why.value),
             *((("or", ends),) if ends else ()),
-            (
-                "note",
-                "a slow NIC in a synchronous collective drags its peers to its own rate and is then not found here",
-            ),
+            ("note", _NOTE),
         ),
     )
 

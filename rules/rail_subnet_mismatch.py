@@ -25,23 +25,23 @@ A new subnet that was added to the fabric and not to the plan: all NICs of the r
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
 from socket import AF_INET, AF_INET6, inet_pton
 
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, NetAddress, Plan, Severity
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.names import printable
 
 Halves = npt.NDArray[np.uint64]
-Mask = npt.NDArray[np.bool_]
-
 _IPV4_MAPPED = bytes(10) + b"\xff\xff"
 _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe80::/10", "ff00::/8")
 
@@ -173,58 +173,45 @@ def _evaluated(reported: _Reported, nets: list[_Net]) -> Mask:
     return evaluated
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-1/nic1 leaf-1/swp1 rail=1
-    gpu-1/nic2 leaf-2/swp1 rail=2
-"""
-_RAILS = "0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24"
+PLAN = railed(1, rails=3)
 _LINKS = [NetAddress("lo", "127.0.0.1", 8), NetAddress("eno1", "192.0.2.7", 24)]
 
+
+def _of(nic: str, *addresses: str) -> list[NetAddress]:
+    """The addresses of a NIC, each with its length: `10.0.0.1/24`."""
+    split = (address.rsplit("/", 1) for address in addresses)
+    return [NetAddress(nic, address, int(length)) for address, length in split]
+
+
+_on_rails = partial(Case, rails="0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24")
+
 FIRES = (
-    Case(
+    _on_rails(
         "An address of rail 1 on the NIC of rail 0.",
-        facts={"gpu-1": [*_LINKS, NetAddress("nic0", "10.0.1.1", 24), NetAddress("nic1", "10.0.1.2", 24)]},
+        facts={"gpu-1": [*_LINKS, *_of("nic0", "10.0.1.1/24"), *_of("nic1", "10.0.1.2/24")]},
         finds="gpu-1/nic0",
-        rails=_RAILS,
     ),
-    Case(
-        "An address of no rail.",
-        facts={"gpu-1": [NetAddress("nic0", "172.16.0.1", 24), NetAddress("nic0", "172.16.0.2", 24)]},
-        finds="gpu-1/nic0",
-        rails=_RAILS,
+    _on_rails(
+        "An address of no rail.", facts={"gpu-1": _of("nic0", "172.16.0.1/24", "172.16.0.2/24")}, finds="gpu-1/nic0"
     ),
-    Case(
+    _on_rails(
         "The same in IPv6; and one address inside does not excuse another rail's.",
-        facts={
-            "gpu-1": [
-                NetAddress("nic0", "fd00:9::1", 64),
-                NetAddress("nic1", "10.0.1.1", 24),
-                NetAddress("nic1", "10.0.0.1", 24),
-            ]
-        },
+        facts={"gpu-1": [*_of("nic0", "fd00:9::1/64"), *_of("nic1", "10.0.1.1/24", "10.0.0.1/24")]},
         finds="gpu-1/nic0 gpu-1/nic1",
-        rails=_RAILS,
     ),
 )
 
 QUIET = (
-    Case(
+    _on_rails(
         "Each address is of its rail; link-local ones and those of a rail without subnets do not count.",
         facts={
             "gpu-1": [
                 *_LINKS,
-                NetAddress("nic0", "10.0.0.1", 24),
-                NetAddress("nic0", "fe80::1%nic0", 64),
-                NetAddress("nic0", "fd00::1", 64),
-                NetAddress("nic0", "192.0.2.99", 32),
-                NetAddress("nic1", "10.0.1.1", 24),
-                NetAddress("nic1", "fd00:9::1", 64),
-                NetAddress("nic1", "not an address", 0),
-                NetAddress("nic2", "10.0.0.9", 24),
+                *_of("nic0", "10.0.0.1/24", "fe80::1%nic0/64", "fd00::1/64", "192.0.2.99/32"),
+                *_of("nic1", "10.0.1.1/24", "fd00:9::1/64", "not an address/0"),
+                *_of("nic2", "10.0.0.9/24"),
             ]
         },
-        rails=_RAILS,
     ),
-    Case("The plan gives no subnets.", facts={"gpu-1": [NetAddress("nic0", "10.0.1.1", 24)]}),
+    Case("The plan gives no subnets.", facts={"gpu-1": _of("nic0", "10.0.1.1/24")}),
 )

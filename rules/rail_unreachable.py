@@ -28,16 +28,16 @@ routing. Where LLDP shows another cable, or none, repair that first and probe ag
 A host firewall that drops the probes' UDP port. Two NICs under one leaf and no other on the rail: it may be either.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, each_to_each, heard, hears, sent
+from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, Facts, each_to_each, heard, hears, sent, undecided
 from rules._probes import Probed, probed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
-from truerail.model import CauseKind, Fact, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
+from truerail.model import CauseKind, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask
 from truerail.model.names import some
 
@@ -190,21 +190,17 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
         )
 
 
-PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-0/p3 rail=0
-"""
+PLAN = "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))
 
 
 def _ring(dead: str = "", *, only: str = "both") -> dict[str, list[ProbeReach]]:
     """Three hosts; what `dead` sends or receives is lost."""
-    return each_to_each(
-        3,
-        lambda here, there: {
-            "packets": 0 if (here == dead and only != "receives") or (there == dead and only != "sends") else 3
-        },
-    )
+
+    def heard_of(here: str, there: str) -> dict[str, int]:
+        lost = (here == dead and only != "receives") or (there == dead and only != "sends")
+        return {"packets": 0 if lost else 3}
+
+    return each_to_each(3, heard_of)
 
 
 def _mesh(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
@@ -214,14 +210,12 @@ def _mesh(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
 
 _NO_ROUTE = _ring("h1", only="sends")
 _NO_ROUTE["h1"] = [fact if fact.sent is None else fact._replace(sent=0, size=None) for fact in _NO_ROUTE["h1"]]
+_REFUSED = [ProbeTrouble("nic0", "ENETUNREACH", 3, "r", flow) for flow in (0, 1)]
 _BOUND = _ring("h1", only="sends")
 _BOUND["h1"] += [sent(90, "nic0", "h2", "nic0", mode="wired")]
 _BOUND["h2"] += [heard(90, "nic0", "h1", "nic0", mode="wired")]
 
-_SEEN: dict[str, Sequence[Fact]] = {
-    "h1": [hears("nic0", "leaf-0/p1"), *_ring("h1")["h1"]],
-    "leaf-0": [hears("p1", "h1/nic0")],
-}
+_SEEN: Facts = {"h1": [hears("nic0", "leaf-0/p1"), *_ring("h1")["h1"]], "leaf-0": [hears("p1", "h1/nic0")]}
 
 FIRES = (
     Case("The same while LLDP shows its cable in its place.", facts={**_ring("h1"), **_SEEN}, finds="h1/nic0"),
@@ -229,18 +223,7 @@ FIRES = (
     Case("Nothing that it sends arrives; it hears the others.", facts=_ring("h1", only="sends"), finds="h1/nic0"),
     Case("It hears nothing; what it sends arrives.", facts=_ring("h1", only="receives"), finds="h1/nic0"),
     Case("What is bound to the NIC arrives.", facts=_BOUND, finds="h1/nic0"),
-    Case(
-        "Its kernel has no route.",
-        facts={
-            **_NO_ROUTE,
-            "h1": [
-                *_NO_ROUTE["h1"],
-                ProbeTrouble("nic0", "ENETUNREACH", 3, "r", 0),
-                ProbeTrouble("nic0", "ENETUNREACH", 3, "r", 1),
-            ],
-        },
-        finds="h1/nic0",
-    ),
+    Case("Its kernel has no route.", facts={**_NO_ROUTE, "h1": [*_NO_ROUTE["h1"], *_REFUSED]}, finds="h1/nic0"),
     Case(
         "Two NICs and no other: it is one of the two.",
         TWO_HOSTS,
@@ -256,22 +239,18 @@ FIRES = (
 
 QUIET = (
     Case("All arrive.", facts=_ring()),
-    Case(
+    undecided(
         "Its listener dropped packets itself: what arrived is unknown.",
         TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0")],
             "h2": [heard(0, "nic0", "h1", "nic0", 0), ProbeTrouble("", "buffer full", 9, "r")],
         },
-        unknown=True,
     ),
-    Case(
+    undecided(
         "The host at the other end took no part: untried.",
         TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0", 0), ProbeTrouble("nic0", "peer left out", 1, "r", 0)]},
-        unknown=True,
     ),
-    Case(
-        "No probe ran; addresses alone show nothing.", facts={"h1": [NetAddress("nic0", "10.0.0.1", 24)]}, unknown=True
-    ),
+    undecided("No probe ran; addresses alone show nothing.", facts={"h1": [NetAddress("nic0", "10.0.0.1", 24)]}),
 )

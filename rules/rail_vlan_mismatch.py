@@ -24,6 +24,7 @@ A VLAN that was added to the fabric and not to the plan: all NICs of the rail th
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -85,41 +86,37 @@ def _seen(round: Round) -> dict[int, list[tuple[int, int]]]:
 
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1"
-_RAILS = "0=vlan100 1=vlan101"
 _MAC_0, _MAC_1 = "b8:ce:f6:00:00:01", "b8:ce:f6:00:00:02"
 _HOST = [NetLink("nic0", _MAC_0), NetLink("nic1", _MAC_1)]
+_vlans = partial(Case, rails="0=vlan100 1=vlan101")
 
 FIRES = (
-    Case(
+    _vlans(
         "The leaf's port was left in the default VLAN.",
         facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
         finds="gpu-1/nic0",
-        rails=_RAILS,
     ),
 )
 
 QUIET = (
-    Case(
+    _vlans(
         "Each port is in its rail's VLAN, one in a second one as well.",
         facts={
             "gpu-1": _HOST,
             "leaf-0": [MacEntry("swp1", _MAC_0, 100), MacEntry("swp1", _MAC_0, 7)],
             "leaf-1": [MacEntry("swp1", _MAC_1, 101)],
         },
-        rails=_RAILS,
     ),
-    Case(
+    _vlans(
         "The cables are swapped: the VLANs follow them.",
         facts={
             "gpu-1": [*_HOST, hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")],
             "leaf-0": [MacEntry("swp1", _MAC_1, 100)],
         },
-        rails=_RAILS,
     ),
-    Case(
+    _vlans(
         "A static row and one without a VLAN show nothing.",
         facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1, "static"), MacEntry("swp1", _MAC_0)]},
-        rails=_RAILS,
         unknown=True,
     ),
     Case("The plan gives no rail a VLAN: not applicable.", facts={"leaf-0": [MacEntry("swp1", _MAC_0, 1)]}),

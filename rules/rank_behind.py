@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rules._examples import down, hears
+from rules._examples import down, finds_nic, hears
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
@@ -263,20 +263,16 @@ def _windows(slow: str, last: float = 100.0, *, others: int = 3) -> list[NcclBan
 
 
 FIRES = (
-    Case(
+    finds_nic(
         "A GPU is slow in three windows, and its cable has no link.",
         facts={"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    finds_nic(
         "Of a slow GPU that is behind as well, the first finding counts.",
         facts={"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]},
-        finds="gpu-1/nic0",
     ),
-    Case("Its cable has no link.", facts={"gpu-1": [*_BROKEN, _rank()]}, finds="gpu-1/nic0"),
-    Case(
-        "Nothing is known to be wrong.", facts={"gpu-1": [*_HEARD, _rank("missing", behind=False)]}, finds="gpu-1/nic0"
-    ),
+    finds_nic("Its cable has no link.", facts={"gpu-1": [*_BROKEN, _rank()]}),
+    finds_nic("Nothing is known to be wrong.", facts={"gpu-1": [*_HEARD, _rank("missing", behind=False)]}),
     Case(
         "Its host is an address, and its GPU is unknown.",
         facts={"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]},

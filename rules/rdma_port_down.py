@@ -27,10 +27,11 @@ A host that boots: the port is not active until its driver and, on InfiniBand, t
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from rules._examples import switched_off
+from rules._examples import finds_nic, rdma, switched_off
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
@@ -58,8 +59,7 @@ def rdma_port_down(round: Round) -> Iterator[Finding]:
             port,
             severity=Severity.INFO if off else Severity.WARNING,
             summary=f"{places(round).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
-            f"is {state}, "
-            f"physical state {physical}{note}",
+            f"is {state}, physical state {physical}{note}",
             action=_do(round.plan, link, index.ports.port(int(index.a[cable]))),
             rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
@@ -78,58 +78,38 @@ def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
 
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
+_infiniband = partial(Case, plan="gpu-1/mlx5_0 leaf-0/1 rail=0", finds="gpu-1/mlx5_0", transport=Transport.INFINIBAND)
 
 FIRES = (
-    Case(
+    _infiniband(
         "The link is up, and no subnet manager of the InfiniBand fabric has set it up.",
-        "gpu-1/mlx5_0 leaf-0/1 rail=0",
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]},
-        "gpu-1/mlx5_0",
-        transport=Transport.INFINIBAND,
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]},
     ),
-    Case(
+    _infiniband(
         "There is no signal on an InfiniBand port.",
-        "gpu-1/mlx5_0 leaf-0/1 rail=0",
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]},
-        "gpu-1/mlx5_0",
-        transport=Transport.INFINIBAND,
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]},
     ),
-    Case(
+    finds_nic(
         "Link is up, the RDMA port is not active.",
-        facts={
-            "gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP", flags=("UP",))]
-        },
-        finds="gpu-1/nic0",
+        facts={"gpu-1": [rdma("INIT", "LINK_UP"), NetLink("nic0", operstate="UP", flags=("UP",))]},
     ),
-    Case(
+    finds_nic(
         "The port is switched off by its operator; the physical state is not reported.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
-        finds="gpu-1/nic0",
+        facts={"gpu-1": [rdma("DOWN", None), NetLink("nic0", flags=("BROADCAST",))]},
     ),
-    Case(
+    finds_nic(
         "The leaf's port is switched off by its operator: the NIC has no signal.",
         facts={
-            "gpu-1": [
-                RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"),
-                NetLink("nic0", operstate="DOWN", flags=("UP",)),
-            ],
+            "gpu-1": [rdma("DOWN", "DISABLED"), NetLink("nic0", operstate="DOWN", flags=("UP",))],
             "leaf-0": [switched_off("swp1")],
         },
-        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "The planned NIC is active; a management NIC that the plan does not have may be down.",
-        facts={
-            "gpu-1": [
-                RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"),
-                RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2"),
-            ]
-        },
+        facts={"gpu-1": [rdma(), RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2")]},
     ),
-    Case(
-        "The state is not reported, which is not a state.", facts={"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]}
-    ),
+    Case("The state is not reported, which is not a state.", facts={"gpu-1": [rdma(None, None)]}),
 )

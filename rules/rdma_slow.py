@@ -32,7 +32,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from rules._probes import Probed, probed
+from rules._examples import undecided
+from rules._probes import Probed, explaining_all, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.analysis.round import Round
@@ -70,7 +71,8 @@ def rdma_slow(round: Round) -> Iterator[Finding]:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""
     found, tests = probed(round), _tests(round)
     left = tests.slow.copy()
-    for cable in _nics(tests, len(round.cabling.index.rail)):
+    every_test = np.ones(len(left), dtype=bool)
+    for cable in explaining_all(tests.cable, tests.peer, every_test, tests.slow):
         which = left & ((tests.cable == cable) | (tests.peer == cable))
         yield _of_nic(found, tests, cable, np.flatnonzero(which))
         left &= ~which
@@ -108,21 +110,6 @@ def _tests(round: Round) -> _Tests:
         if np.count_nonzero(here & ~lost) >= LEAST_OF_RAIL:
             expected = np.where(here & np.isnan(expected), np.median(gbps[here & ~lost]), expected)
     return _Tests(row, cable, peer, gbps, lost, expected)
-
-
-def _nics(tests: _Tests, cables: int) -> Iterator[int]:
-    """NICs all of whose tests are slow, and explain more of them than any other NIC: at least two."""
-    left, use = tests.slow.copy(), np.ones(len(tests.row), dtype=bool)
-    while left.any():
-        of = np.bincount(tests.cable[use], minlength=cables) + np.bincount(tests.peer[use], minlength=cables)
-        slow = np.bincount(tests.cable[left], minlength=cables) + np.bincount(tests.peer[left], minlength=cables)
-        whole = np.where((of == slow) & (of >= 2), slow, 0)
-        cable = int(whole.argmax())
-        if not whole[cable] or np.count_nonzero(whole == whole[cable]) > 1:
-            return
-        yield cable
-        of_nic = (tests.cable == cable) | (tests.peer == cable)
-        left, use = left & ~of_nic, use & ~of_nic
 
 
 def _of_nic(found: Probed, tests: _Tests, cable: int, which: Codes) -> Finding:
@@ -210,11 +197,10 @@ FIRES = (
 
 QUIET = (
     Case("All at speed.", facts=_ring(391.0, 391.1, 390.2, 391.2, 367.3)),
-    Case("perftest is not installed.", facts=_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
-    Case(
+    undecided("perftest is not installed.", facts=_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT)),
+    undecided(
         "Too few tests of a rail without a speed.",
         "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)),
         _ring(97.1, 50.1),
-        unknown=True,
     ),
 )

@@ -25,14 +25,14 @@ A topology that is made by hand for a reason: a switch that is kept apart from o
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rules._examples import Facts, hears
+from rules._examples import Facts, hears, undecided
 from rules._jobs import listed
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
+from truerail.model import Fact, Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import folded, natural_key, printable
 from truerail.model.reading import Reading
 
@@ -128,37 +128,25 @@ PLAN = "\n".join(f"gpu-{host}/nic0 leaf-{(host - 1) // 2}/swp{host} rail=0" for 
 _HEARD: Facts = {f"gpu-{host}": [hears("nic0", f"leaf-{(host - 1) // 2}/swp{host}")] for host in (1, 2, 3, 4)}
 
 
-def _topology(*switches: tuple[str, ...]) -> Facts:
-    units = [TopologyUnit(f"s{number}", "switch", nodes) for number, nodes in enumerate(switches)]
+def _topology(*switches: str) -> Facts:
+    units = [TopologyUnit(f"s{number}", "switch", tuple(nodes.split())) for number, nodes in enumerate(switches)]
     return _HEARD | {"slurm": [*units]}
 
 
+_NODES: list[Fact] = [SchedulerNode(node, ("IDLE",), None) for node in ("gpu-1", "gpu-2")]
+
 FIRES = (
-    Case(
-        "A host is in the switch of another group.",
-        facts=_topology(("gpu-1", "gpu-2", "gpu-3"), ("gpu-4",)),
-        finds="gpu-3",
-    ),
-    Case("A host is in no switch.", facts=_topology(("gpu-1", "gpu-2"), ("gpu-3",)), finds="gpu-4"),
+    Case("A host is in the switch of another group.", facts=_topology("gpu-1 gpu-2 gpu-3", "gpu-4"), finds="gpu-3"),
+    Case("A host is in no switch.", facts=_topology("gpu-1 gpu-2", "gpu-3"), finds="gpu-4"),
 )
 
 QUIET = (
-    Case("The file has the groups that are seen.", facts=_topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4"))),
+    Case("The file has the groups that are seen.", facts=_topology("gpu-1 gpu-2", "gpu-3 gpu-4")),
     Case(
         "The other hosts are not nodes of this scheduler.",
-        facts=_HEARD
-        | {
-            "slurm": [
-                TopologyUnit("s0", "switch", ("gpu-1", "gpu-2")),
-                *(SchedulerNode(node, ("IDLE",), None) for node in ("gpu-1", "gpu-2")),
-            ]
-        },
+        facts=_HEARD | {"slurm": [*_topology("gpu-1 gpu-2")["slurm"], *_NODES]},
     ),
-    Case("Its groups are finer.", facts=_topology(("gpu-1",), ("gpu-2",), ("gpu-3", "gpu-4"))),
-    Case(
-        "Nothing shows the cables of one host.",
-        facts={**_topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4")), "gpu-4": []},
-        unknown=True,
-    ),
+    Case("Its groups are finer.", facts=_topology("gpu-1", "gpu-2", "gpu-3 gpu-4")),
+    undecided("Nothing shows the cables of one host.", facts={**_topology("gpu-1 gpu-2", "gpu-3 gpu-4"), "gpu-4": []}),
     Case("The scheduler places jobs by no topology.", facts=_HEARD | {"slurm": []}),
 )

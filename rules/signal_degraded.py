@@ -48,11 +48,13 @@ cleared: the fault may be of the past. Clear them (`mlxlink -d PORT --pc`) and r
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from rules import _link_errors as errors
+from rules._examples import Rates, finds_nic, railed, undecided
 from rules._link_errors import BadPort, Cards, Samples
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
@@ -79,17 +81,13 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
     telemetry = round.telemetry
     reported, (rates, short) = _reported(telemetry), errors.device_rates(telemetry)
     if not reported.any() and not rates:
-        why = (
-            f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
-            if short
-            else ""
-        )
-        raise InsufficientDataError(f"no port reported twice of FEC, symbol, CRC or receive errors{why}")
+        rates_too = f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
+        why = f"no port reported twice of FEC, symbol, CRC or receive errors{rates_too if short else ''}"
+        raise InsufficientDataError(why)
     other = other_ends(telemetry.wiring)
     most = _most_after_fec(telemetry)
-    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | errors.above_limits(
-        {port: rate for port, rate in rates.items() if not reported[port]}
-    )
+    computed = {port: rate for port, rate in rates.items() if not reported[port]}
+    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | errors.above_limits(computed)
     passed = errors.passed_on(telemetry, bad, other)
     own = {port: found for port, found in bad.items() if port not in passed}
     links: dict[int, list[int]] = {}
@@ -125,9 +123,8 @@ def _suspects(telemetry: Telemetry, most: npt.NDArray[np.float64]) -> Codes:
     suspect |= telemetry.summed(Q.RX_ERRORS).rate > errors.RECEIVE_ERRORS_PER_SECOND
     suspect |= (lost >= most * bits) & (lost > 0)
     suspect |= (corrected >= errors.RISING_BER / 3 * bits) & (corrected > 0)
-    suspect |= nrz_links(telemetry) & (
-        telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > errors.NRZ_SYMBOL_ERRORS_PER_HOUR
-    )
+    hourly = telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600
+    suspect |= nrz_links(telemetry) & (hourly > errors.NRZ_SYMBOL_ERRORS_PER_HOUR)
     return np.flatnonzero(suspect)
 
 
@@ -225,26 +222,22 @@ def _passed_on(telemetry: Telemetry, subject: int, bad: dict[int, BadPort], othe
     )
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
-    gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
-    gpu-4/nic0 leaf-0/swp4 rail=0 speed=400
-"""
+PLAN = railed(4, more=" speed=400")
 _BITS = 4.25e11
 _CLEAN = {"corrected_bits": 1e3, "rx_bits": _BITS, "symbol_errors": 0.0}
 _REST = {f"gpu-{host}/nic0": _CLEAN for host in (2, 3, 4)}
 _DIRTY = {"corrected_bits": 2e6, "rx_bits": _BITS, "symbol_errors": 0.0}
+_finds_second = partial(Case, finds="gpu-2/nic0")
+_TRAINS = {"symbol_errors": [*(0.0,) * 5, 1e6, 1e5, *(0.0,) * 5], "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6]}
+_FELL: Rates = {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0}
 
 FIRES = (
-    Case(
+    finds_nic(
         "A NIC corrects one bit in 200,000; the leaf receives well: the leaf's transmitter or its strand.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": _DIRTY, "leaf-0/swp1": {"fec_corrected": 10.0}},
     ),
-    Case(
+    _finds_second(
         "Both ends lose frames: the cable.",
-        finds="gpu-2/nic0",
         rates={"gpu-2/nic0": {"fec_uncorrected": 0.2}, "leaf-0/swp2": {"fec_uncorrected": 0.1}},
     ),
     Case(
@@ -267,14 +260,12 @@ FIRES = (
         finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0 gpu-4/nic0",
         rates={"leaf-0/swp1": {"crc_errors": 60.0}} | {f"gpu-{host}/nic0": {"crc_errors": 20.0} for host in (2, 3, 4)},
     ),
-    Case(
+    finds_nic(
         "The level before FEC rises thirtyfold: worth knowing.",
-        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {"corrected_bits": [*(4e3,) * 6, *(1.2e5,) * 6], "rx_bits": _BITS}},
     ),
-    Case(
+    _finds_second(
         "Codewords are lost once, and neither end counts falls: a link that comes up does that.",
-        finds="gpu-2/nic0",
         rates={"leaf-0/swp2": {"fec_uncorrected": [*(0.0,) * 5, 0.4, *(0.0,) * 6]}},
     ),
     Case(
@@ -284,60 +275,42 @@ FIRES = (
         rates={"gpu-1/mlx5_0": {"symbol_errors": [0.0, 0.5] * 6}},
         transport=Transport.INFINIBAND,
     ),
-    Case(
+    finds_nic(
         "One reading: SONiC computes 1e-5 over its last second, and has corrected as much for two minutes.",
         facts={"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    _finds_second(
         "One reading: mlxlink's mean of a day, which FEC cannot correct; the leaf's of one port is clean.",
         facts={
             "gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)],
             "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)],
         },
-        finds="gpu-2/nic0",
     ),
 )
 
 QUIET = (
     Case("FEC corrects little and loses nothing.", rates={"gpu-1/nic0": _CLEAN, **_REST}),
-    Case("Two links are not counted.", unknown=True, rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
-    Case(
-        "A link that fell makes errors while it trains: LNK003.",
-        rates=_REST
-        | {
-            "gpu-1/nic0": {
-                "symbol_errors": [*(0.0,) * 5, 1e6, 1e5, *(0.0,) * 5],
-                "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6],
-            }
-        },
-    ),
+    undecided("Two links are not counted.", rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
+    Case("A link that fell makes errors while it trains: LNK003.", rates=_REST | {"gpu-1/nic0": _TRAINS}),
     Case(
         "The other end counts the fall that made them.",
-        rates=_REST
-        | {
-            "leaf-0/swp1": {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0},
-            "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]},
-        },
+        rates=_REST | {"leaf-0/swp1": _FELL, "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]}},
     ),
     Case(
         "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
         rates=_REST | {"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
     ),
-    Case(
+    undecided(
         "Two samples are too few for a rate.",
-        unknown=True,
         rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}},
     ),
-    Case(
+    undecided(
         "SONiC's first rate after its start is all errors since boot over one second.",
         facts={"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]},
-        unknown=True,
     ),
-    Case(
+    undecided(
         "A healthy PAM4 link has 3e-7 before FEC; one reading does not show that it has no errors.",
         facts={"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]},
-        unknown=True,
     ),
     Case(
         "What the window counts is the present: mlxlink's mean is of a cable that has been replaced since.",

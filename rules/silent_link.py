@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import over_spines, spines, swept_example
+from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import sweep_to_evaluate
 from truerail.analysis.round import Round
@@ -82,12 +82,11 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Everything arrives, in one direction; the other one was not swept.", facts=swept_example(), unknown=True),
-    Case("Nothing of the NIC arrives anywhere: PRB001.", facts=swept_example(lost=lambda _: 100), unknown=True),
-    Case(
+    undecided("Everything arrives, in one direction; the other one was not swept.", facts=swept_example()),
+    undecided("Nothing of the NIC arrives anywhere: PRB001.", facts=swept_example(lost=lambda _: 100)),
+    undecided(
         "Paths change from packet to packet, and everything arrives.",
         facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
-        unknown=True,
     ),
-    Case("Hops were not asked.", unknown=True),
+    undecided("Hops were not asked."),
 )

@@ -37,17 +37,18 @@ everything faster; the rule leaves these out.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import alike
+from rules._examples import alike, finds_nic, railed, rdma, undecided
 from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.joined import evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Evidence, Finding, LinkSpeed, NetLink, NotEvaluated, RdmaLink, Severity
+from truerail.model import CauseKind, Evidence, Finding, LinkSpeed, NetLink, NotEvaluated, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
 Speeds = npt.NDArray[np.float64]
@@ -196,96 +197,76 @@ def _differ(a: Speeds, b: Speeds) -> Mask:
     return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\ngpu-2/nic0 leaf-0/swp2 rail=0"
 
-_PLAN_800 = """
-    gpu-1/nic0 leaf-0/swp1 rail=0 speed=800
-    gpu-2/nic0 leaf-0/swp2 rail=0 speed=200
-"""
-_UNPLANNED = "\n".join(f"gpu-{n}/nic{rail} leaf-{rail}/swp{n} rail={rail}" for n in range(1, 5) for rail in (0, 1))
-_SECOND_RAIL = {"leaf-1": [NetLink(f"swp{n}", speed_gbps=400.0) for n in range(1, 5)]}
-_ONE_SLOW = [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)]
-_RATE_400 = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
-_SECOND = [NetLink("swp2", speed_gbps=400.0)]
+_PLAN_800 = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=800\ngpu-2/nic0 leaf-0/swp2 rail=0 speed=200"
+
+
+def _runs(port: str, gbps: float) -> NetLink:
+    return NetLink(port, speed_gbps=gbps)
+
+
+_UNPLANNED = railed(4, rails=2)
+_SECOND_RAIL = {"leaf-1": [_runs(f"swp{n}", 400.0) for n in range(1, 5)]}
+_ONE_SLOW = [_runs(f"swp{n}", 200.0 if n == 2 else 400.0) for n in range(1, 5)]
+_RATE_400 = rdma(rate_gbps=400.0)
+_SECOND = [_runs("swp2", 400.0)]
+_finds_second = partial(Case, finds="gpu-2/nic0")
 
 FIRES = (
-    Case(
+    finds_nic(
         "The switch's port runs at half the planned 800 Gb/s, and the RDMA device agrees.",
         _PLAN_800,
-        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=400.0)]},
-        "gpu-1/nic0",
+        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp1", 400.0)]},
     ),
-    Case("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}, "gpu-2/nic0"),
-    Case(
+    _finds_second("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}),
+    finds_nic(
         "The netdev reports 400 itself where 800 Gb/s are planned.",
         _PLAN_800,
         {"gpu-1": [_RATE_400, LinkSpeed("nic0", 400.0)]},
-        "gpu-1/nic0",
     ),
-    Case(
-        "The NIC runs at half the planned speed.",
-        facts={"gpu-1": [NetLink("nic0", speed_gbps=200.0)]},
-        finds="gpu-1/nic0",
+    finds_nic("The NIC runs at half the planned speed.", facts={"gpu-1": [_runs("nic0", 200.0)]}),
+    finds_nic("The switch port runs at half the planned speed.", facts={"leaf-0": [_runs("swp1", 200.0)]}),
+    _finds_second(
+        "The plan has no speed, and the ends differ.", facts={"gpu-2": [_RATE_400], "leaf-0": [_runs("swp2", 100.0)]}
     ),
-    Case(
-        "The switch port runs at half the planned speed.",
-        facts={"leaf-0": [NetLink("swp1", speed_gbps=200.0)]},
-        finds="gpu-1/nic0",
-    ),
-    Case(
-        "The plan has no speed, and the ends differ.",
-        facts={"gpu-2": [_RATE_400], "leaf-0": [NetLink("swp2", speed_gbps=100.0)]},
-        finds="gpu-2/nic0",
-    ),
-    Case(
+    finds_nic(
         "Sysfs reports half the planned speed, and the interface itself none.",
         facts={"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
-        finds="gpu-1/nic0",
     ),
-    Case(
+    _finds_second(
         "A link of InfiniBand has one of four lanes: the discovery says what both ends support, the plan nothing.",
         facts={"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]},
-        finds="gpu-2/nic0",
     ),
-    Case(
+    _finds_second(
         "No speed is planned: one link of the rail runs at half the others' speed, and so does its host's only there.",
         _UNPLANNED,
         {"leaf-0": _ONE_SLOW, **_SECOND_RAIL},
-        "gpu-2/nic0",
     ),
-    Case(
+    finds_nic(
         "Only the switch answered, in its command line.",
         facts={"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
-        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
-    Case(
+    undecided(
         "An RDMA device reports 400 for 800 Gb/s: alone it contradicts nothing, and confirms nothing.",
         _PLAN_800,
-        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp2", speed_gbps=200.0)]},
-        unknown=True,
+        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp2", 200.0)]},
     ),
     Case(
         "An RDMA device reports 400, the switch's port 800.",
         _PLAN_800,
-        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=800.0), NetLink("swp2", speed_gbps=200.0)]},
+        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp1", 800.0), _runs("swp2", 200.0)]},
     ),
-    Case(
-        "All report 400 Gb/s.",
-        facts={"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
-    ),
-    Case(
+    Case("All report 400 Gb/s.", facts={"gpu-1": [_runs("nic0", 400.0)], "leaf-0": [_runs("swp1", 400.0), *_SECOND]}),
+    undecided(
         "No speed is planned, and all links of one host are slower: it may be of another kind.",
         _UNPLANNED,
         alike("leaf-0 leaf-1", _ONE_SLOW),
-        unknown=True,
     ),
-    Case("Neither end of one link reports its speed.", facts={"leaf-0": _SECOND}, unknown=True),
+    undecided("Neither end of one link reports its speed.", facts={"leaf-0": _SECOND}),
     Case(
         "Both ends support more than the plan wants: the cable may be a slower one.",
         facts={
@@ -296,25 +277,17 @@ QUIET = (
     Case(
         "The interface runs at what both ends support, or at more.",
         facts={
-            "gpu-1": [NetLink("nic0", speed_gbps=400.0)],
-            "gpu-2": [NetLink("nic0", speed_gbps=800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)],
+            "gpu-1": [_runs("nic0", 400.0)],
+            "gpu-2": [_runs("nic0", 800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)],
         },
     ),
-    Case(
+    undecided(
         "The speed of a port without link does not count.",
-        facts={
-            "gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)],
-            "leaf-0": [NetLink("swp1", speed_gbps=0.0), *_SECOND],
-        },
-        unknown=True,
+        facts={"gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)], "leaf-0": [_runs("swp1", 0.0), *_SECOND]},
     ),
-    Case(
+    undecided(
         "A cable without link: the host's RDMA port reports the driver's default, the switch the speed of its module.",
-        facts={
-            "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0", 40.0)],
-            "leaf-0": [NetLink("swp1", speed_gbps=100.0), *_SECOND],
-        },
-        unknown=True,
+        facts={"gpu-1": [rdma("DOWN", "DISABLED", rate_gbps=40.0)], "leaf-0": [_runs("swp1", 100.0), *_SECOND]},
     ),
     Case(
         "The RDMA device below the netdev reports another speed: the netdev's counts.",

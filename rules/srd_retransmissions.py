@@ -26,6 +26,7 @@ that.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -94,24 +95,20 @@ def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
     }
 
 
-FIRES = (
-    Case(
-        "One device repeats two of a hundred packets.", finds="gpu-3/rdmap0", rates=_rates(2e4), transport=Transport.EFA
-    ),
-)
+_efa = partial(Case, transport=Transport.EFA)
+
+FIRES = (_efa("One device repeats two of a hundred packets.", finds="gpu-3/rdmap0", rates=_rates(2e4)),)
 
 QUIET = (
-    Case("All repeat a little.", rates=_rates(150.0), transport=Transport.EFA),
-    Case(
+    _efa("All repeat a little.", rates=_rates(150.0)),
+    _efa(
         "All repeat much: it is the job, or the network as a whole.",
         rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)},
-        transport=Transport.EFA,
     ),
-    Case("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), transport=Transport.EFA, unknown=True),
-    Case(
+    _efa("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), unknown=True),
+    _efa(
         "No device sends enough to compare.",
         rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)},
-        transport=Transport.EFA,
         unknown=True,
     ),
 )

@@ -28,19 +28,10 @@ from datetime import datetime, timedelta
 
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import (
-    Finding,
-    HostSetting,
-    LinkSpeed,
-    MachineIdentity,
-    Neighbor,
-    NetLink,
-    PortCounters,
-    RdmaLink,
-    Reading,
-    Severity,
-)
+from truerail.model import Finding, Reading, Severity
+from truerail.model.facts import HostSetting, LinkSpeed, Neighbor, NetLink, PortCounters, RdmaLink
 from truerail.model.names import printable
+from truerail.model.witness_facts import MachineIdentity
 
 STALE_AFTER_SECONDS = 300.0
 """Five rounds of a query that runs every minute: two may fail and a third be slow before this is a finding."""

@@ -43,11 +43,12 @@ together: then look at the job's own timings.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from rules._examples import down
+from rules._examples import down, undecided
 from rules._held_up import Directions, Why, directions
 from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
@@ -131,19 +132,12 @@ def _not_evaluated(round: Round, ways: Directions, lags: _Lagging) -> Iterator[N
         why = f"{len(slow)} NICs carry less than is expected, and their peers are apart by as much"
         ports = tuple(str(index.spell(int(rails.port[row, nic]))) for row, nic in slow)
         yield NotEvaluated(why, what="NIC", count=len(ports), subjects=ports)
-    together = np.flatnonzero(_in_step(rails))
-    if len(together) and not lags.found.any():  # a NIC that lags for a known reason slows no other NIC
-        why = (
-            f"{len(together)} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would slow all of "
-            "them to its own rate"
-        )
-        hosts = tuple(index.devices.names[code] for code in rails.host[together].tolist())
-        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts)
-    apart = np.flatnonzero(_renewed_apart(round.telemetry, rails))
-    if len(apart) and not lags.found.any():
-        why = f"{len(apart)} hosts count their NICs at different moments: a slow NIC that holds its job would not show"
-        hosts = tuple(index.devices.names[code] for code in rails.host[apart].tolist())
-        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts)
+    step = f"move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would slow all of them to its own rate"
+    moments = "count their NICs at different moments: a slow NIC that holds its job would not show"
+    for which, does in ((_in_step(rails), step), (_renewed_apart(round.telemetry, rails), moments)):
+        hosts = tuple(index.devices.names[code] for code in rails.host[which].tolist())
+        if hosts and not lags.found.any():  # a NIC that lags for a known reason slows no other NIC
+            yield NotEvaluated(f"{len(hosts)} hosts {does}", what="host", count=len(hosts), subjects=hosts)
 
 
 def _renewed_apart(telemetry: Telemetry, rails: Rails) -> Mask:
@@ -168,8 +162,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
         summary=f"carries {share:.0%} of its host's median NIC and {fair:.0%} of what its host and the {peers} NICs of "
         f"rail {rail} imply, {_besides(ways, at, counted=counted)}{either}",
         action=f"Compare PCIe width, link speed, pauses and errors of {' and of '.join([str(port), *ends])} with "
-        "the peers "
-        f"on rail {rail}.",
+        f"the peers on rail {rail}.",
         rail=rail,
         confidence=ONE_OF_TWO if ends else SURE if counted else BY_RATES_ONLY,
         detail=(
@@ -278,32 +271,29 @@ def _rates(slow: dict[str, float], level: float = 3e10, **more: dict[str, float]
 _CUT, _MARKED, _PAUSED = {"cnp_handled": 5e3}, {"ecn_received_packets": 5e3}, {"rx_pause_us:3": 2e5}
 _SENDS_HALF, _GETS_HALF = {"tx_bytes": 1.5e10}, {"rx_bytes": 1.5e10}
 _ENDS = {"h4/nic2": 0.75, "h5/nic2": 0.75}
+_finds_slow = partial(Case, finds="h4/nic2")
 
 FIRES = (
-    Case("One NIC at three quarters.", finds="h4/nic2", rates=_rates({"h4/nic2": 0.75})),
-    Case(
+    _finds_slow("One NIC at three quarters.", rates=_rates({"h4/nic2": 0.75})),
+    _finds_slow(
         "It is slow; the next in the ring gets less, but sends as ever.",
-        finds="h4/nic2",
         rates=_rates({"h4/nic2": 0.5}, h5_nic2=_GETS_HALF),
     ),
-    Case(
+    _finds_slow(
         "It is slow at what it sends, while congestion hides what it receives.",
-        finds="h4/nic2",
         rates=_rates({"h4/nic2": 0.75}, h4_nic2=_GETS_HALF | _MARKED),
     ),
-    Case(
+    _finds_slow(
         "Either is slow: what one sends the other receives, and congestion hides the rest. Both are named in one.",
-        finds="h4/nic2",
         rates=_rates(_ENDS, h4_nic2=_GETS_HALF | _MARKED, h5_nic2=_SENDS_HALF | _CUT),
     ),
 )
 
 QUIET = (
     Case("All carry alike, at the line rate.", rates=_rates({}, 4.8e10)),
-    Case("All move in step at 60 % of the line rate: one may hold them.", unknown=True, rates=_rates({})),
-    Case(
+    undecided("All move in step at 60 % of the line rate: one may hold them.", rates=_rates({})),
+    undecided(
         "Only two hosts report rail 3: too few to compare.",
-        unknown=True,
         rates={port: of for port, of in _rates({}, 4.8e10).items() if "nic3" not in port or port[:3] in ("h0/", "h1/")},
     ),
     Case("A tenth less is noise.", rates=_rates({"h4/nic2": 0.9}, 4.8e10)),

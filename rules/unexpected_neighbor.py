@@ -26,10 +26,11 @@ links: add them to the plan, or mute the port.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import UNDER_A_SPINE, hears, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS, Why
 from truerail.analysis.round import Round
@@ -97,38 +98,30 @@ def _stranger(sorted_: Places, port: int) -> str:
     return str(index.spell(partner))
 
 
-PLAN = """
-    gpu-1/eth1 leaf-0/swp1 rail=0
-    gpu-2/eth1 leaf-0/swp2 rail=0
-    leaf-0/swp9 spine-1/swp1
-    leaf-1/swp9 spine-1/swp2
-"""
+PLAN = UNDER_A_SPINE
+_finds_port = partial(Case, finds="leaf-0/swp1")
 
 FIRES = (
-    Case(
+    _finds_port(
         "A device that the plan does not have sits in a NIC's place.",
         facts={"leaf-0": [hears("swp1", "backup-7/eth0")]},
-        finds="leaf-0/swp1",
     ),
     Case(
         "A host's NIC is cabled to a switch that the plan does not have.",
         facts={"gpu-1": [hears("eth1", "storage-sw/swp1")]},
         finds="gpu-1/eth1",
     ),
-    Case(
+    _finds_port(
         "The management NIC of a planned host sits in a rail's port.",
         facts={"leaf-0": [hears("swp1", "gpu-1/eno1")], "gpu-1": [NetLink("eth1"), NetLink("eno1")]},
-        finds="leaf-0/swp1",
     ),
-    Case(
+    _finds_port(
         "Two switch places are wired to each other: one cable, one finding.",
         facts={"leaf-0": [hears("swp1", "leaf-0/swp2")]},
-        finds="leaf-0/swp1",
     ),
-    Case(
+    _finds_port(
         "The leaf hears another host, which does not report its port.",
         facts={"leaf-0": [hears("swp1", "gpu-2")], "gpu-1": [hears("eth1", "leaf-0")]},
-        finds="leaf-0/swp1",
     ),
     Case(
         "A spine's port hears a device not in the plan.",
@@ -138,22 +131,19 @@ FIRES = (
 )
 
 QUIET = (
-    Case(
+    undecided(
         "Unplanned ports may hear anything; a planned one may hear a bridge beside its NIC.",
         facts={
             "leaf-0": [hears("eth0", "mgmt-sw/Gi1/0/7"), hears("swp1", "gpu-1/eth1"), hears("swp1", "vm-17/eth0")],
             "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")],
         },
-        unknown=True,
     ),
-    Case(
+    undecided(
         "Two swapped NICs are CAB002; a NIC in an uplink's port is CAB002 and CAB006.",
         facts={"leaf-0": [hears("swp1", "gpu-2/eth1"), hears("swp9", "gpu-1/eth1")]},
-        unknown=True,
     ),
-    Case(
+    undecided(
         "An uplink that only its spine reports, and reports as wrong, is CAB006.",
         facts={"spine-1": [hears("swp1", "leaf-1")]},
-        unknown=True,
     ),
 )

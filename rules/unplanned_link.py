@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import UNDER_A_SPINE, hears
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -77,9 +77,8 @@ def _unplanned(wiring: Wiring) -> Codes:
     device, far, partner = index.ports.device_of(ports), _far_device(wiring, ports), wiring.partner[ports]
     near_tier, far_tier = tiers[device], tiers[far]
     use = (near_tier >= 0) & (far >= 0) & ~wiring.ambiguous[ports] & (index.cables_at(partner) < 0)
-    higher = (near_tier > far_tier) | (
-        (near_tier == far_tier) & ((device > far) | ((device == far) & (ports > partner)))
-    )
+    later = (device > far) | ((device == far) & (ports > partner))
+    higher = (near_tier > far_tier) | ((near_tier == far_tier) & later)
     second = (partner >= 0) & (far_tier >= 0) & higher
     of_rails = np.isin(index.ports.name_of(ports), index.ports.name_of(index.a[index.from_host]))
     counts = (near_tier > 0) | (far_tier >= 0) | (of_rails & (wiring.states.rdma_row[ports] >= 0))
@@ -116,12 +115,7 @@ def _stranger(wiring: Wiring, port: int) -> str:
     return ", a device not in the plan" if far >= wiring.index.devices.planned else ""
 
 
-PLAN = """
-    gpu-1/eth1 leaf-0/swp1 rail=0
-    gpu-2/eth1 leaf-0/swp2 rail=0
-    leaf-0/swp9 spine-1/swp1
-    leaf-1/swp9 spine-1/swp2
-"""
+PLAN = UNDER_A_SPINE
 _RIGHT = hears("swp1", "gpu-1/eth1")
 
 FIRES = (

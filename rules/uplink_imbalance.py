@@ -28,10 +28,11 @@ Few large flows, such as one job with few queue pairs, load any hash unevenly. A
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from rules._examples import one_leaf
+from rules._examples import one_leaf, undecided
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
@@ -136,19 +137,16 @@ def _rates(*shares: float) -> dict[str, dict[str, float]]:
 
 
 _SIBLINGS = "\n".join(f"leaf-{n}/up{s} spine-{s}/p{n} speed={200 if s else 400}" for n in range(4) for s in range(4))
+_finds_leaf = partial(Case, finds="leaf-0")
 
 FIRES = (
-    Case(
+    _finds_leaf(
         "64 hosts send alike, and one of four uplinks carries two thirds of it.",
-        finds="leaf-0",
         rates=_HOSTS | _rates(0.66, 0.12, 0.12, 0.1),
     ),
-    Case(
-        "Half of the uplinks stay idle on one switch alone.", finds="leaf-0", rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0)
-    ),
-    Case(
+    _finds_leaf("Half of the uplinks stay idle on one switch alone.", rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0)),
+    _finds_leaf(
         "Adaptive routing steers away from one uplink.",
-        finds="leaf-0",
         load_balancing=LoadBalancing.ADAPTIVE,
         rates=_rates(0.3, 0.3, 0.3, 0.1),
     ),
@@ -156,9 +154,8 @@ FIRES = (
 
 QUIET = (
     Case("All uplinks carry alike.", rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
-    Case(
+    undecided(
         "Four hosts send at full speed: some uplinks get two flows, others none.",
-        unknown=True,
         rates={f"leaf-0/p{n}": {"rx_bytes": 4e10 if n < 4 else 1.0} for n in range(64)}
         | {f"leaf-0/up{s}": {"tx_bytes": 4e10 * flows} for s, flows in enumerate((1, 1, 0, 1))}
         | {"leaf-0/up0": {"tx_bytes": 5e10}},

@@ -55,11 +55,7 @@ def uplink_miscabled(round: Round) -> Iterator[Finding]:
     report_not_evaluated(unseen_cables(wiring, ~wiring.index.from_host))
 
 
-PLAN = """
-    leaf-0/swp9 spine-1/swp1
-    leaf-0/swp10 spine-2/swp1
-    leaf-1/swp9 spine-1/swp2
-"""
+PLAN = "leaf-0/swp9 spine-1/swp1\nleaf-0/swp10 spine-2/swp1\nleaf-1/swp9 spine-1/swp2"
 
 FIRES = (
     Case(

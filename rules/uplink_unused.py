@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import SweptFacts, spines, swept_example
+from rules._examples import SweptFacts, spines, swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
@@ -89,13 +89,10 @@ FIRES = Case("Three of four uplinks share 64 flows.", facts=_over(0, 1, 3), find
 
 QUIET = (
     Case("All uplinks take flows.", facts=_over(0, 1, 2, 3)),
-    Case(
+    undecided(
         "One of four spines never answers: it may be the one that is used.",
         facts=swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9),
-        unknown=True,
     ),
-    Case(
-        "Twelve flows are too few.", facts=swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12), unknown=True
-    ),
-    Case("Hops were not asked.", unknown=True),
+    undecided("Twelve flows are too few.", facts=swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12)),
+    undecided("Hops were not asked."),
 )

@@ -25,7 +25,7 @@ same; then many ports of one switch are off alike.
 
 from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import finds_nic, hears, railed
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -50,10 +50,7 @@ def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
     report_not_evaluated(unseen_cables(wiring, wiring.index.from_host))
 
 
-PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
-"""
+PLAN = railed(2)
 
 FIRES = (
     Case(
@@ -61,10 +58,9 @@ FIRES = (
         facts={"leaf-0": [hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-1/nic0")]},
         finds="gpu-1/nic0 gpu-2/nic0",
     ),
-    Case(
+    finds_nic(
         "The cable is in a port that the plan leaves free.",
         facts={"gpu-1": [hears("nic0", "leaf-0/swp7")], "leaf-0": [hears("swp7", "gpu-1/nic0")]},
-        finds="gpu-1/nic0",
     ),
 )
 

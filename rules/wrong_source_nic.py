@@ -135,12 +135,7 @@ def _arriving(found: Probed, cable: int, which: Codes) -> Finding:
     )
 
 
-PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h1/nic1 leaf-1/p1 rail=1
-    h2/nic0 leaf-0/p2 rail=0
-    h2/nic1 leaf-1/p2 rail=1
-"""
+PLAN = "\n".join(f"h{host}/nic{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
 
 
 def _both(**of_first: Any) -> dict[str, list[ProbeReach]]:
