@@ -178,10 +178,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     ("ibstat", r"^[#> \t]*CA '[^'\n]+'$"),
     ("lldptool -t -n", r"^Chassis ID TLV$"),
     ("tcpdump -v", r"^[#> \t]*Chassis ID TLV \(1\), length \d"),
-    (
-        "lldpcli -f json show interfaces",
-        r'"(?:status|value)"[ \t]*:[ \t]*"(?:RX and TX|RX only|TX only|disabled)"',
-    ),
+    ("lldpcli -f json show interfaces", r'"(?:status|value)"[ \t]*:[ \t]*"(?:RX and TX|RX only|TX only|disabled)"'),
     ("lldpcli show neighbors", r'^[ \t]*\{[ \t\r\n]*"lldp"[ \t]*:|^LLDP neighbors:[ \t]*$|^lldp\.\S+\.via='),
     ("bridge -j fdb", r'"mac"[ \t]*:[ \t]*"[0-9a-f:]{17}",[ \t\r\n]{0,40}"ifname"'),
     ("ip -j addr", r'"addr_info"[ \t]*:'),
@@ -218,10 +215,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     ("net show clag", r'"clagIntfs"[ \t]*:'),
     ("cat /proc/net/bonding", r"^Ethernet Channel Bonding Driver: "),
     ("show inventory", r'^NAME: "|^System has \d+ power supply slots|"xcvrSlots"[ \t]*:'),
-    (
-        "show chassis hardware",
-        r'^[ \t]*Item[ \t]+Version[ \t]+Part number|"chassis-inventory"|<chassis-inventory\b',
-    ),
+    ("show chassis hardware", r'^[ \t]*Item[ \t]+Version[ \t]+Part number|"chassis-inventory"|<chassis-inventory\b'),
     ("nv show platform transceiver", r'"vendor-sn"[ \t]*:'),
     ("show_gids", r"^DEV[ \t]+PORT[ \t]+INDEX[ \t]+GID"),
     ("nvidia-smi --query-compute-apps", r"^gpu_uuid, pid$"),

@@ -55,11 +55,7 @@ _PARTS = (
 )
 """The labels of a job whose parts count their pods from 0 each, and of the part."""
 _MASTERED = frozenset(("master", "worker"))
-_RANKS = (
-    "volcano.sh/task-index",
-    "leaderworkerset.sigs.k8s.io/worker-index",
-    _COMPLETION,
-)
+_RANKS = ("volcano.sh/task-index", "leaderworkerset.sigs.k8s.io/worker-index", _COMPLETION)
 _RESTARTING = "Always"
 
 

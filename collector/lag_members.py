@@ -371,9 +371,5 @@ def _dell(text: Sequence[str]) -> Iterator[LagMember]:
                 member = member._replace(actor_state=octet) if actor else member._replace(partner_state=octet)
 
 
-_FORMS = (
-    (_EOS_LAG, _eos),
-    (_DELL_LAG, _dell),
-    (_SUMMARY, _summary),
-)
+_FORMS = ((_EOS_LAG, _eos), (_DELL_LAG, _dell), (_SUMMARY, _summary))
 """What only one form has, and its reader."""

@@ -177,15 +177,7 @@ def _cut(cell: str) -> bool:
 def _networkctl_neighbor(link: str, chassis: Any, name: Any, port: Any, description: Any) -> Neighbor:
     chassis_id = _cell(chassis)
     is_mac = chassis_id is not None and canonical_mac(chassis_id) is not None
-    return Neighbor(
-        link,
-        chassis_id,
-        "mac" if is_mac else None,
-        _cell(name),
-        _cell(port),
-        None,
-        _cell(description),
-    )
+    return Neighbor(link, chassis_id, "mac" if is_mac else None, _cell(name), _cell(port), None, _cell(description))
 
 
 def _cell(value: Any) -> str | None:

@@ -106,14 +106,7 @@ def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iter
     found, words = canonical_mac(str(mac)), kind.strip().lower().partition(",")[0]
     of_kind = _kind(words)
     if found and of_kind and is_port(str(port)) and not is_remote(str(port)):
-        yield MacEntry(
-            str(port),
-            found,
-            _number(vlan),
-            of_kind,
-            _number(moves),
-            words in ("peerdynamic", "dr", "dlr"),
-        )
+        yield MacEntry(str(port), found, _number(vlan), of_kind, _number(moves), words in ("peerdynamic", "dr", "dlr"))
 
 
 def _kind(words: str) -> Literal["dynamic", "static"] | None:

@@ -32,9 +32,7 @@ _GREEN = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 
 @collector(
     on=SWITCHES,
-    ask=[
-        Command(f'for t in {" ".join(TABLES)}; do sonic-db-dump -n CONFIG_DB -y -k "$t|*"; done', ("sonic",)),
-    ],
+    ask=[Command(f'for t in {" ".join(TABLES)}; do sonic-db-dump -n CONFIG_DB -y -k "$t|*"; done', ("sonic",))],
     every=minutes(10),
     yields=[PortQos],
     optional=True,

@@ -85,12 +85,7 @@ def _count(value: Any) -> int:
     return value if type(value) is int else 0
 
 
-_READERS = {
-    "interfaceStatuses": _eos,
-    "interfaces": _eos,
-    "TABLE_interface": _nxos,
-    "interface-information": _junos,
-}
+_READERS = {"interfaceStatuses": _eos, "interfaces": _eos, "TABLE_interface": _nxos, "interface-information": _junos}
 
 
 """Ports and their speeds in prose: `show interface(s)` of Junos, EOS, NX-OS, AOS-CX and SR Linux, paragraphs of ports.

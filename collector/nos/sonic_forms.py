@@ -109,10 +109,7 @@ _COLUMNS = words(
     }
 )
 _DETAILS = words(
-    {
-        "Total Packets Received Without Errors": "rx_packets",
-        "Total Packets Transmitted Successfully": "tx_packets",
-    }
+    {"Total Packets Received Without Errors": "rx_packets", "Total Packets Transmitted Successfully": "tx_packets"}
 )
 _DETAIL = re.compile(r"[ \t]*([A-Z][^.]{3,60})\.{3,}[ \t]*(\S.*?)[ \t]*")
 _CLI = re.compile(r"^[ \t]*Interface[ \t]+State[ \t]+RX_OK\b", re.MULTILINE)
