@@ -36,7 +36,7 @@ from collector.formats.lldp_words import LLDPD, identified
 from collector.formats.table import rows, tables
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, commands, minutes
 
 _JUNOS, _PORT = "lldp-local-info", "lldp-local-interface-info"
 _NAME, _ID = "lldp-local-interface-name", "lldp-local-interface-id"
@@ -47,14 +47,11 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
     on=SWITCHES,
     ask=[
         Command("show interfaces alias", ("sonic",)),
-        Command("lldpcli -f json0 show interfaces", ("cumulus", "linux")),
-        Command("lldpcli show interfaces -f json0", ("cumulus", "linux")),
-        Command("lldpcli -f json show interfaces", ("cumulus", "linux")),
-        Command("lldpcli show interfaces -f json", ("cumulus", "linux")),
+        *commands("cumulus linux", "lldpcli -f json0 show interfaces", "lldpcli show interfaces -f json0"),
+        *commands("cumulus linux", "lldpcli -f json show interfaces", "lldpcli show interfaces -f json"),
         Command("show lldp local-information | display json", ("junos",)),
         Command("show lldp local-information | display json | no-more", ("junos",)),
-        Command("show lldp local-information | display xml", ("junos",)),
-        Command("show lldp local-information", ("junos",)),
+        *commands("junos", "show lldp local-information | display xml", "show lldp local-information"),
         Command("show lldp local-info", ("eos",)),
     ],
     every=minutes(5),

@@ -34,7 +34,7 @@ from collector.formats.counts import all_counts, may_be_cut, name_count, not_rep
 from collector.formats.ip_links import interfaces
 from collector.formats.text import Section, asks, is_json, is_prompt, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Device, PortCounters, Role, collector, minutes
+from truerail.model import Command, Device, PortCounters, Role, collector, commands, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -54,15 +54,8 @@ _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: 
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(text)
-        for text in (
-            _LIVE,
-            "ethtool -S {port}",
-            "ip -s -j link",
-            "ip -j -s link",
-            "ip -s -j link show",
-            "ip -s -j -d link",
-        )
+        *commands("", _LIVE, "ethtool -S {port}", "ip -s -j link", "ip -j -s link", "ip -s -j link show"),
+        Command("ip -s -j -d link"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

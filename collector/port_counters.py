@@ -59,11 +59,8 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, c
     on=SWITCHES,
     ask=[
         sonic_database.DUMP,
-        Command("show interfaces counters -j", ("sonic",)),
-        Command("portstat -j", ("sonic",)),
-        Command("show interfaces counters", ("sonic",)),
-        Command("show int counters", ("sonic",)),
-        Command("portstat", ("sonic",)),
+        *commands("sonic", "show interfaces counters -j", "portstat -j", "show interfaces counters"),
+        *commands("sonic", "show int counters", "portstat"),
         *commands("eos", "show interfaces | json", "show interfaces counters | json"),
         *commands("nxos", "show interface counters | json", "show interface | json", "show interface counters"),
         ethtool.LIVE,

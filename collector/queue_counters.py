@@ -37,7 +37,7 @@ from collector.nos import (
     sonic_forms,
 )
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
 
 _SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
 
@@ -45,15 +45,11 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
 @collector(
     on=SWITCHES,
     ask=[
-        Command(_SONIC, ("sonic",)),
-        Command("show queue counters", ("sonic",)),
-        Command("show queue wredcounters --json", ("sonic",)),
-        Command("show queue wredcounters", ("sonic",)),
-        Command("show queue counters --json", ("sonic",)),
-        Command("show priority-group drop counters", ("sonic",)),
+        *commands("sonic", _SONIC, "show queue counters", "show queue wredcounters --json", "show queue wredcounters"),
+        *commands("sonic", "show queue counters --json", "show priority-group drop counters"),
         Command("show qos interfaces ecn counters queue | json", ("eos",)),
         Command("show queuing interface | json", ("nxos",)),
-        *(Command(text, ("capture",)) for text in ("show queuing interface", "show interfaces queue")),
+        *commands("capture", "show queuing interface", "show interfaces queue"),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
         *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),

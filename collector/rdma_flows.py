@@ -25,7 +25,7 @@ from typing import Any
 from collector.formats.rdma_reports import linked
 from collector.formats.text import PASTED, decode, is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes
+from truerail.model import Command, Counter, Device, PortCounters, Role, collector, commands, minutes
 
 _FLOWS = (Counter("flows"),)
 _CONNECTED = frozenset(("RC", "UC", "DCI", "DCT"))
@@ -40,16 +40,9 @@ _QueuePair = tuple[str, str, bool]
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(text)
-        for text in (
-            "rdma resource show qp",
-            "rdma res show qp",
-            "rdma -d resource show qp",
-            "rdma -j resource show qp",
-            "rdma resource show qp -j",
-            "rdma -jp resource show qp",
-            "rdma -j res show qp",
-        )
+        *commands("", "rdma resource show qp", "rdma res show qp", "rdma -d resource show qp"),
+        *commands("", "rdma -j resource show qp", "rdma resource show qp -j", "rdma -jp resource show qp"),
+        Command("rdma -j res show qp"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

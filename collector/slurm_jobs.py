@@ -57,10 +57,9 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", ("slurm",)),
-        Command("squeue --json", ("slurm",)),
+        *commands("slurm", f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", "squeue --json"),
         Command("GET /slurm/jobs", ("slurm_api",)),
-        *(Command(text, ("capture",)) for text in ("scontrol -o -d show job", "squeue", "squeue -l")),
+        *commands("capture", "scontrol -o -d show job", "squeue", "squeue -l"),
         Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
         Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
         *commands("slurm_api", "GET /slurm/job/{job}", "GET /slurmdb/job/{job}"),
