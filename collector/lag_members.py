@@ -276,7 +276,6 @@ _DELL_PARTNER = re.compile(r"Partner System ID: Priority \d+, +Address ([0-9a-f:
 _DELL_PORT = re.compile(r"Port (\S.*?) is \w+, LACP is ", re.IGNORECASE)
 _DELL_STATE = re.compile(r"(?:(Actor|Partner)\s+)?(Admin|Oper): State ([A-P]{8})\b", re.IGNORECASE)
 _DELL_BITS = dict(zip("ACEGIKMO", (1, 2, 4, 8, 16, 32, 64, 128), strict=True))
-_TEXT_NONE = "00:00:00:00:00:00"
 
 
 def members_in_text(text: Sequence[str]) -> list[LagMember] | None:
@@ -285,11 +284,6 @@ def members_in_text(text: Sequence[str]) -> list[LagMember] | None:
         if any(is_form.search(line) for line in text):
             return list(read(text))
     return None
-
-
-def _mac(text: str) -> str | None:
-    found = canonical_mac(text)
-    return None if found == _TEXT_NONE else found
 
 
 def _octet(letters: str, bits: Mapping[str, int]) -> int:
@@ -334,7 +328,7 @@ def _eos(text: Sequence[str]) -> Iterator[LagMember]:
             yield LagMember(port_row[1], lag, selected=active)
         elif found := _EOS_ROW.fullmatch(line + " "):
             port, status, system, number, state = found.groups()
-            partner = _mac(system)
+            partner = _partner(system)
             yield LagMember(
                 port,
                 lag,
@@ -351,7 +345,7 @@ def _dell(text: Sequence[str]) -> Iterator[LagMember]:
         if named := _DELL_LAG.match(line):
             lag, partner = f"port-channel{named[1]}", None
         elif found := _DELL_PARTNER.match(line):
-            partner = _mac(found[1])
+            partner = _partner(found[1])
         elif found := _DELL_PORT.match(line):
             if member:
                 yield member if member.partner_state is None else member._replace(partner_system=partner)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -56,6 +56,11 @@ def is_json(answer: str) -> bool:
 def begins_json(answer: str) -> bool:
     """Whether nothing is above a JSON document."""
     return _DOCUMENT.match(answer) is not None
+
+
+def spelled(names: Mapping[str, str]) -> dict[str, str]:
+    """Each spelling and what it means, from each meaning and its spellings: `{"ttl": "hold time, ttl"}`."""
+    return {word: name for name, words in names.items() for word in words.split(", ")}
 
 
 def object_of(value: Any) -> dict[str, Any]:

@@ -80,17 +80,10 @@ _BOTH = words(
     }
 )  # fmt: skip
 _TEXT_OWN = frozenset(
-    {
-        "align-err",
-        "stomped-crc",
-        "undersize",
-        "runts",
-        "giants",
-        "carri-sen",
-        "intmactx-er",
-        "intmacrx-er",
+    (
+        *("align-err", "stomped-crc", "undersize", "runts", "giants", "carri-sen", "intmactx-er", "intmacrx-er"),
         "deferred-tx",
-    }
+    )
 )
 _EOS_ERRORS = words(
     {"fcs": "crc_errors", "align": "alignment_errors", "symbol": "symbol_errors", "rx": "rx_errors", "tx": "tx_errors"}
