@@ -33,7 +33,7 @@ from typing import Any, Literal
 
 from collector.formats.documents import document, listed
 from collector.formats.table import has_title, is_port, is_remote, refuse_several, stations
-from collector.formats.text import lines
+from collector.formats.text import lines, whole
 from collector.nos import cumulus_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, commands, minutes
@@ -100,18 +100,14 @@ def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iter
     found, words = canonical_mac(str(mac)), kind.strip().lower().partition(",")[0]
     of_kind = _kind(words)
     if found and of_kind and is_port(str(port)) and not is_remote(str(port)):
-        yield MacEntry(str(port), found, _number(vlan), of_kind, _number(moves), words in ("peerdynamic", "dr", "dlr"))
+        by_peer = words in ("peerdynamic", "dr", "dlr")
+        yield MacEntry(str(port), found, whole(str(vlan)), of_kind, whole(str(moves)), by_peer)
 
 
 def _kind(words: str) -> Literal["dynamic", "static"] | None:
     if words in _LEARNED or words.startswith("learn"):
         return "dynamic"
     return "static" if words in _STATIC or words.startswith("static") else None
-
-
-def _number(value: Any) -> int | None:
-    text = str(value)
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _from_json(found: Any) -> Iterator[MacEntry]:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.text import decode, is_json, lines
+from collector.formats.text import decode, is_json, lines, whole
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
 from truerail.model.nccl_facts import NcclBandwidth
@@ -143,14 +143,10 @@ def _bandwidth(labels: dict[str, str], kind: str, value: str, number: int) -> Nc
     return NcclBandwidth(
         None if job in ("unknown", "") else job,
         labels["node"],
-        _number(labels.get("gpu", "").removeprefix("GPU")),
+        whole(labels.get("gpu", "").removeprefix("GPU")),
         labels["comm_name"],
-        _number(labels.get("nranks", "")),
+        whole(labels.get("nranks", "")),
         labels[kind],
         labels.get("message_size", ""),
         rate,
     )
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

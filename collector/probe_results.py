@@ -42,6 +42,8 @@ _MESSAGES = frozenset(
 )
 _LEAST = re.compile(r"^(?:rtt|round-trip) min/avg/max(?:/mdev)? = (\d{1,6}(?:\.\d{1,6})?)/[\d./]+ ms", re.MULTILINE)
 _MOST_COUNTED, _MOST_DETAIL = 2**40, 160
+_MAY_HAVE = ("left_by", "address", "peer_address", "pinglist")
+"""What a flow may say beside what every flow says."""
 _Key = tuple[int, int, int, int]
 """Flow, source port, TTL, size."""
 
@@ -142,22 +144,9 @@ class _Recording:
     def _reach(
         self, about: dict[str, Any], *, size: int | None = None, source_port: int | None = None, sent: int | None = None
     ) -> ProbeReach:
-        return ProbeReach(
-            about["port"],
-            about["peer"],
-            about["peer_port"],
-            self._run,
-            about["flow"],
-            about["mode"],
-            about["tos"],
-            size,
-            source_port,
-            sent,
-            left_by=about.get("left_by"),
-            address=about.get("address"),
-            peer_address=about.get("peer_address"),
-            pinglist=about.get("pinglist"),
-        )
+        where = (about["port"], about["peer"], about["peer_port"], self._run)
+        may_have = {name: about.get(name) for name in _MAY_HAVE}
+        return ProbeReach(*where, about["flow"], about["mode"], about["tos"], size, source_port, sent, **may_have)
 
     def _hop(self, key: _Key, address: str | None, answered: int, message: Any, mtu: int | None) -> ProbeHop:
         about = self._sends[key[0]]
@@ -172,7 +161,7 @@ class _Recording:
             about = f"{key}: flow {flow['flow']}"
             for name in ("port", "peer", "peer_port"):
                 text_in(flow, name, about)
-            for name in ("left_by", "address", "peer_address", "pinglist"):
+            for name in _MAY_HAVE:
                 if flow.get(name) is not None:
                     text_in(flow, name, about)
             if flow.get("mode") not in _MODES:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from collector.formats.text import document_at
+from collector.formats.text import decode, document_at, is_json
 from truerail.errors import UnreadableError
 from truerail.model import Command
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-from collector.formats.text import decode, is_json
 
 # ----------------------------------------------------------------------------------------------------------------------
 # gNMI's notifications, as the client gnmic prints them, as one tree; and the requests that collectors make.

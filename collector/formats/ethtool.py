@@ -39,26 +39,14 @@ _NAMES = words(
         "carrier_down_count": "link_downs",
     }
 )  # fmt: skip
+_WAYS = {"In": "rx", "Out": "tx"}
 _CASTS = {
     f"HwIf{way}{cast}Pkts": Counter(f"{counted}_packets")
-    for way, counted in (("In", "rx"), ("Out", "tx"))
+    for way, counted in _WAYS.items()
     for cast in ("Ucast", "Mcast", "Bcast")
 }
-_BY_PRIORITY = tuple(
-    (re.compile(pattern), name)
-    for pattern, name in (
-        (r"HwIfInPfc([0-7])Pkt", "rx_pause_frames"),
-        (r"HwIfOutPfc([0-7])Pkt", "tx_pause_frames"),
-        (r"rx_pause_prio_([0-7])", "rx_pause_frames"),
-        (r"tx_pause_prio_([0-7])", "tx_pause_frames"),
-        (r"rx_pause_duration_prio_([0-7])", "rx_pause_us"),
-        (r"tx_pause_duration_prio_([0-7])", "tx_pause_us"),
-        (r"rx_octets_prio_([0-7])", "rx_bytes"),
-        (r"tx_octets_prio_([0-7])", "tx_bytes"),
-        (r"rx_frames_prio_([0-7])", "rx_packets"),
-        (r"tx_frames_prio_([0-7])", "tx_packets"),
-    )
-)
+_BY_PRIORITY = re.compile(r"HwIf(In|Out)Pfc([0-7])Pkt|([rt]x)_(pause|pause_duration|octets|frames)_prio_([0-7])")
+_OF_PRIORITY = {"pause": "pause_frames", "pause_duration": "pause_us", "octets": "bytes", "frames": "packets"}
 
 
 _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pause_us"})
@@ -131,8 +119,7 @@ def _layout(names: tuple[str, ...]) -> tuple[dict[Counter, list[int]], dict[Coun
 
 @lru_cache(maxsize=4096)
 def _named(name: str) -> Counter:
-    for pattern, counted in _BY_PRIORITY:
-        found = pattern.fullmatch(name)
-        if found:
-            return Counter(counted, int(found[1]))
+    if found := _BY_PRIORITY.fullmatch(name):
+        way, counted = found[3] or _WAYS[found[1]], _OF_PRIORITY[found[4] or "pause"]
+        return Counter(f"{way}_{counted}", int(found[2] or found[5]))
     return _NAMES.get(name) or _CASTS.get(name) or own(name)

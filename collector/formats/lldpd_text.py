@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, DecodeError, Meta, Struct, field
 from msgspec.json import Decoder
 
-from collector.formats.text import lines
+from collector.formats.text import lines, whole
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -40,11 +40,6 @@ _PLAIN_KEYS = {
     "PortDescr": "descr",
     "TTL": "ttl",
 }
-
-
-def whole(text: str | None) -> int | None:
-    """A count in decimal digits; None where there is none."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def seconds(age: Any) -> int | None:

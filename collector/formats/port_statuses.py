@@ -165,16 +165,16 @@ def _willed(port: PortStatus, admin: str) -> PortStatus:
 # The commands for a switch's port states and speeds, and their parsers, chosen by the form of the answer.
 
 ASK = (
-    *(Command(text, ("eos",)) for text in ("show interfaces status | json", "show interfaces | json")),
+    *commands("eos", "show interfaces status | json", "show interfaces | json"),
     Command("show interfaces status", ("eos", "sonic")),
-    *(Command(text, ("sonic",)) for text in ("show int status", "intfutil -c status")),
+    *commands("sonic", "show int status", "intfutil -c status"),
     *commands("nxos", "show interface status | json", "show interface status | json-pretty", "show interface | json"),
-    *(
-        Command(f"show interfaces {kind}| display json{rest}", ("junos",))
-        for kind in ("media ", "", "extensive ")
-        for rest in ("", " | no-more")
+    *commands("junos", "show interfaces media | display json", "show interfaces media | display json | no-more"),
+    *commands("junos", "show interfaces | display json", "show interfaces | display json | no-more"),
+    *commands(
+        "junos", "show interfaces extensive | display json", "show interfaces extensive | display json | no-more"
     ),
-    *(Command(text, ("junos",)) for text in ("show interfaces media", "show interfaces extensive")),
+    *commands("junos", "show interfaces media", "show interfaces extensive"),
     Command("info from state interface * | as json", ("srlinux",)),
     Command("show interfaces", ("eos", "junos", "iosxr")),
     Command("show interfaces brief", ("iosxr",)),

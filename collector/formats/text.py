@@ -76,6 +76,11 @@ def text_in(found: dict[str, Any], key: str, about: str) -> str:
     return value
 
 
+def whole(text: str | None) -> int | None:
+    """A count in decimal digits, at most nine; None where there is none."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
 def last_line(output: str, most: int) -> str | None:
     """The last line of a program's output that has more than dashes, cut to `most` characters."""
     found = [line.strip() for line in output.split("\n") if line.strip(" -\t\r")]

@@ -47,12 +47,10 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
 
 
 def _from_nclu(port: str, row: Mapping[str, Any]) -> Neighbor:
-    port_id, port_type = identified(row["adj_port"])
     return Neighbor(
         local_port(port),
         *device(row["adj_hostname"]),
-        port_id=port_id,
-        port_id_type=port_type,
+        *identified(row["adj_port"]),
         management_addresses=addresses(row.get("adj_mgmt_ip")),
     )
 

@@ -44,28 +44,18 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
 
 
 def _brief(row: Mapping[str, Any]) -> Neighbor:
-    port_id, port_type = identified(row["neighborPort"])
-    return Neighbor(
-        local_port(row["port"]),
-        *device(row["neighborDevice"]),
-        port_id=port_id,
-        port_id_type=port_type,
-        ttl_seconds=seconds(row.get("ttl")),
-    )
+    who, port = device(row["neighborDevice"]), identified(row["neighborPort"])
+    return Neighbor(local_port(row["port"]), *who, *port, ttl_seconds=seconds(row.get("ttl")))
 
 
 def _detailed(port: str, info: Mapping[str, Any]) -> Neighbor:
     remote = info.get("neighborInterfaceInfo", {})
-    chassis_id, chassis_type = identified(info.get("chassisId"), info.get("chassisIdType"))
     name = remote.get("interfaceId_v2") or _unquoted(remote.get("interfaceId"))
-    port_id, port_type = identified(name, remote.get("interfaceIdType"))
     return Neighbor(
         port,
-        chassis_id,
-        chassis_type,
+        *identified(info.get("chassisId"), info.get("chassisIdType")),
         advertised(info.get("systemName")),
-        port_id,
-        port_type,
+        *identified(name, remote.get("interfaceIdType")),
         advertised(remote.get("interfaceDescription")),
         seconds(info.get("ttl")),
         None,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
-
-from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
-from truerail.errors import UnreadableError
-from truerail.model import Neighbor
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from collector.formats.counts import Tally, count, priority, summed, words
 from collector.formats.documents import data_of, listed
+from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
 from collector.formats.text import lines
-from truerail.model import Counter, PortCounters
+from truerail.errors import UnreadableError
+from truerail.model import Counter, Neighbor, PortCounters
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 # ----------------------------------------------------------------------------------------------------------------------
 # LLDP neighbours as Junos prints them in XML and in JSON, which is the same tree with every leaf as `[{"data": ...}]`.
@@ -92,7 +89,7 @@ def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
 # - Old releases print the name of its class behind the number of a queue.
 # - Rates stand behind the counters, and as rows of their own (`FEC Corrected Errors Rate`).
 
-TEXT_KEY = "interface-information"
+PORT_KEY = "interface-information"
 _TEXT_PORT = re.compile(r"([ \t]*)Physical interface: ([\w/.:-]+)[ \t]*,.{0,200}")
 _LOGICAL = re.compile(r"[ \t]*Logical interface ")
 _NUMBER = r"(\d{1,3}(?:,\d{3})+(?!\d)|\d+)"
@@ -145,7 +142,7 @@ def tree(text: Sequence[str]) -> dict[str, Any] | None:
                 pattern, take = section
                 for found in pattern.finditer(line.strip()):
                     take(ports[-1], found, number)
-    return {TEXT_KEY: [{"physical-interface": ports}]} if any(len(port) > 1 for port in ports) else None
+    return {PORT_KEY: [{"physical-interface": ports}]} if any(len(port) > 1 for port in ports) else None
 
 
 def _title(line: str, base: int) -> Section | None:
@@ -214,7 +211,6 @@ _SECTIONS: dict[str, Section] = {
 # (`ethernet-mac-statistics`) are those of the wire; `traffic-statistics` replaces them where they are missing.
 # `carrier-transitions` counts losses of the carrier.
 
-PORT_KEY = TEXT_KEY
 _SIGN = "Physical interface: "
 
 _PORT_TRAFFIC = {

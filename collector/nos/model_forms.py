@@ -128,7 +128,7 @@ PORT_REQUESTS = (
     *requests("/interfaces"),
 )
 """State, speed and counters of ports in one request; a device without wildcards gives its whole container."""
-PortLeaves = Mapping[str, Any]
+Leaves = Mapping[str, Any]
 
 
 def port_is_model(found: Any) -> bool:
@@ -165,7 +165,7 @@ def port_optics(found: Any) -> Iterator[Optic]:
             yield from _port_module(str(port["name"]), within)
 
 
-def _port_module(port: str, found: PortLeaves) -> Iterator[Optic]:
+def _port_module(port: str, found: Leaves) -> Iterator[Optic]:
     channels = [plain(channel) for channel in listed(found.get("channel"))]
     limits = inside(channels[0], "input-power") if channels else {}
     lanes = {
@@ -177,7 +177,7 @@ def _port_module(port: str, found: PortLeaves) -> Iterator[Optic]:
     return module(port, _SRLINUX, values, lanes)
 
 
-def _status(port: PortLeaves) -> PortStatus:
+def _status(port: Leaves) -> PortStatus:
     ethernet, state = inside(port, "ethernet"), inside(port, "state")
     admin = str(port.get("admin-state", state.get("admin-status", ""))).lower()
     oper = str(port.get("oper-state", state.get("oper-status", ""))).lower()
@@ -187,7 +187,7 @@ def _status(port: PortLeaves) -> PortStatus:
     return status(str(port["name"]), of_words(oper, _ADMIN.get(admin, admin), why), gbps(word))
 
 
-def _ports(found: Any) -> Iterator[PortLeaves]:
+def _ports(found: Any) -> Iterator[Leaves]:
     """The interfaces anywhere above their subinterfaces."""
     if isinstance(found, list):
         for value in found:
@@ -201,13 +201,13 @@ def _ports(found: Any) -> Iterator[PortLeaves]:
             yield from _ports(leaves.get(key))
 
 
-def inside(leaves: PortLeaves, name: str) -> PortLeaves:
+def inside(leaves: Leaves, name: str) -> Leaves:
     """A container of a port; empty if it has none."""
     value = leaves.get(name)
     return plain(value) if isinstance(value, Mapping) else {}
 
 
-def plain(leaves: PortLeaves) -> dict[str, Any]:
+def plain(leaves: Leaves) -> dict[str, Any]:
     """The leaves without the prefixes of their modules."""
     return {str(key).rpartition(":")[2]: value for key, value in leaves.items()}
 
@@ -279,7 +279,6 @@ _OPENCONFIG = _SRLINUX._replace(
     serial="serial",
     medium=("ethernet-pmd", "connector-type", "part"),
 )
-OpticsLeaves = Mapping[str, Any]
 
 
 def optics_is_model(answer: str) -> bool:
@@ -302,13 +301,13 @@ def optics_optics(found: Any) -> Iterator[Optic]:
                 yield from _optics_module(owner, component, pluggable)
 
 
-def _is_present(pluggable: OpticsLeaves) -> bool:
+def _is_present(pluggable: Leaves) -> bool:
     state = inside(pluggable, "state")
     present = str(state.get("present", "PRESENT")) == "PRESENT"
     return present and any(state.get(leaf) for leaf in ("vendor", "serial-no", "vendor-part", "ethernet-pmd"))
 
 
-def _optics_module(port: str, component: OpticsLeaves, found: OpticsLeaves) -> Iterator[Optic]:
+def _optics_module(port: str, component: Leaves, found: Leaves) -> Iterator[Optic]:
     whole, state = inside(component, "state"), inside(found, "state")
     limits = [plain(one) for one in listed(inside(found, "thresholds").get("threshold"))]
     critical = next((inside(one, "state") for one in limits if str(one.get("severity")).endswith("CRITICAL")), {})
