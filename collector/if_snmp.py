@@ -74,8 +74,7 @@ def _mac(value: Value | None) -> str | None:
 
 def _gbps(high_speed: Value | None, speed: Value | None) -> float | None:
     """Gb/s from ifHighSpeed, else from ifSpeed; None if the agent does not know."""
-    megabits = number_of(high_speed)
-    if megabits:
+    if megabits := number_of(high_speed):
         return megabits / 1000
     bits = number_of(speed)
     return bits / 1e9 if bits and bits < _FULL else None

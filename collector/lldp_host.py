@@ -106,8 +106,7 @@ def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
     `UnreadableError`; any other truncated cell is None."""
     last, count = -1, 0
     for number, line in enumerate(text, 1):
-        header = _HEADER.match(line)
-        if header:
+        if header := _HEADER.match(line):
             last, count = header.start("last"), 0
         elif last >= 0 and line.strip():
             total = _COUNT.match(line)

@@ -140,8 +140,7 @@ def from_text(answer: str, text: Sequence[str]) -> list[tuple[str, str]] | None:
     """Ports and the ids that they send; None if the text has neither form. Raises `UnreadableError` if it is cut."""
     if _SENDING.search(answer):
         raise NoAnswerError("says which ports send LLDP, but not the ids that they send")
-    begun = next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0)
-    if begun:
+    if begun := next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0):
         pairs = list(_junos(text, begun))
         if not pairs:
             raise UnreadableError("labels without a port below: the table is cut", line=begun, text=text[begun - 1])
@@ -178,8 +177,7 @@ def _eos(text: Sequence[str], at: int) -> tuple[str, str] | None:
     for line in text[at:]:
         if _BLOCK.fullmatch(line):
             break
-        found = _TEXT_ID.fullmatch(line)
-        if found:
+        if found := _TEXT_ID.fullmatch(line):
             said.setdefault(found[1] or "", found[2])
     quoted = said.get("", "")
     sent, kind = identified(quoted.strip('"'), said.get("type"))

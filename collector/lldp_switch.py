@@ -157,8 +157,7 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return lldp_text.boxed_neighbors(rows)
     if _BLOCK.search(text) or lldp_text.VRP.search(text):
         return lldp_text.block_neighbors(text, rows)
-    table = lldp_tables.header(rows)
-    if table:
+    if table := lldp_tables.header(rows):
         return lldp_tables.neighbors(text, rows, table)
     if _NOBODY.search(text) or lldp_tables.announced(text) == 0:
         return ()

@@ -130,8 +130,7 @@ def _labels(text: str) -> dict[str, str] | None:
 
 
 def _bandwidth(labels: dict[str, str], kind: str, value: str, number: int) -> NcclBandwidth:
-    lacking = [name for name in ("node", "comm_name", kind) if name not in labels]
-    if lacking:
+    if lacking := [name for name in ("node", "comm_name", kind) if name not in labels]:
         raise UnreadableError(f"a bandwidth without {lacking[0]}", line=number)
     try:
         rate = float(value)

@@ -24,7 +24,6 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 
 from typing import Any
 
-from collector.formats.documents import document
 from collector.formats.table import tables
 from collector.formats.text import is_json, lines
 from collector.nos import (
@@ -69,9 +68,7 @@ def queue_counters(answer: str, device: Device) -> list[PortCounters]:
         return cumulus_forms.nvue_queue_counters(answer)
     if cumulus_forms.has_queues(answer):
         return cumulus_forms.text_queue_counters(answer)
-    document_of = document(answer)
-    if document_of is None:
-        document_of = junos_forms.of_text(answer)
+    document_of = junos_forms.document_or_text(answer)
     if document_of is not None:
         return _from_json(document_of)
     if nxos_qos_forms.queue_is_text(answer):

@@ -62,10 +62,8 @@ def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
 
     Raises `UnreadableError`, also if no port has counters.
     """
-    if _SYSFS in answer[:_HEAD]:
-        at_once = _all_from_sysfs(answer)
-        if at_once:
-            return at_once
+    if _SYSFS in answer[:_HEAD] and (at_once := _all_from_sysfs(answer)):
+        return at_once
     ports: dict[str, dict[str, int]] = {}
     for port, counted in _read(answer):
         ports.setdefault(port, {}).update(counted)

@@ -191,8 +191,7 @@ def _gpus(job: dict[str, Any]) -> int | None:
     """What was allocated. `tres_per_node` and its kin are what was asked for."""
     detail = job.get("gres_detail")
     counts = [gpus_in(one) for one in detail if isinstance(one, str)] if isinstance(detail, list) else []
-    known = [count for count in counts if count is not None]
-    if known:
+    if known := [count for count in counts if count is not None]:
         return sum(known)
     allocated = job.get("tres_alloc_str")
     if isinstance(allocated, str):

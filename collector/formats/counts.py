@@ -191,8 +191,7 @@ def count(value: Any, *, line: int = 0) -> int | None:
 def size(value: Any) -> int | None:
     """A counter's value that may have a unit. None if a unit rounds it (`36.0 KB`): its steps would be noise."""
     if isinstance(value, str):
-        exact = _BYTES.fullmatch(value.strip())
-        if exact:
+        if exact := _BYTES.fullmatch(value.strip()):
             return count(exact[1])
         if not _NUMBER.fullmatch(value.strip()):
             return None

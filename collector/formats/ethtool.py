@@ -20,9 +20,9 @@ LIVE = Command(
 )
 """Run once for all its parsers: physical ports, and those that Cumulus' switchd creates."""
 
-_NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
+NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 _COUNTED = re.compile(r"[ \t]*(\w+)[ \t]*:[ \t]*([0-9]{1,19})[ \t]*")
-_ASKED = asks("ethtool", "(?:-S|--statistics)")
+ASKED = asks("ethtool", "(?:-S|--statistics)")
 _NAMES = words(
     {
         "HwIfInOctets": "rx_bytes", "a_octets_received_ok": "rx_bytes",
@@ -74,7 +74,7 @@ def _tallied(answer: str) -> tuple[Tally, Tally, bool]:
     """
     found, named = (Tally(), Tally()), False
     text = lines(answer)
-    for section in sections(text, "ethtool", _ASKED):
+    for section in sections(text, "ethtool", ASKED):
         names, values = _reported(section, len(text))
         named = named or bool(section.port and names)
         for tally, layout in zip(found, _layout(names), strict=True):
@@ -91,7 +91,7 @@ def _reported(section: Section, last: int) -> tuple[tuple[str, ...], list[int | 
     for at, line in enumerate(section.lines, section.line):
         found = _COUNTED.fullmatch(line)
         if found is None:
-            if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
+            if line.strip() in ("", TITLE) or is_prompt(line) or NO_COUNTERS.match(line):
                 continue
             name, colon, reported = (part.strip() for part in line.rpartition(":"))
             if not colon:

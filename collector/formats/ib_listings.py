@@ -59,8 +59,7 @@ def _take_node(links: Links, line: str, number: int) -> str:
     kind, key, description = found.groups()
     make = adapter if kind.lower() in _ADAPTERS else switch
     links.own(key, number)
-    with_guid = _WITH_GUID.fullmatch(key)
-    if with_guid:
+    if with_guid := _WITH_GUID.fullmatch(key):
         links.node(key, make, guid_text(with_guid[2]), description or "")
     else:
         links.node(key, make, None, description or key)

@@ -77,8 +77,7 @@ def port_cell(cell: str, line: int) -> int:
 
 def columns(headings: Iterable[str], needed: Iterable[str], line: int) -> None:
     """Raises `UnreadableError` where a table lacks a column."""
-    missing = set(needed).difference(headings)
-    if missing:
+    if missing := set(needed).difference(headings):
         raise UnreadableError(f"a table without {', '.join(sorted(missing))}", line=line)
 
 

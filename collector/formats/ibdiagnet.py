@@ -9,7 +9,6 @@ from collector.formats.ib_words import (
     End,
     Fact,
     Links,
-    Node,
     adapter,
     columns,
     gbps,
@@ -106,7 +105,7 @@ def from_db_csv(answer: str) -> Iterator[Fact]:
     for row, number in _table(answer, "LINKS"):
         ends = first, second = _end(row, "1", number), _end(row, "2", number)
         for key, _port in ends:
-            links.node(key, _nameless, key, "")
+            links.node(key, switch, key, "")  # where only the GUID is reported
         able = _able(most.get(first), most.get(second))
         links.link(first, second, speeds.get(first), number, able)
         links.link(second, first, speeds.get(second), number, able)
@@ -115,11 +114,6 @@ def from_db_csv(answer: str) -> Iterator[Fact]:
 
 def _end(row: Mapping[str, str], side: str, number: int) -> End:
     return guid_cell(row[f"NodeGuid{side}"], number), port_cell(row[f"PortNum{side}"], number)
-
-
-def _nameless(guid: str | None, description: str) -> Node:
-    """A node of which only the GUID is reported."""
-    return switch(guid, description)
 
 
 def _speed(row: Mapping[str, str]) -> float | None:

@@ -258,8 +258,8 @@ def boxed_neighbors(rows: Sequence[str]) -> Iterator[Neighbor]:
 def _table(rows: Sequence[str], ruler: int) -> Iterator[tuple[Row, int]]:
     """The rows of the table whose labels end at this line, and the lines where they begin."""
     above = next((at for at in range(ruler - 1, -1, -1) if _BORDER.fullmatch(rows[at])), 0)
-    labels = _joined([_cells(line, at) for at, line in enumerate(rows[above + 1 : ruler], above + 2)])
-    fields = [_FIELDS.get(label.replace(" ", "").lower(), "") for label in labels]
+    labels = zip(*[_cells(line, at) for at, line in enumerate(rows[above + 1 : ruler], above + 2)], strict=False)
+    fields = [_FIELDS.get("".join(parts).replace(" ", "").lower(), "") for parts in labels]
     if not {"port", "chassis_id", "port_id"}.issubset(fields):
         raise UnreadableError("a table of something else than LLDP neighbours", line=above + 2, text=rows[above + 1])
     row: Row = {}
@@ -286,10 +286,6 @@ def _cells(line: str, number: int, count: int = 0) -> list[str]:
     if not line.strip().startswith("|") or not line.strip().endswith("|") or (count and len(cells) != count):
         raise UnreadableError("a row that does not fit the table's labels: the answer is cut", line=number, text=line)
     return cells
-
-
-def _joined(lines: Sequence[Sequence[str]]) -> list[str]:
-    return [" ".join(parts) for parts in zip(*lines, strict=False)]
 
 
 def _boxed_neighbor(row: Row, number: int) -> Neighbor:

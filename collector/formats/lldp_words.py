@@ -124,8 +124,7 @@ def seconds(value: Any) -> int | None:
     if type(value) is int:
         return value
     text = advertised(value) or ""
-    span = _SPAN.match(text)
-    if span:
+    if span := _SPAN.match(text):
         days, hours, minutes, rest = (int(part or 0) for part in span.groups())
         return ((days * 24 + hours) * 60 + minutes) * 60 + rest
     number = _NUMBER.match(text)

@@ -170,8 +170,7 @@ def neighbors_from_keyvalue(answer: str) -> Iterator[Neighbor]:
     text = lines(answer)
     for number, line in enumerate(text, 1):
         stripped = line.strip()
-        found = _VIA.match(stripped)
-        if found:
+        if found := _VIA.match(stripped):
             if record is not None:
                 yield record.neighbor()
             record = _Record(found["port"], found["via"], number)

@@ -133,8 +133,7 @@ def text_statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
 
 
 def _begun(line: str) -> PortStatus | None:
-    junos = _JUNOS.match(line)
-    if junos:
+    if junos := _JUNOS.match(line):
         return status(junos[1], of_words(junos[3], "up" if junos[2] == "Enabled" else "down"))
     cisco = _CISCO.match(line)
     if cisco is None:

@@ -221,8 +221,7 @@ def _cut(answer: str, line: str, reported: PortStatus) -> bool:
 
 
 def _reader(header: str) -> Row | None:
-    layout = layout_of(header)
-    if layout:
+    if layout := layout_of(header):
         return partial(row, layout)
     labels = _GAP.split(header.strip().lower())
     if {"interface", "speed", "oper", "admin"}.issubset(labels):

@@ -146,8 +146,7 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
         if stripped.startswith(_BROKE_OFF):
             broken = number
             continue
-        found = heading.match(stripped)
-        if found:
+        if found := heading.match(stripped):
             if device:
                 yield from device.links()
                 read = True

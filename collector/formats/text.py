@@ -145,8 +145,7 @@ def sections(text: Sequence[str], tool: str, asked: re.Pattern[str]) -> Iterator
     port, begun = "", 0
     for at in [at for at, line in enumerate(text) if tool in line or line[:1] in _FRAMES]:
         line = text[at]
-        found = len(line) <= _LONGEST_COMMAND and (asked.search(line) or _FRAMED.fullmatch(line))
-        if found:
+        if found := len(line) <= _LONGEST_COMMAND and (asked.search(line) or _FRAMED.fullmatch(line)):
             yield Section(port, begun + 1, text[begun:at])
             port, begun = named(found[1]), at + 1
     yield Section(port, begun + 1, text[begun:])

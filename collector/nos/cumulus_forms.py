@@ -266,7 +266,7 @@ def _text_rows(text: Sequence[str], line: int, head: re.Pattern[str]) -> Iterato
 
 _INTERFACE_HEADER = re.compile(r"Interface +.*\bMTU\b.*")
 _INTERFACE_RULER = re.compile(r"-{2,}(?: +-{2,}…?)+ *")
-_INTERFACE_CUT = "…"
+_CUT = "…"
 _PHYSICAL = frozenset(("swp", "eth"))
 
 
@@ -287,9 +287,7 @@ def _pasted(text: Sequence[str]) -> list[str]:
 def neighbors(text: Sequence[str]) -> Iterator[Neighbor]:
     """The neighbours. Raises `UnreadableError` if the answer ends inside a line."""
     for row in _interface_rows(text):
-        host, port = (
-            None if _INTERFACE_CUT in (cell := row.get(label, "")) else advertised(cell) for label in ("host", "port")
-        )
+        host, port = (None if _CUT in (cell := row.get(label, "")) else advertised(cell) for label in ("host", "port"))
         if host or port:
             yield Neighbor(row["interface"], None, None, host, *identified(port))
 
@@ -335,7 +333,6 @@ def _interface_rows(text: Sequence[str]) -> Iterator[Mapping[str, str]]:
 
 _MAC_HEADER = re.compile(r"(?=.*\binterface\b)(?=.*\bentry-type\b)(?=.*\blast-update\b)[\w \t-]{1,400}")
 _MAC_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-+…?)+[ \t]*")
-_MAC_CUT = "…"
 _BLANK = dict.fromkeys(("interface", "mac", "vlan", "entry-type", "remote-dst"), "")
 
 
@@ -349,7 +346,7 @@ def table(text: Sequence[str]) -> list[tuple[str, str, str, set[str]]] | None:
             rows = list[tuple[str, str, str, set[str]]]()
             for number, below in enumerate(text[at + 2 : -1], at + 3):
                 cells = _BLANK | dict(zip(labels, cells_at(below, starts), strict=True))
-                if _MAC_CUT in cells["mac"] + cells["interface"]:
+                if _CUT in cells["mac"] + cells["interface"]:
                     raise UnreadableError("cells are cut: the terminal was too narrow", line=number, text=below)
                 words = {cells["entry-type"], "dst" if cells["remote-dst"] else ""}
                 rows.append((cells["interface"], cells["mac"], cells["vlan"], words))

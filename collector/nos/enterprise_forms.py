@@ -42,8 +42,7 @@ def aoscx_from_text(text: Sequence[str]) -> list[PortCounters]:
     tally = Tally()
     port, rows = "", None
     for number, line in enumerate(text, 1):
-        begun = _AOSCX_PORT.fullmatch(line)
-        if begun:
+        if begun := _AOSCX_PORT.fullmatch(line):
             _refuse_cut(rows, number)
             port, rows = begun[1], None
         elif _AOSCX_TITLE.fullmatch(line):

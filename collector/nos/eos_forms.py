@@ -96,8 +96,7 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
     managed: list[str] = []
     for line in lines:
         key, _, value = line.strip().removeprefix("- ").partition(":")
-        name = _KEYS.get(key.rstrip())
-        if name:
+        if name := _KEYS.get(key.rstrip()):
             found.setdefault(name, value.strip())  # link aggregation also has a "Port ID", further down
         elif key.startswith("Management Address  "):
             managed.append(value)
@@ -163,8 +162,7 @@ def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     for key in sorted(KEYS & found.keys()):
         for port, reported in found[key].items():
             for name, value in _flat(reported):
-                counter = _PORT_NAMES.get(name) or (own(name) if name in _OWN else None)
-                if counter:
+                if counter := _PORT_NAMES.get(name) or (own(name) if name in _OWN else None):
                     tally.note(port, counter, count(value))
             _note_packets(tally, port, dict(_flat(reported)))
     facts = tally.some()

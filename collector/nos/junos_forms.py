@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from collector.formats.counts import Tally, count, priority, summed, words
-from collector.formats.documents import data_of, listed
+from collector.formats.documents import data_of, document, listed
 from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
@@ -125,8 +125,7 @@ def tree(text: Sequence[str]) -> dict[str, Any] | None:
     section: Section | None = None
     base, inside, ingress = 0, False, False
     for number, line in enumerate(text[:-1], 1):
-        begun = _TEXT_PORT.fullmatch(line)
-        if begun:
+        if begun := _TEXT_PORT.fullmatch(line):
             ports.append({"name": begun[2]})
             base, inside, ingress, section = len(begun[1]), True, False, None
         elif _LOGICAL.match(line):
@@ -243,9 +242,10 @@ _PORT_QUEUE = {
 }
 
 
-def of_text(answer: str) -> Mapping[str, Any] | None:
-    """The counters in an answer of text, as the tree of Junos' JSON; None if there are none."""
-    return tree(lines(answer)) if _SIGN in answer else None
+def document_or_text(answer: str) -> Any:
+    """The document in an answer, or the counters in Junos' text as the tree of its JSON; None if there is neither."""
+    found = document(answer)
+    return tree(lines(answer)) if found is None and _SIGN in answer else found
 
 
 def port_counters(found: Mapping[str, Any]) -> list[PortCounters]:

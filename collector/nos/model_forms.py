@@ -9,6 +9,7 @@ from collector.formats.documents import listed, requests
 from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
 from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
+from collector.formats.text import spelled
 from truerail.model import Counter, Neighbor, Optic, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -92,27 +93,22 @@ def _neighbor(port: str, leaves: Mapping[str, Any]) -> Neighbor:
 # - SR Linux reports a module's readings as `latest-value`, in dBm, mA and degrees Celsius.
 
 _ADMIN = {"enable": "up", "disable": "down"}
-_PORT_COUNTERS = {
-    "in-octets": "rx_bytes",
-    "out-octets": "tx_bytes",
-    "in-packets": "rx_packets",
-    "out-packets": "tx_packets",
-    "in-pkts": "rx_packets",
-    "out-pkts": "tx_packets",
-    "in-error-packets": "rx_errors",
-    "out-error-packets": "tx_errors",
-    "in-errors": "rx_errors",
-    "out-errors": "tx_errors",
-    "in-discarded-packets": "rx_discards",
-    "out-discarded-packets": "tx_discards",
-    "in-discards": "rx_discards",
-    "out-discards": "tx_discards",
-    "in-fcs-error-packets": "crc_errors",
-    "in-fcs-errors": "crc_errors",
-    "carrier-transitions": "carrier_transitions",
-    "in-mac-pause-frames": "rx_global_pause_frames",
-    "out-mac-pause-frames": "tx_global_pause_frames",
-}
+_PORT_COUNTERS = spelled(
+    {
+        "rx_bytes": "in-octets",
+        "tx_bytes": "out-octets",
+        "rx_packets": "in-packets, in-pkts",
+        "tx_packets": "out-packets, out-pkts",
+        "rx_errors": "in-error-packets, in-errors",
+        "tx_errors": "out-error-packets, out-errors",
+        "rx_discards": "in-discarded-packets, in-discards",
+        "tx_discards": "out-discarded-packets, out-discards",
+        "crc_errors": "in-fcs-error-packets, in-fcs-errors",
+        "carrier_transitions": "carrier-transitions",
+        "rx_global_pause_frames": "in-mac-pause-frames",
+        "tx_global_pause_frames": "out-mac-pause-frames",
+    }
+)
 _READINGS = ("input-power", "output-power", "laser-bias-current")
 _SRLINUX = Names(
     *("temperature", "low-alarm-threshold", "high-alarm-threshold"),

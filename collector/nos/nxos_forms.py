@@ -167,8 +167,7 @@ def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
     tally = Tally()
     for port, reported in ports.items():
         for word, value in reported.items():
-            counter = _BOTH.get(word) or own_words.get(word)
-            if counter:
+            if counter := _BOTH.get(word) or own_words.get(word):
                 tally.note(port, counter, value)
         for way in ("rx", "tx"):
             whole = summed(value for word, value in reported.items() if _ALL.get(word) == way)
@@ -241,7 +240,6 @@ def paragraph_from_text(text: Sequence[str]) -> list[PortCounters]:
             names = _RX if way[1].lower() == "rx" else _TX
         elif names:
             for value, label in _CELL.findall(line):
-                counter = names.get(label.lower())
-                if counter:
+                if counter := names.get(label.lower()):
                     tally.note(port, counter, count(value, line=number))
     return tally.some()
