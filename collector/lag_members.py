@@ -54,14 +54,10 @@ _JUNOS_BITS = (128, 64, 32, 16, 8, 4)
 """The bits of Junos' columns: Exp, Def, Dist, Col, Syn, Aggr."""
 _JUNOS_SET = ("Yes", "Fast", "Active")
 _BITS = {
-    "activity": 1,
-    "timeout": 2,
-    "aggregation": 4,
-    "synchronization": 8,
-    "collecting": 16,
-    "distributing": 32,
-    "defaulted": 64,
-    "expired": 128,
+    name: 1 << bit
+    for bit, name in enumerate(
+        ("activity", "timeout", "aggregation", "synchronization", "collecting", "distributing", "defaulted", "expired")
+    )
 }
 _NONE = "00:00:00:00:00:00"
 

@@ -93,16 +93,11 @@ _PORT = re.compile(r"[a-z]+[a-z_]*\d[\w./-]*")
 _ROW_KEYS = ("switch-priority", "traffic-class", "priority")
 _LINK = words(
     {
-        "in-bytes": "rx_bytes",
-        "out-bytes": "tx_bytes",
-        "in-pkts": "rx_packets",
-        "out-pkts": "tx_packets",
-        "in-errors": "rx_errors",
-        "out-errors": "tx_errors",
-        "in-drops": "rx_discards",
-        "out-drops": "tx_discards",
-        "carrier-transitions": "carrier_transitions",
+        f"{way}-{word}": f"{of}_{name}"
+        for word, name in (("bytes", "bytes"), ("pkts", "packets"), ("errors", "errors"), ("drops", "discards"))
+        for way, of in (("in", "rx"), ("out", "tx"))
     }
+    | {"carrier-transitions": "carrier_transitions"}
 )
 PFC = {
     "rx-pause-frames": "rx_pause_frames",

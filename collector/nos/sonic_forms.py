@@ -95,18 +95,11 @@ def plain_table(answer: str) -> list[Neighbor] | None:
 
 _COLUMNS = words(
     {
-        "rx_ok": "rx_packets",
-        "rx_err": "rx_errors",
-        "rx_drp": "rx_discards",
-        "rx_ovr": "rx_overruns",
-        "tx_ok": "tx_packets",
-        "tx_err": "tx_errors",
-        "tx_drp": "tx_discards",
-        "tx_ovr": "tx_overruns",
-        "fec_corr": "fec_corrected",
-        "fec_uncorr": "fec_uncorrected",
-        "fec_symbol_err": "fec_symbols",
+        f"{way}_{word}": f"{way}_{name}"
+        for way in ("rx", "tx")
+        for word, name in (("ok", "packets"), ("err", "errors"), ("drp", "discards"), ("ovr", "overruns"))
     }
+    | {"fec_corr": "fec_corrected", "fec_uncorr": "fec_uncorrected", "fec_symbol_err": "fec_symbols"}
 )
 _DETAILS = words(
     {"Total Packets Received Without Errors": "rx_packets", "Total Packets Transmitted Successfully": "tx_packets"}
