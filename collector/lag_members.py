@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector.formats.counts import count
-from collector.formats.documents import data_of, document, listed
+from collector.formats.documents import data_of, document, listed, rows_of
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, commands, minutes
@@ -147,11 +147,9 @@ def _nxos(text: list[str]) -> Iterator[LagMember]:
 
 def _nxos_channels(found: dict[str, Any]) -> Iterator[LagMember]:
     """Members with a flag each, of which P is the one that the lag uses."""
-    for table in listed(found["TABLE_channel"]):
-        for channel in listed(table["ROW_channel"]):
-            for members in listed(channel.get("TABLE_member")):
-                for row in listed(members["ROW_member"]):
-                    yield LagMember(row["port"], channel.get("port-channel"), selected=row.get("port-status") == "P")
+    for channel in rows_of(found, "channel"):
+        for row in rows_of(channel, "member"):
+            yield LagMember(row["port"], channel.get("port-channel"), selected=row.get("port-status") == "P")
 
 
 def _junos_state(row: re.Match[str]) -> int:

@@ -31,7 +31,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector.formats.documents import document, listed
+from collector.formats.documents import document, listed, rows_of
 from collector.formats.table import has_title, is_port, is_remote, refuse_several, stations
 from collector.formats.text import lines, whole
 from collector.nos import cumulus_forms
@@ -116,9 +116,8 @@ def _from_json(found: Any) -> Iterator[MacEntry]:
             kind, moves = row["entryType"], row.get("moves")
             yield from _entry(row["interface"], row["macAddress"], row.get("vlanId"), kind, moves)
     elif isinstance(found, dict) and "TABLE_mac_address" in found:
-        for table in listed(found["TABLE_mac_address"]):
-            for row in listed(table["ROW_mac_address"]):
-                yield from _entry(row["disp_port"], row["disp_mac_addr"], row.get("disp_vlan"), row["disp_type"])
+        for row in rows_of(found, "mac_address"):
+            yield from _entry(row["disp_port"], row["disp_mac_addr"], row.get("disp_vlan"), row["disp_type"])
     elif isinstance(found, dict) and any(key.endswith(_JUNOS_TABLES) for key in found):
         yield from _junos(found)
     elif found == [] or (

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector import mlag_peers
-from collector.formats.documents import listed, unwrapped
+from collector.formats.documents import rows_of, unwrapped
 from collector.formats.table import is_remote
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
@@ -71,10 +71,9 @@ def _from_json(found: Any) -> Iterator[SharedLag]:
         for lag, row in found["clagIntfs"].items():
             yield SharedLag(lag, str(row["clagId"]), row.get("peerIf"), row.get("status"))
     elif isinstance(found, dict) and ("vpc-domain-id" in found or "TABLE_vpc" in found):
-        for table in listed(found.get("TABLE_vpc")):
-            for row in listed(table["ROW_vpc"]):
-                state = "dual" if str(row.get("vpc-port-state")).lower() in _VPC_UP else "down"
-                yield SharedLag(row["vpc-ifindex"], str(row["vpc-id"]), None, state)
+        for row in rows_of(found, "vpc"):
+            state = "dual" if str(row.get("vpc-port-state")).lower() in _VPC_UP else "down"
+            yield SharedLag(row["vpc-ifindex"], str(row["vpc-id"]), None, state)
     elif isinstance(found, dict) and isinstance(found.get("interfaces"), dict):
         for lag_id, row in found["interfaces"].items():
             state = "dual" if row.get("status") == "active-full" else row.get("status")

@@ -30,7 +30,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.text import decode, last_line, text_in
+from collector.formats.text import decode, last_line, recording, text_in
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
 from truerail.model.probe_facts import FULL_TTL
@@ -59,19 +59,11 @@ _Key = tuple[int, int, int, int]
 def probe_results(answer: str, device: Device) -> list[ProbeReach | ProbeHop | ProbeTrouble | ProbeEcho]:
     """`ProbeReach` of both roles, `ProbeHop`, `ProbeTrouble`, `ProbeEcho`, as recorded. Raises `UnreadableError`."""
     found = decode(answer)
-    runs = [_recording(one) for one in (found if type(found) is list else [found])]
+    listed = found if type(found) is list else [found]
+    runs = [_Recording(recording(one, "truerail_probe", "truerail probe", VERSION)) for one in listed]
     reach = [fact for run in runs for fact in (*run.sent(), *run.heard())]
     hops, troubles = ([fact for run in runs for fact in run.hops()], [fact for run in runs for fact in run.troubles()])
     return [*reach, *hops, *troubles, *(fact for run in runs for fact in run.echoes())]
-
-
-def _recording(found: object) -> "_Recording":
-    """One recording. Raises `UnreadableError`."""
-    if type(found) is not dict or "truerail_probe" not in found:
-        raise UnreadableError("not a recording of `truerail probe`")
-    if found["truerail_probe"] != VERSION:
-        raise UnreadableError(f"version {found['truerail_probe']!r:.20} of the recording: only {VERSION} is known")
-    return _Recording(found)
 
 
 class _Recording:

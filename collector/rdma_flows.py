@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.formats.rdma_reports import linked
-from collector.formats.text import PASTED, decode, is_json, lines
+from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Counter, Device, PortCounters, Role, collector, commands, minutes
 
@@ -82,10 +82,7 @@ def _link(words: list[str], line: int) -> _QueuePair:
 
 
 def _from_json(answer: str) -> Iterator[_QueuePair]:
-    document = decode(answer)
-    if type(document) is not list:
-        raise UnreadableError("not a list of queue pairs")
-    return map(_entry, filter(None, document))
+    return map(_entry, filter(None, list_in(answer, "queue pairs")))
 
 
 def _entry(entry: Any) -> _QueuePair:

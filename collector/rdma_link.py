@@ -33,7 +33,7 @@ from collector.formats.rdma_reports import (
     ports_from_ibstat,
     ports_from_ibstatus,
 )
-from collector.formats.text import PASTED, decode, is_json, lines
+from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import UnreadableError
 from truerail.model import Device, RdmaLink, Role, collector, commands, minutes
 
@@ -77,10 +77,7 @@ def _of_one_host(links: Iterable[RdmaLink]) -> Iterator[RdmaLink]:
 
 
 def _from_json(answer: str) -> Iterator[RdmaLink]:
-    document = decode(answer)
-    if type(document) is not list:
-        raise UnreadableError("not a list of RDMA links")
-    return map(_entry, document)
+    return map(_entry, list_in(answer, "RDMA links"))
 
 
 def _entry(entry: Any) -> RdmaLink:

@@ -252,6 +252,12 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def rows_of(found: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a table in NX-OS' JSON; none if it is not there."""
+    for table in listed(found.get(f"TABLE_{name}")):
+        yield from listed(table[f"ROW_{name}"])
+
+
 def data_of(value: Any) -> Any:
     """The value in Junos' `[{"data": value}]`; XML and some exports omit the wrapper."""
     one = next(iter(listed(value)), None)

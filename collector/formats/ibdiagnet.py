@@ -134,10 +134,8 @@ def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
     names += [name for bit, name in EXTENDED.items() if extended & bit]
     lanes = [gbps(width, "SDR") for bit, width in WIDTHS.items() if mask & int(bit)]
     rates = [gbps("1x", name) for name in names]
-    widest, fastest = (
-        max(map(float, filter(None, lanes)), default=0.0),
-        max(map(float, filter(None, rates)), default=0.0),
-    )
+    widest = max(map(float, filter(None, lanes)), default=0.0)
+    fastest = max(map(float, filter(None, rates)), default=0.0)
     return (widest / _SDR_GBPS, fastest) if widest and fastest else None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from collector.formats.counts import is_count, may_be_cut, name_count, not_reported
-from collector.formats.text import PASTED, decode, is_prompt, lines, named, spelled
+from collector.formats.text import PASTED, is_prompt, lines, list_in, named, spelled
 from truerail.errors import UnreadableError
 from truerail.model import RdmaLink
 
@@ -288,10 +288,7 @@ def _statistic_link(words: Sequence[str], line: int) -> Counted:
 
 def from_json(answer: str) -> Iterator[Counted]:
     """`rdma -j statistic`."""
-    document = decode(answer)
-    if type(document) is not list:
-        raise UnreadableError("not a list of RDMA ports")
-    for entry in filter(None, document):
+    for entry in filter(None, list_in(answer, "RDMA ports")):
         yield _entry(entry)
 
 

@@ -68,6 +68,23 @@ def object_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def list_in(answer: str, what: str) -> list[Any]:
+    """The list that is an answer's document. Raises `UnreadableError`, also for another document."""
+    document = decode(answer)
+    if type(document) is not list:
+        raise UnreadableError(f"not a list of {what}")
+    return document
+
+
+def recording(found: Any, key: str, command: str, version: int) -> dict[str, Any]:
+    """A recording of one of our commands. Raises `UnreadableError` for anything else, and for another version."""
+    if type(found) is not dict or key not in found:
+        raise UnreadableError(f"not a recording of `{command}`")
+    if found[key] != version:
+        raise UnreadableError(f"version {found[key]!r:.20} of the recording: only {version} is known")
+    return found
+
+
 def text_in(found: dict[str, Any], key: str, about: str) -> str:
     """A text that is not empty, of an object that has to have it."""
     value = found.get(key)

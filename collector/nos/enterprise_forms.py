@@ -226,8 +226,7 @@ def pfc_counters(text: Sequence[str]) -> list[PortCounters]:
                 continue
             seen[way].add(cells[0])
             tally.row(cells[0], [Counter(_FRAMES[way], priority(label)) for label in labels], cells[1:], line=number)
-    if seen["received"] != seen["transmitted"]:
-        missing = sorted(seen["received"] ^ seen["transmitted"])
+    if missing := sorted(seen["received"] ^ seen["transmitted"]):
         raise UnreadableError(
             f"{len(missing)} of the ports are in one of the tables received and transmitted only, {missing[0]} first"
         )

@@ -219,8 +219,7 @@ def counters(found: Sequence[Table]) -> list[PortCounters]:
         for row in table.rows if way in _WAYS else ():
             seen[way].add(row.cells[0])
             tally.row(row.cells[0], named, row.cells[1:], line=row.line)
-    if seen["port rx"] != seen["port tx"]:
-        missing = sorted(seen["port rx"] ^ seen["port tx"])
+    if missing := sorted(seen["port rx"] ^ seen["port tx"]):
         raise UnreadableError(
             f"{len(missing)} of the ports are in one of the tables Rx and Tx only, {missing[0]} first"
         )
