@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from collector.formats.lldp_words import mac_of
 from collector.formats.port_words import of_snmp
-from collector.formats.snmp import IF, IF_X, Tables, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.snmp import IF, IF_X, NO_MIB, Tables, Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 
@@ -36,9 +36,7 @@ def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
     """The interfaces in a walk of IF-MIB."""
     found = tables(answer, (IF, IF_X))
     if not (column(found[IF], _DESCRIPTION) or column(found[IF_X], _NAME)):
-        raise UnreadableError(
-            "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
-        )
+        raise UnreadableError(NO_MIB)
     return _links(found)
 
 

@@ -37,9 +37,7 @@ from truerail.model.probe_facts import FULL_TTL
 
 VERSION = 1
 _MODES = frozenset(("routed", "wired"))
-_MESSAGES = frozenset(
-    ("time exceeded", "too big", "port unreachable", "net unreachable", "host unreachable", "prohibited")
-)
+_MESSAGES = ("time exceeded", "too big", "port unreachable", "net unreachable", "host unreachable", "prohibited")
 _LEAST = re.compile(r"^(?:rtt|round-trip) min/avg/max(?:/mdev)? = (\d{1,6}(?:\.\d{1,6})?)/[\d./]+ ms", re.MULTILINE)
 _MOST_COUNTED, _MOST_DETAIL = 2**40, 160
 _MAY_HAVE = ("left_by", "address", "peer_address", "pinglist")

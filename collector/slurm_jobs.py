@@ -36,7 +36,7 @@ from typing import Any
 from collector.formats import slurm_tables
 from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounting
 from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
-from collector.formats.text import decode, is_json, lines
+from collector.formats.text import decode, is_json, lines, objects_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerJob, collector, commands
 
@@ -198,9 +198,7 @@ def _gpus(job: dict[str, Any]) -> int | None:
         return gpus_in(allocated)
     tres = job.get("tres")
     rows = tres.get("allocated") if isinstance(tres, dict) else None
-    named = (
-        [row for row in rows if isinstance(row, dict) and row.get("type") == "gres"] if isinstance(rows, list) else []
-    )
+    named = [row for row in objects_of(rows) if row.get("type") == "gres"]
     return gpus_in(",".join(f"gres/{row.get('name')}={row.get('count')}" for row in named))
 
 

@@ -170,9 +170,8 @@ ASK = (
     *commands("nxos", "show interface status | json", "show interface status | json-pretty", "show interface | json"),
     *commands("junos", "show interfaces media | display json", "show interfaces media | display json | no-more"),
     *commands("junos", "show interfaces | display json", "show interfaces | display json | no-more"),
-    *commands(
-        "junos", "show interfaces extensive | display json", "show interfaces extensive | display json | no-more"
-    ),
+    Command("show interfaces extensive | display json", ("junos",)),
+    Command("show interfaces extensive | display json | no-more", ("junos",)),
     *commands("junos", "show interfaces media", "show interfaces extensive"),
     Command("info from state interface * | as json", ("srlinux",)),
     Command("show interfaces", ("eos", "junos", "iosxr")),

@@ -334,6 +334,7 @@ def column(found: Mapping[int, dict[str, Value]], number: int) -> Mapping[str, V
 
 IF = "1.3.6.1.2.1.2.2.1"
 IF_X = "1.3.6.1.2.1.31.1.1.1"
+NO_MIB = "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
 _DESCRIPTION, _NAME = 2, 1
 
 
@@ -343,9 +344,7 @@ def names(found: Tables) -> dict[str, str]:
     named = {index: text_of(value) for index, value in column(found[IF_X], _NAME).items()}
     reported = {index: name for index, name in (described | {i: n for i, n in named.items() if n}).items() if name}
     if not reported:
-        raise UnreadableError(
-            "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
-        )
+        raise UnreadableError(NO_MIB)
     return reported
 
 

@@ -58,6 +58,11 @@ def begins_json(answer: str) -> bool:
     return _DOCUMENT.match(answer) is not None
 
 
+def objects_of(value: Any) -> list[dict[str, Any]]:
+    """The objects in a value that should be a list of them; none in anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def spelled(names: Mapping[str, str]) -> dict[str, str]:
     """Each spelling and what it means, from each meaning and its spellings: `{"ttl": "hold time, ttl"}`."""
     return {word: name for name, words in names.items() for word in words.split(", ")}

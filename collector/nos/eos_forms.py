@@ -144,9 +144,7 @@ _PORT_NAMES = words(
         "txPause": "tx_global_pause_frames",
     }
 )
-_OWN = frozenset(
-    {"alignmentErrors", "frameTooLongs", "frameTooShorts", "linkStatusChanges", "runtFrames", "giantFrames"}
-)
+_OWN = ("alignmentErrors", "frameTooLongs", "frameTooShorts", "linkStatusChanges", "runtFrames", "giantFrames")
 _PACKETS = {Counter(f"{way}_packets"): [f"{of}{cast}Pkts" for cast in ("Ucast", "Multicast", "Broadcast")]
             for way, of in (("rx", "in"), ("tx", "out"))}  # fmt: skip
 OLDEST_SECONDS = 60.0
