@@ -36,7 +36,7 @@ from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, commands, minutes
 
 _REFUSED = re.compile(r"iberror: |can't open (?:UMAD|MAD) port|ibpanic: ")
-_FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterable[Fact]]], ...] = (
+_FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterable[Fact]]], ...] = (
     (ib_listings.listing_recognised, ib_listings.from_listing),
     (ib_listings.ports_recognised, ib_listings.from_ports),
     (ibdiagnet.csv_recognised, ibdiagnet.from_db_csv),

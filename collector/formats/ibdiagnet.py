@@ -27,7 +27,6 @@ from truerail.errors import UnreadableError
 
 _BEGUN = re.compile("^# File created at", re.MULTILINE)
 _CLOSED = re.compile("^# File closed at", re.MULTILINE)
-_LISTED = re.compile(r"^[ \t]*\{ \w\w Ports:", re.MULTILINE)
 _END = r"\{ (\w\w) Ports:[^{]* NodeGUID:([0-9a-fA-F]{1,16}) [^{]*?(?:\{(.*?)\} | )LID:[0-9a-fA-F]+ PN:([0-9a-fA-F]+) \}"
 _LINK = re.compile(rf"\s*{_END} {_END} PHY=(\S+) LOG=\S+ SPD=(\S+)")
 
@@ -40,9 +39,8 @@ def refuse_unclosed(answer: str) -> None:
         )
 
 
-def ibdiagnet_recognised(answer: str) -> bool:
-    """Whether any line begins like a link of a `.lst` file."""
-    return _LISTED.search(answer) is not None
+ibdiagnet_recognised = re.compile(r"^[ \t]*\{ \w\w Ports:", re.MULTILINE).search
+"""Whether any line begins like a link of a `.lst` file."""
 
 
 def from_lst(answer: str) -> Iterator[Fact]:
@@ -78,7 +76,6 @@ _COLUMNS = {
     "LINKS": ("NodeGuid1", "PortNum1", "NodeGuid2", "PortNum2"),
 }
 """The tables that are read, and their columns."""
-_LINKS = re.compile(r"^START_(?:LINKS|NODES)\r?$", re.MULTILINE)
 _ADAPTER = "1"
 """The NodeType of a channel adapter; 2 is a switch, 3 a router."""
 _REGULAR = {1: "SDR", 2: "DDR", 4: "QDR"}
@@ -86,9 +83,8 @@ _MOST_REGULAR = "FDR10"
 _SDR_GBPS = 2.5
 
 
-def csv_recognised(answer: str) -> bool:
-    """Whether the answer contains the table of links or of nodes."""
-    return _LINKS.search(answer) is not None
+csv_recognised = re.compile(r"^START_(?:LINKS|NODES)\r?$", re.MULTILINE).search
+"""Whether the answer contains the table of links or of nodes."""
 
 
 def from_db_csv(answer: str) -> Iterator[Fact]:
@@ -184,9 +180,8 @@ _Pending = list[tuple[End, tuple[str, str], Row, int]]
 """An end, the key of its peer (GUID or LID, and label), its row, and the line."""
 
 
-def dump_recognised(answer: str) -> bool:
-    """Whether the answer contains the headings of either table."""
-    return _HEADER.search(answer) is not None
+dump_recognised = _HEADER.search
+"""Whether the answer contains the headings of either table."""
 
 
 def from_net_dump(answer: str) -> Iterator[Fact]:

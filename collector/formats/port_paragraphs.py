@@ -109,11 +109,6 @@ def _displayed(words: str) -> PortState:
 # - The rates above the counters have the labels of counters, with `/sec` behind them: they are skipped.
 # - A port whose output is missing below its input is cut: the answer is refused.
 
-_SIGN = re.compile(
-    r"^[ \t]*(?:[\d,]+ packets input, [\d,]+ bytes|Input(?: \(total\))?: *(?:[\d,]+|-) packets, ?(?:[\d,]+|-) bytes"
-    r"|Input ?: *\d+ bytes, *\d+ packets|Input statistics:)",
-    re.MULTILINE | re.IGNORECASE,
-)
 _OUTPUT = re.compile(r"[ \t]*(?:Output\b(?! (?:queue|flow))|[\d,]+ packets output,)", re.IGNORECASE)
 _INPUT = re.compile(r"[ \t]*(?:Input\b(?! flow)|[\d,]+ packets input,)", re.IGNORECASE)
 _RATE = re.compile(r"^[ \t]*Description:|\brate\b|/sec|utili[sz]ation|threshold|interval", re.IGNORECASE)
@@ -139,9 +134,12 @@ _NEITHER = {
 """Labels without a direction: EOS counts both ups and downs."""
 
 
-def is_text(answer: str) -> bool:
-    """Whether the answer has counters in such paragraphs."""
-    return _SIGN.search(answer) is not None
+is_text = re.compile(
+    r"^[ \t]*(?:[\d,]+ packets input, [\d,]+ bytes|Input(?: \(total\))?: *(?:[\d,]+|-) packets, ?(?:[\d,]+|-) bytes"
+    r"|Input ?: *\d+ bytes, *\d+ packets|Input statistics:)",
+    re.MULTILINE | re.IGNORECASE,
+).search
+"""Whether the answer has counters in such paragraphs."""
 
 
 def from_text(text: Sequence[str]) -> list[PortCounters]:

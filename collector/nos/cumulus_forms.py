@@ -207,14 +207,12 @@ _PFC = re.compile(r"^[ \t]*switch-priority[ \t]+.*\b[rt]x-pause-frames\b", re.MU
 _QUEUES = re.compile(r"^[ \t]*traffic-class[ \t]+.*\btx-frames\b", re.MULTILINE)
 
 
-def has_pfc(answer: str) -> bool:
-    """Whether the answer has the table of pauses."""
-    return _PFC.search(answer) is not None
+has_pfc = _PFC.search
+"""Whether the answer has the table of pauses."""
 
 
-def has_queues(answer: str) -> bool:
-    """Whether the answer has the table of queues."""
-    return _QUEUES.search(answer) is not None
+has_queues = _QUEUES.search
+"""Whether the answer has the table of queues."""
 
 
 def text_pfc_counters(answer: str) -> list[PortCounters]:

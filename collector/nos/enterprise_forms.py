@@ -32,9 +32,8 @@ _LAST = "Errors"
 """The last row that a table needs: only rows for the kinds of errors follow it."""
 
 
-def aoscx_is_text(answer: str) -> bool:
-    """Whether the answer contains such a table."""
-    return _AOSCX_TITLE.search(answer) is not None
+aoscx_is_text = _AOSCX_TITLE.search
+"""Whether the answer contains such a table."""
 
 
 def aoscx_from_text(text: Sequence[str]) -> list[PortCounters]:
@@ -182,9 +181,8 @@ def pfc_is_table(answer: str) -> bool:
     return _TITLES.search(answer.replace("\r", "")) is not None
 
 
-def has_watchdog(answer: str) -> bool:
-    """Whether an answer has sonic-cli's table of the watchdog."""
-    return _WATCHDOG.search(answer) is not None
+has_watchdog = _WATCHDOG.search
+"""Whether an answer has sonic-cli's table of the watchdog."""
 
 
 def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:

@@ -210,9 +210,6 @@ _HEADER = re.compile(
     r"(?:port|interface)[ \t]+(?:(?:priority|prio|class)[ \t]+)?(rx|tx) ?pfc[ \t]+(?:rx|tx) ?pfc", re.IGNORECASE
 )
 _PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?")
-_LEGEND = re.compile(
-    r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
-)
 _STATUS = re.compile(
     r"[ \t]*(?P<port>[A-Z][\w-]*[0-9][\w/.]*)[ \t]+(?P<flags>[EDAW-](?:[ \t]+[EDAW-])*|Yes|No)"
     r"(?P<of>(?:[ \t]+[0-7])*)(?:[ \t]+\S.*)?[ \t]*"
@@ -281,9 +278,10 @@ def _note_row(tally: Tally, labels: list[str], cells: list[str], line: int, *, c
             tally.note(cells[0], Counter(_COLUMNS[label], of), None if doubtful else count(cells[at], line=line))
 
 
-def is_settings_text(answer: str) -> bool:
-    """Whether this is the text of `show priority-flow-control`."""
-    return _LEGEND.search(answer) is not None
+is_settings_text = re.compile(
+    r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
+).search
+"""Whether this is the text of `show priority-flow-control`."""
 
 
 def settings_from_text(answer: str) -> list[PortQos]:

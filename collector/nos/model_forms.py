@@ -22,16 +22,14 @@ from truerail.model import Counter, Neighbor, Optic, PortCounters
 # colon. Sources: openconfig-lldp.yang, a test of SONiC's management framework, SR Linux' YANG.
 
 _IN_PATH = re.compile(r"\binterface\[name=([^\]]+)\]")
-_LLDP_SIGN = re.compile(
-    r'"(?:openconfig-lldp|srl_nokia-lldp):|\blldp/interfaces?\b|'
-    r'"lldp"\s*:\s*\{\s*"interfaces"|"system"\s*:\s*\{\s*"lldp"\s*:\s*\{'
-)
 _HOLDS_NEIGHBORS = frozenset(("neighbor", "neighbors"))
 
 
-def lldp_is_model(answer: str) -> bool:
-    """Whether the JSON in an answer is of such a model."""
-    return _LLDP_SIGN.search(answer) is not None
+lldp_is_model = re.compile(
+    r'"(?:openconfig-lldp|srl_nokia-lldp):|\blldp/interfaces?\b|'
+    r'"lldp"\s*:\s*\{\s*"interfaces"|"system"\s*:\s*\{\s*"lldp"\s*:\s*\{'
+).search
+"""Whether the JSON in an answer is of such a model."""
 
 
 def neighbors(document: Any) -> Iterator[Neighbor]:
@@ -267,7 +265,6 @@ OPTICS_REQUESTS = (
     ),
     *requests("/components"),
 )
-_OPTICS_SIGN = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"\s*:')
 _OPENCONFIG = _SRLINUX._replace(
     low="input-power-lower",
     high="input-power-upper",
@@ -277,9 +274,8 @@ _OPENCONFIG = _SRLINUX._replace(
 )
 
 
-def optics_is_model(answer: str) -> bool:
-    """Whether the JSON in an answer is of this model."""
-    return _OPTICS_SIGN.search(answer) is not None
+optics_is_model = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"\s*:').search
+"""Whether the JSON in an answer is of this model."""
 
 
 def optics_optics(found: Any) -> Iterator[Optic]:

@@ -188,7 +188,6 @@ def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
 # - `storm suppression bytes` are no bytes of the port, and `Stomped CRC` are frames that another switch had broken.
 # - A port with received counters and none that it sent is cut: the answer is refused.
 
-_SIGN = re.compile(r"^[ \t]*\d+ input packets\b", re.MULTILINE)
 _PORT = re.compile(r"([A-Za-z][A-Za-z-]*\d[\d/.]*) is (?:up|down|administratively down)\b.{0,200}")
 _WAY = re.compile(r"[ \t]+(rx|tx)[ \t]*", re.IGNORECASE)
 _CELL = re.compile(
@@ -218,9 +217,8 @@ _TX = words(
 )
 
 
-def paragraph_is_text(answer: str) -> bool:
-    """Whether the answer has counters in such paragraphs."""
-    return _SIGN.search(answer) is not None
+paragraph_is_text = re.compile(r"^[ \t]*\d+ input packets\b", re.MULTILINE).search
+"""Whether the answer has counters in such paragraphs."""
 
 
 def paragraph_from_text(text: Sequence[str]) -> list[PortCounters]:

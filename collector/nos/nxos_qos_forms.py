@@ -165,7 +165,6 @@ _COUNTED = {
     ("ecn", "pkts"): "ecn_marked_packets",
 }
 _GROUP = re.compile(r"[ \t]*\|[ \t]*(.{0,20}\b)?QOS GROUP(?:[ \t]+(\d+))?[ \t]*\|[ \t]*", re.IGNORECASE)
-_GROUPS = re.compile(rf"^{_GROUP.pattern}\r?$", re.MULTILINE | re.IGNORECASE)
 _QUEUE_PORT = re.compile(r"[ \t]*(Egress|Ingress) Queu(?:e?ing|es) for ([A-Za-z][\w-]*\d[\w/.]*)\b.*", re.IGNORECASE)
 _QUEUE_ROW = re.compile(r"[ \t]*\|[ \t]*([A-Z][\w/& ]{0,40}?) (Pkts|Byts)[ \t]*((?:\|[ \t]*\d{1,20}[ \t]*)+)\|[ \t]*")
 _CUT_ROW = re.compile(r"[ \t]*\|[^|]*(?:\|[ \t\d]*)*")
@@ -191,9 +190,8 @@ def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     return tally.facts()
 
 
-def queue_is_text(answer: str) -> bool:
-    """Whether this is the text, with the box of a group in it."""
-    return _GROUPS.search(answer) is not None
+queue_is_text = re.compile(rf"^{_GROUP.pattern}\r?$", re.MULTILINE | re.IGNORECASE).search
+"""Whether this is the text, with the box of a group in it."""
 
 
 def queue_from_text(text: Sequence[str]) -> list[PortCounters]:

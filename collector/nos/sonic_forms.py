@@ -135,9 +135,8 @@ def port_from_tables(found: Sequence[Table]) -> list[PortCounters]:
     return tally.facts()
 
 
-def is_cli(answer: str) -> bool:
-    """Whether this is the table of `sonic-cli`."""
-    return _CLI.search(answer) is not None
+is_cli = _CLI.search
+"""Whether this is the table of `sonic-cli`."""
 
 
 def from_cli(text: Sequence[str]) -> list[PortCounters]:
