@@ -159,8 +159,7 @@ class _Ranks:
         completion, job = _number(labels, _COMPLETION), _number(labels, _JOB_INDEX)
         if completion is not None and job is not None:
             return job * self._width[_group(namespace, labels)] + completion
-        index = _number(labels, "training.kubeflow.org/replica-index")
-        if index is not None:
+        if (index := _number(labels, "training.kubeflow.org/replica-index")) is not None:
             master = (namespace, str(labels.get(_KUBEFLOW))) in self._with_master
             return index + (master and labels.get(_REPLICA) == "worker")
         return next((found for label in _RANKS if (found := _number(labels, label)) is not None), None)

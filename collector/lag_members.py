@@ -81,8 +81,7 @@ _NONE = "00:00:00:00:00:00"
 )
 def lag_members(answer: str, device: Device) -> list[LagMember]:
     """One `LagMember` for each member, in the answer's order. Raises `UnreadableError`."""
-    found = document(answer)
-    if found is not None:
+    if (found := document(answer)) is not None:
         return list(_from_json(found))
     text = [line.strip() for line in lines(answer)[:-1]]
     if any(line.startswith(_BONDING) for line in text):

@@ -68,8 +68,7 @@ def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:
 
 def _from_text(answer: str) -> Iterable[tuple[str, str]]:
     text = lines(answer)
-    pairs = from_text(answer, text)
-    if pairs is not None:
+    if (pairs := from_text(answer, text)) is not None:
         return pairs
     found = [table for table in tables(answer) if table.labels == ("name", "alias")]
     if not found:

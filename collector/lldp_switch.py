@@ -104,8 +104,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
 )
 def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a switch's answer, whichever network OS gave it."""
-    plain = sonic_forms.plain_table(answer)
-    if plain is not None:
+    if (plain := sonic_forms.plain_table(answer)) is not None:
         return plain
     if _LLDPD_JSON.match(answer):
         return lldpd.neighbors_from_json(answer)
@@ -148,8 +147,7 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return cumulus_forms.neighbors_from_text(text)
     if _LLDPD_PLAIN.search(text):
         return lldpd.neighbors_from_plain(text)
-    framed = sonic_forms.of_framework(rows)
-    if framed is not None:
+    if (framed := sonic_forms.of_framework(rows)) is not None:
         return framed
     if cumulus_forms.is_table(rows):
         return cumulus_forms.neighbors(rows)

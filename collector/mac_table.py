@@ -165,8 +165,7 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
-    rows = cumulus_forms.table(lines(answer))
-    if rows is not None:
+    if (rows := cumulus_forms.table(lines(answer))) is not None:
         for row in rows:
             yield from _linux(*row)
         return

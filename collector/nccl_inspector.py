@@ -112,8 +112,7 @@ def _samples(answer: str) -> Iterator[NcclBandwidth]:
         labels = found and _labels(found[2])
         if not found or labels is None:
             raise UnreadableError("not a sample of NCCL's Inspector", line=number, text=text[:200])
-        kind = _BANDWIDTH.get(found[1])
-        if kind is not None:
+        if (kind := _BANDWIDTH.get(found[1])) is not None:
             yield _bandwidth(labels or {}, kind, found[3], number)
 
 

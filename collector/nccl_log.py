@@ -205,8 +205,7 @@ class _Log:
             ranks = tuple(map(int, found[2].split())) if found else ()
             whole = ranks[:-1] if found and found.end() >= _MOST_RING else ranks
             self.rings[line] = (int(found[1]), whole) if found else None
-        ring = self.rings[line]
-        if ring is not None:
+        if (ring := self.rings[line]) is not None:
             self.once[NcclRing(by.host, *ring, by.process, self.open.get(by.thread))] = None
 
     def _rank(self, by: Process, found: re.Match[str]) -> None:

@@ -68,8 +68,7 @@ def queue_counters(answer: str, device: Device) -> list[PortCounters]:
         return cumulus_forms.nvue_queue_counters(answer)
     if cumulus_forms.has_queues(answer):
         return cumulus_forms.text_queue_counters(answer)
-    document_of = junos_forms.document_or_text(answer)
-    if document_of is not None:
+    if (document_of := junos_forms.document_or_text(answer)) is not None:
         return _from_json(document_of)
     if nxos_qos_forms.queue_is_text(answer):
         return nxos_qos_forms.queue_from_text(lines(answer))

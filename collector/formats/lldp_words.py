@@ -97,8 +97,7 @@ def identified(value: Any, words: Any = None) -> tuple[str | None, str | None]:
         return None, None
     kind = id_type(words) if words else None
     if kind == "mac" or (kind in (None, "ifname") and _MAC_SHAPE.fullmatch(text)):
-        mac = mac_of(text)
-        if mac is not None:
+        if (mac := mac_of(text)) is not None:
             return mac, "mac"
     return text, kind
 

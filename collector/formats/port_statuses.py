@@ -196,8 +196,7 @@ _PARAGRAPHS = re.compile(
 
 def answer_statuses(answer: str) -> list[PortStatus] | None:
     """The ports in a switch's answer; None if it is no such answer. Raises `UnreadableError`."""
-    found = document(answer)
-    if found is not None:
+    if (found := document(answer)) is not None:
         return json_statuses(found)
     text = lines(answer)
     if cumulus_forms.is_table(text):

@@ -79,8 +79,7 @@ def of_switch(answer: str) -> list[Optic] | None:
         return _from_json(answer)
     text = lines(answer)
     for inventory in (eos_text, junos_text, of_text):
-        modules = inventory(text)
-        if modules is not None:
+        if (modules := inventory(text)) is not None:
             return modules
     if text[-1]:
         text = text[:-1]  # a line without a line feed may be cut

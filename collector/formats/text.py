@@ -32,8 +32,7 @@ def decode(answer: str) -> Any:
         if start is None:
             raise _refusal(answer, error.pos, error.msg) from error
     document, end = document_at(answer, start.end())
-    second = _DOCUMENT.search(answer, end)
-    if second is not None:
+    if (second := _DOCUMENT.search(answer, end)) is not None:
         raise _refusal(answer, second.end(), "a second document")
     return document
 

@@ -161,8 +161,7 @@ def _nvue_rows(group: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
     else:
         rows = [(next((row[key] for key in _ROW_KEYS if key in row), None), row) for row in group or ()]
     for key, row in rows:
-        of = priority(key)
-        if of is not None:
+        if (of := priority(key)) is not None:
             yield of, row
 
 

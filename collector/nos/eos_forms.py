@@ -340,8 +340,7 @@ def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     tally = Tally()
     for port, reported in found[KEY].items():
         for queue, value in reported.get("queueCounters", {}).items():
-            of = priority(queue)
-            if of is not None:
+            if (of := priority(queue)) is not None:
                 tally.note(port, Counter("ecn_marked_packets", of), size(value))
     return tally.facts()
 
