@@ -96,9 +96,9 @@ def identified(value: Any, words: Any = None) -> tuple[str | None, str | None]:
     if text is None:
         return None, None
     kind = id_type(words) if words else None
-    if kind == "mac" or (kind in (None, "ifname") and _MAC_SHAPE.fullmatch(text)):
-        if (mac := mac_of(text)) is not None:
-            return mac, "mac"
+    like_mac = kind == "mac" or (kind in (None, "ifname") and _MAC_SHAPE.fullmatch(text))
+    if like_mac and (mac := mac_of(text)) is not None:
+        return mac, "mac"
     return text, kind
 
 
