@@ -33,11 +33,6 @@ _KINDS = frozenset(
 """Kinds whose line `-d` prints below the interface, and which are no ports."""
 
 
-def recognised(answer: str) -> bool:
-    """Whether a line begins an interface."""
-    return any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
-
-
 def from_text(answer: str) -> list[dict[str, Any]]:
     """The interfaces, loopback too, with the keys of the JSON. Raises `UnreadableError`."""
     text = lines(answer)
@@ -112,7 +107,8 @@ _FOREIGN = frozenset({"port", "mac", "identifier"})
 
 
 def _is_text(answer: str) -> bool:
-    return not is_json(answer) and recognised(answer)
+    """Whether a line begins an interface, in an answer that is no JSON."""
+    return not is_json(answer) and any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
 
 
 def interfaces(answer: str) -> list[dict[str, Any]]:
