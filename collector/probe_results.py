@@ -135,7 +135,7 @@ class _Recording:
         self, about: dict[str, Any], *, size: int | None = None, source_port: int | None = None, sent: int | None = None
     ) -> ProbeReach:
         where = (about["port"], about["peer"], about["peer_port"], self._run)
-        may_have = {name: about.get(name) for name in _MAY_HAVE}
+        may_have: dict[str, Any] = {name: about.get(name) for name in _MAY_HAVE}
         return ProbeReach(*where, about["flow"], about["mode"], about["tos"], size, source_port, sent, **may_have)
 
     def _hop(self, key: _Key, address: str | None, answered: int, message: Any, mtu: int | None) -> ProbeHop:
