@@ -102,8 +102,7 @@ def _of_eos(port: str, reported: Mapping[str, Any]) -> Iterator[BitErrorRate]:
     """The rate at the cable: the line side of the last chip."""
     sides = [one for one in reported.get("phyStatuses", ()) if one.get("description", {}).get("location") == "line"]
     side = sides[-1] if sides else {}
-    rate = _rate(side.get("preFecBer", {}).get("value"))
-    if rate is not None:
+    if (rate := _rate(side.get("preFecBer", {}).get("value"))) is not None:
         corrected = side.get("fec", {}).get("correctedCodewords", {}).get("value")
         yield BitErrorRate(port, rate, corrected=count(corrected))
 

@@ -33,10 +33,10 @@ from collector.formats import ib_listings, ibdiagnet
 from collector.formats.ib_words import Fact
 from collector.formats.text import lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, minutes
+from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, commands, minutes
 
 _REFUSED = re.compile(r"iberror: |can't open (?:UMAD|MAD) port|ibpanic: ")
-_FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterable[Fact]]], ...] = (
+_FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterable[Fact]]], ...] = (
     (ib_listings.listing_recognised, ib_listings.from_listing),
     (ib_listings.ports_recognised, ib_listings.from_ports),
     (ibdiagnet.csv_recognised, ibdiagnet.from_db_csv),
@@ -50,34 +50,16 @@ reaches.
 """
 
 
-def _captured(*texts: str) -> list[Command]:
-    """Commands and file names found in captures and never sent to a device."""
-    return [Command(text, ("capture",)) for text in texts]
-
-
 @collector(
     on=EVERYWHERE,
     ask=[
         Command("ibnetdiscover", ("infiniband",)),
-        *_captured(
-            "ibnetdiscover -g",
-            "ibnetdiscover -f",
-            "ibnetdiscover -p",
-            "ibdiagnet2.ibnetdiscover",
-            "ibdiagnet2.db_csv",
-            "ibdiagnet2.lst",
-            "ibdiagnet2.net_dump_ext",
-            "ibdiagnet2.net_dump",
-            "ibdiagnet2.topo",
-        ),
+        *commands("capture", "ibnetdiscover -g", "ibnetdiscover -f", "ibnetdiscover -p", "ibdiagnet2.ibnetdiscover"),
+        *commands("capture", "ibdiagnet2.db_csv", "ibdiagnet2.lst", "ibdiagnet2.net_dump_ext", "ibdiagnet2.net_dump"),
+        Command("ibdiagnet2.topo", ("capture",)),
         Command("iblinkinfo -l", ("infiniband",)),
-        *_captured(
-            "iblinkinfo",
-            "iblinkinfo --switches-only -l",
-            "iblinkinfo --switches-only",
-            "ibnetdiscover -C {port}",
-            "iblinkinfo -C {port}",
-        ),
+        *commands("capture", "iblinkinfo", "iblinkinfo --switches-only -l", "iblinkinfo --switches-only"),
+        *commands("capture", "ibnetdiscover -C {port}", "iblinkinfo -C {port}"),
     ],
     every=minutes(5),
     yields=[Neighbor, LinkSpeed],

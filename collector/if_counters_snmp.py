@@ -15,22 +15,12 @@ Traps:
 """
 
 from collector.formats.counts import Tally
-from collector.formats.snmp import IF, IF_X, column, names, note, tables, walks
-from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
+from collector.formats.snmp import IF, IF_X, names, note, tables, walks
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
 _COUNTERS = {
-    IF_X: {
-        6: Counter("ifHCInOctets"),
-        7: Counter("ifHCInUcastPkts"),
-        10: Counter("ifHCOutOctets"),
-        11: Counter("ifHCOutUcastPkts"),
-    },
-    IF: {
-        13: Counter("ifInDiscards"),
-        14: Counter("ifInErrors"),
-        19: Counter("ifOutDiscards"),
-        20: Counter("ifOutErrors"),
-    },
+    IF_X: {6: "ifHCInOctets", 7: "ifHCInUcastPkts", 10: "ifHCOutOctets", 11: "ifHCOutUcastPkts"},
+    IF: {13: "ifInDiscards", 14: "ifInErrors", 19: "ifOutDiscards", 20: "ifOutErrors"},
 }
 _LIVE = Command("snmpbulkwalk -On 1.3.6.1.2.1.31.1.1.1.{1,6,7,10,11} 1.3.6.1.2.1.2.2.1.{2,13,14,19,20}", ("snmp",))
 _OIDS = ("1", ".1", "1.3.6.1.2.1", "1.3.6.1.2.1.31.1.1.1", "1.3.6.1.2.1.2.2.1")
@@ -50,7 +40,5 @@ def if_counters_snmp(answer: str, device: Device) -> list[PortCounters]:
     found = tables(answer, (IF, IF_X))
     ports = names(found)
     tally = Tally()
-    for entry, counters in _COUNTERS.items():
-        for number, counter in counters.items():
-            note(tally, ports, column(found[entry], number), counter)
+    note(tally, ports, found, _COUNTERS)
     return tally.some()

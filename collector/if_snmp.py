@@ -18,12 +18,10 @@ from collections.abc import Iterable, Iterator
 
 from collector.formats.lldp_words import mac_of
 from collector.formats.port_words import of_snmp
-from collector.formats.snmp import Tables, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.snmp import IF, IF_X, NO_MIB, Tables, Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 
-_IF = "1.3.6.1.2.1.2.2.1"
-_IF_X = "1.3.6.1.2.1.31.1.1.1"
 _DESCRIPTION, _MTU, _SPEED, _MAC, _ADMIN, _OPER = 2, 4, 5, 6, 7, 8
 _NAME, _HIGH_SPEED, _ALIAS = 1, 15, 18
 _OPERSTATES = {1: "UP", 2: "DOWN", 3: "TESTING", 4: "UNKNOWN", 5: "DORMANT", 6: "NOTPRESENT", 7: "LOWERLAYERDOWN"}
@@ -36,16 +34,14 @@ _FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snm
 @collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[NetLink], long_lines=True)
 def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
     """The interfaces in a walk of IF-MIB."""
-    found = tables(answer, (_IF, _IF_X))
-    if not (column(found[_IF], _DESCRIPTION) or column(found[_IF_X], _NAME)):
-        raise UnreadableError(
-            "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
-        )
+    found = tables(answer, (IF, IF_X))
+    if not (column(found[IF], _DESCRIPTION) or column(found[IF_X], _NAME)):
+        raise UnreadableError(NO_MIB)
     return _links(found)
 
 
 def _links(found: Tables) -> Iterator[NetLink]:
-    basic, extended = found[_IF], found[_IF_X]
+    basic, extended = found[IF], found[IF_X]
     names, descriptions, aliases = column(extended, _NAME), column(basic, _DESCRIPTION), column(extended, _ALIAS)
     for index in dict.fromkeys((*names, *descriptions)):
         description = text_of(descriptions.get(index))
@@ -76,8 +72,7 @@ def _mac(value: Value | None) -> str | None:
 
 def _gbps(high_speed: Value | None, speed: Value | None) -> float | None:
     """Gb/s from ifHighSpeed, else from ifSpeed; None if the agent does not know."""
-    megabits = number_of(high_speed)
-    if megabits:
+    if megabits := number_of(high_speed):
         return megabits / 1000
     bits = number_of(speed)
     return bits / 1e9 if bits and bits < _FULL else None

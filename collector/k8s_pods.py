@@ -23,7 +23,7 @@ Traps:
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.text import decode, object_of
+from collector.formats.text import decode, object_of, objects_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, PodOfJob, Role, collector
 
@@ -55,11 +55,7 @@ _PARTS = (
 )
 """The labels of a job whose parts count their pods from 0 each, and of the part."""
 _MASTERED = frozenset(("master", "worker"))
-_RANKS = (
-    "volcano.sh/task-index",
-    "leaderworkerset.sigs.k8s.io/worker-index",
-    _COMPLETION,
-)
+_RANKS = ("volcano.sh/task-index", "leaderworkerset.sigs.k8s.io/worker-index", _COMPLETION)
 _RESTARTING = "Always"
 
 
@@ -102,7 +98,7 @@ def _pod(pod: dict[str, Any], at: int, ranks: "_Ranks") -> Iterator[PodOfJob]:
     phase = status.get("phase")
     if not isinstance(name, str) or not isinstance(namespace, str) or not isinstance(phase, str):
         raise UnreadableError(f"items[{at}]: a pod without a name or a phase", text=str(name)[:80])
-    owner = next((one for one in _objects(metadata.get("ownerReferences")) if one.get("controller")), {})
+    owner = next((one for one in objects_of(metadata.get("ownerReferences")) if one.get("controller")), {})
     counts, gpus = _devices(spec)
     if not counts or owner.get("kind") == "DaemonSet":
         return
@@ -117,10 +113,6 @@ def _pod(pod: dict[str, Any], at: int, ranks: "_Ranks") -> Iterator[PodOfJob]:
         gpus,
         ranks.of(namespace, object_of(metadata.get("labels"))),
     )
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _job(labels: dict[str, Any], owner: dict[str, Any], pod: str) -> tuple[str, str]:
@@ -167,8 +159,7 @@ class _Ranks:
         completion, job = _number(labels, _COMPLETION), _number(labels, _JOB_INDEX)
         if completion is not None and job is not None:
             return job * self._width[_group(namespace, labels)] + completion
-        index = _number(labels, "training.kubeflow.org/replica-index")
-        if index is not None:
+        if (index := _number(labels, "training.kubeflow.org/replica-index")) is not None:
             master = (namespace, str(labels.get(_KUBEFLOW))) in self._with_master
             return index + (master and labels.get(_REPLICA) == "worker")
         return next((found for label in _RANKS if (found := _number(labels, label)) is not None), None)
@@ -192,14 +183,14 @@ def _number(labels: dict[str, Any], label: str) -> int | None:
 
 def _devices(spec: dict[str, Any]) -> tuple[bool, int | None]:
     """Whether a pod has a GPU or an RDMA device, and its GPUs."""
-    containers = _objects(spec.get("containers"))
-    containers += [one for one in _objects(spec.get("initContainers")) if one.get("restartPolicy") == _RESTARTING]
+    containers = objects_of(spec.get("containers"))
+    containers += [one for one in objects_of(spec.get("initContainers")) if one.get("restartPolicy") == _RESTARTING]
     counts, gpus = False, 0
-    claimed = bool(_objects(spec.get("resourceClaims")))
+    claimed = bool(objects_of(spec.get("resourceClaims")))
     for container in containers:
         resources = object_of(container.get("resources"))
         asked = {**object_of(resources.get("requests")), **object_of(resources.get("limits"))}
-        claimed = claimed or bool(_objects(resources.get("claims")))
+        claimed = claimed or bool(objects_of(resources.get("claims")))
         for resource, value in asked.items():
             amount = str(value)
             many = int(amount) if amount.isascii() and amount.isdigit() and len(amount) < 10 else 0

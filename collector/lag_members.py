@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector.formats.counts import count
-from collector.formats.documents import data_of, document, listed
+from collector.formats.documents import data_of, document, listed, rows_of
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, commands, minutes
@@ -54,14 +54,10 @@ _JUNOS_BITS = (128, 64, 32, 16, 8, 4)
 """The bits of Junos' columns: Exp, Def, Dist, Col, Syn, Aggr."""
 _JUNOS_SET = ("Yes", "Fast", "Active")
 _BITS = {
-    "activity": 1,
-    "timeout": 2,
-    "aggregation": 4,
-    "synchronization": 8,
-    "collecting": 16,
-    "distributing": 32,
-    "defaulted": 64,
-    "expired": 128,
+    name: 1 << bit
+    for bit, name in enumerate(
+        ("activity", "timeout", "aggregation", "synchronization", "collecting", "distributing", "defaulted", "expired")
+    )
 }
 _NONE = "00:00:00:00:00:00"
 
@@ -73,18 +69,11 @@ _NONE = "00:00:00:00:00:00"
         Command("show lacp neighbor | json", ("eos",)),
         Command("show lacp neighbor", ("nxos",)),
         Command("show lacp interfaces", ("junos",)),
-        *(Command(text, ("capture",)) for text in ("cat /proc/net/bonding", "teamdctl state dump")),
+        *commands("capture", "cat /proc/net/bonding", "teamdctl state dump"),
         Command("show lacp port-channel", ("os10",)),
-        *commands(
-            "capture",
-            "show interfaces portchannel",
-            "show port-channel summary",
-            "show port-channel summary | json",
-            "show port-channel",
-            "show port-channel | json",
-            "show lacp interfaces | display json",
-            "show lacp interfaces | display xml",
-        ),
+        *commands("capture", "show interfaces portchannel", "show port-channel summary"),
+        *commands("capture", "show port-channel summary | json", "show port-channel", "show port-channel | json"),
+        *commands("capture", "show lacp interfaces | display json", "show lacp interfaces | display xml"),
     ],
     every=minutes(5),
     yields=[LagMember],
@@ -92,8 +81,7 @@ _NONE = "00:00:00:00:00:00"
 )
 def lag_members(answer: str, device: Device) -> list[LagMember]:
     """One `LagMember` for each member, in the answer's order. Raises `UnreadableError`."""
-    found = document(answer)
-    if found is not None:
+    if (found := document(answer)) is not None:
         return list(_from_json(found))
     text = [line.strip() for line in lines(answer)[:-1]]
     if any(line.startswith(_BONDING) for line in text):
@@ -158,11 +146,9 @@ def _nxos(text: list[str]) -> Iterator[LagMember]:
 
 def _nxos_channels(found: dict[str, Any]) -> Iterator[LagMember]:
     """Members with a flag each, of which P is the one that the lag uses."""
-    for table in listed(found["TABLE_channel"]):
-        for channel in listed(table["ROW_channel"]):
-            for members in listed(channel.get("TABLE_member")):
-                for row in listed(members["ROW_member"]):
-                    yield LagMember(row["port"], channel.get("port-channel"), selected=row.get("port-status") == "P")
+    for channel in rows_of(found, "channel"):
+        for row in rows_of(channel, "member"):
+            yield LagMember(row["port"], channel.get("port-channel"), selected=row.get("port-status") == "P")
 
 
 def _junos_state(row: re.Match[str]) -> int:
@@ -283,7 +269,6 @@ _DELL_PARTNER = re.compile(r"Partner System ID: Priority \d+, +Address ([0-9a-f:
 _DELL_PORT = re.compile(r"Port (\S.*?) is \w+, LACP is ", re.IGNORECASE)
 _DELL_STATE = re.compile(r"(?:(Actor|Partner)\s+)?(Admin|Oper): State ([A-P]{8})\b", re.IGNORECASE)
 _DELL_BITS = dict(zip("ACEGIKMO", (1, 2, 4, 8, 16, 32, 64, 128), strict=True))
-_TEXT_NONE = "00:00:00:00:00:00"
 
 
 def members_in_text(text: Sequence[str]) -> list[LagMember] | None:
@@ -292,11 +277,6 @@ def members_in_text(text: Sequence[str]) -> list[LagMember] | None:
         if any(is_form.search(line) for line in text):
             return list(read(text))
     return None
-
-
-def _mac(text: str) -> str | None:
-    found = canonical_mac(text)
-    return None if found == _TEXT_NONE else found
 
 
 def _octet(letters: str, bits: Mapping[str, int]) -> int:
@@ -341,7 +321,7 @@ def _eos(text: Sequence[str]) -> Iterator[LagMember]:
             yield LagMember(port_row[1], lag, selected=active)
         elif found := _EOS_ROW.fullmatch(line + " "):
             port, status, system, number, state = found.groups()
-            partner = _mac(system)
+            partner = _partner(system)
             yield LagMember(
                 port,
                 lag,
@@ -358,7 +338,7 @@ def _dell(text: Sequence[str]) -> Iterator[LagMember]:
         if named := _DELL_LAG.match(line):
             lag, partner = f"port-channel{named[1]}", None
         elif found := _DELL_PARTNER.match(line):
-            partner = _mac(found[1])
+            partner = _partner(found[1])
         elif found := _DELL_PORT.match(line):
             if member:
                 yield member if member.partner_state is None else member._replace(partner_system=partner)
@@ -371,9 +351,5 @@ def _dell(text: Sequence[str]) -> Iterator[LagMember]:
                 member = member._replace(actor_state=octet) if actor else member._replace(partner_state=octet)
 
 
-_FORMS = (
-    (_EOS_LAG, _eos),
-    (_DELL_LAG, _dell),
-    (_SUMMARY, _summary),
-)
+_FORMS = ((_EOS_LAG, _eos), (_DELL_LAG, _dell), (_SUMMARY, _summary))
 """What only one form has, and its reader."""

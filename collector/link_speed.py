@@ -42,6 +42,7 @@ from collector.formats.sysfs import files
 from truerail.errors import NoAnswerError
 from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, commands, minutes
 
+_LIVE = "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :"
 _SYSFS = "/sys/class/"
 _NETDEV = re.compile(r"(?:.*/)?net/([^/]+)")
 _RDMA = re.compile(r"(?:.*/)?infiniband/([^/]+)/ports/1")
@@ -55,13 +56,8 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
     on=EVERYWHERE,
     ask=[
         *ASK,
-        *commands(
-            "linux cumulus sonic",
-            "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :",
-            "grep -H . /sys/class/net/*/speed",
-            "grep . /sys/class/net/*/speed",
-            "grep . /sys/class/infiniband/*/ports/*/rate",
-        ),
+        *commands("linux cumulus sonic", _LIVE, "grep -H . /sys/class/net/*/speed", "grep . /sys/class/net/*/speed"),
+        Command("grep . /sys/class/infiniband/*/ports/*/rate", ("linux", "cumulus", "sonic")),
         Command("nv show interface -o json", ("cumulus",)),
         Command("ethtool {port}", ("capture",)),
     ],

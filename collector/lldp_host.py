@@ -35,7 +35,7 @@ from collector.formats.lldpd import (
 )
 from collector.formats.text import decode, is_json, lines, named
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, Neighbor, Role, collector, minutes
+from truerail.model import Device, Neighbor, Role, collector, commands, minutes
 from truerail.model.names import canonical_mac
 
 _XML = re.compile(r"^[ \t]*<(?:lldp\b|\?xml\b)", re.MULTILINE)
@@ -46,39 +46,18 @@ _FIRST_KEY = 400
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(text)
-        for text in (
-            "lldpcli show neighbors details -f json0",
-            "lldpcli -f json0 show neighbors details",
-            "lldpcli show neighbors -f json0",
-            "lldpcli -f json0 show neighbors",
-            "lldpctl -f json0",
-            "lldpctl -f json",
-            "lldpcli show neighbors details -f json",
-            "lldpcli -f json show neighbors details",
-            "lldpcli show neighbors -f json",
-            "lldpcli -f json show neighbors",
-            "lldpctl -f keyvalue",
-            "lldpcli show neighbors details -f keyvalue",
-            "lldpcli -f keyvalue show neighbors details",
-            "lldpcli show neighbors -f keyvalue",
-            "lldpcli -f keyvalue show neighbors",
-            "lldpctl -f xml",
-            "lldpcli show neighbors details -f xml",
-            "lldpcli show neighbors -f xml",
-            "lldpcli -f xml show neighbors",
-            "lldpctl",
-            "lldpcli show neighbors details",
-            "lldpcli show neighbors",
-            "networkctl lldp --json=short",
-            "networkctl --json=short lldp",
-            "networkctl lldp --json=pretty",
-            "networkctl lldp --full",
-            "networkctl --full lldp",
-            "networkctl lldp --no-pager",
-            "networkctl lldp",
-            "lldptool -t -n -i {port}",
-        )
+        *commands("", "lldpcli show neighbors details -f json0", "lldpcli -f json0 show neighbors details"),
+        *commands("", "lldpcli show neighbors -f json0", "lldpcli -f json0 show neighbors", "lldpctl -f json0"),
+        *commands("", "lldpctl -f json", "lldpcli show neighbors details -f json"),
+        *commands("", "lldpcli -f json show neighbors details", "lldpcli show neighbors -f json"),
+        *commands("", "lldpcli -f json show neighbors", "lldpctl -f keyvalue"),
+        *commands("", "lldpcli show neighbors details -f keyvalue", "lldpcli -f keyvalue show neighbors details"),
+        *commands("", "lldpcli show neighbors -f keyvalue", "lldpcli -f keyvalue show neighbors", "lldpctl -f xml"),
+        *commands("", "lldpcli show neighbors details -f xml", "lldpcli show neighbors -f xml"),
+        *commands("", "lldpcli -f xml show neighbors", "lldpctl", "lldpcli show neighbors details"),
+        *commands("", "lldpcli show neighbors", "networkctl lldp --json=short", "networkctl --json=short lldp"),
+        *commands("", "networkctl lldp --json=pretty", "networkctl lldp --full", "networkctl --full lldp"),
+        *commands("", "networkctl lldp --no-pager", "networkctl lldp", "lldptool -t -n -i {port}"),
     ],
     every=minutes(1),
     yields=[Neighbor],
@@ -127,8 +106,7 @@ def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
     `UnreadableError`; any other truncated cell is None."""
     last, count = -1, 0
     for number, line in enumerate(text, 1):
-        header = _HEADER.match(line)
-        if header:
+        if header := _HEADER.match(line):
             last, count = header.start("last"), 0
         elif last >= 0 and line.strip():
             total = _COUNT.match(line)
@@ -177,15 +155,7 @@ def _cut(cell: str) -> bool:
 def _networkctl_neighbor(link: str, chassis: Any, name: Any, port: Any, description: Any) -> Neighbor:
     chassis_id = _cell(chassis)
     is_mac = chassis_id is not None and canonical_mac(chassis_id) is not None
-    return Neighbor(
-        link,
-        chassis_id,
-        "mac" if is_mac else None,
-        _cell(name),
-        _cell(port),
-        None,
-        _cell(description),
-    )
+    return Neighbor(link, chassis_id, "mac" if is_mac else None, _cell(name), _cell(port), None, _cell(description))
 
 
 def _cell(value: Any) -> str | None:

@@ -36,7 +36,7 @@ from collector.formats.lldp_words import LLDPD, identified
 from collector.formats.table import rows, tables
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, commands, minutes
 
 _JUNOS, _PORT = "lldp-local-info", "lldp-local-interface-info"
 _NAME, _ID = "lldp-local-interface-name", "lldp-local-interface-id"
@@ -47,14 +47,11 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
     on=SWITCHES,
     ask=[
         Command("show interfaces alias", ("sonic",)),
-        Command("lldpcli -f json0 show interfaces", ("cumulus", "linux")),
-        Command("lldpcli show interfaces -f json0", ("cumulus", "linux")),
-        Command("lldpcli -f json show interfaces", ("cumulus", "linux")),
-        Command("lldpcli show interfaces -f json", ("cumulus", "linux")),
+        *commands("cumulus linux", "lldpcli -f json0 show interfaces", "lldpcli show interfaces -f json0"),
+        *commands("cumulus linux", "lldpcli -f json show interfaces", "lldpcli show interfaces -f json"),
         Command("show lldp local-information | display json", ("junos",)),
         Command("show lldp local-information | display json | no-more", ("junos",)),
-        Command("show lldp local-information | display xml", ("junos",)),
-        Command("show lldp local-information", ("junos",)),
+        *commands("junos", "show lldp local-information | display xml", "show lldp local-information"),
         Command("show lldp local-info", ("eos",)),
     ],
     every=minutes(5),
@@ -71,8 +68,7 @@ def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:
 
 def _from_text(answer: str) -> Iterable[tuple[str, str]]:
     text = lines(answer)
-    pairs = from_text(answer, text)
-    if pairs is not None:
+    if (pairs := from_text(answer, text)) is not None:
         return pairs
     found = [table for table in tables(answer) if table.labels == ("name", "alias")]
     if not found:
@@ -143,8 +139,7 @@ def from_text(answer: str, text: Sequence[str]) -> list[tuple[str, str]] | None:
     """Ports and the ids that they send; None if the text has neither form. Raises `UnreadableError` if it is cut."""
     if _SENDING.search(answer):
         raise NoAnswerError("says which ports send LLDP, but not the ids that they send")
-    begun = next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0)
-    if begun:
+    if begun := next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0):
         pairs = list(_junos(text, begun))
         if not pairs:
             raise UnreadableError("labels without a port below: the table is cut", line=begun, text=text[begun - 1])
@@ -181,8 +176,7 @@ def _eos(text: Sequence[str], at: int) -> tuple[str, str] | None:
     for line in text[at:]:
         if _BLOCK.fullmatch(line):
             break
-        found = _TEXT_ID.fullmatch(line)
-        if found:
+        if found := _TEXT_ID.fullmatch(line):
             said.setdefault(found[1] or "", found[2])
     quoted = said.get("", "")
     sent, kind = identified(quoted.strip('"'), said.get("type"))

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
 from collector.formats.lldp_words import addresses, advertised, identified
-from collector.formats.snmp import Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.snmp import IF, IF_X, Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, Neighbor, collector, minutes
 
@@ -31,8 +31,6 @@ _REMOTE = "1.0.8802.1.1.2.1.4.1.1"
 _MANAGED = "1.0.8802.1.1.2.1.4.2.1"
 _LOCAL = "1.0.8802.1.1.2.1.3.7.1"
 _LLDP = "1.0.8802.1.1.2"
-_IF_X = "1.3.6.1.2.1.31.1.1.1"
-_IF = "1.3.6.1.2.1.2.2.1"
 
 _CHASSIS_TYPE, _CHASSIS, _PORT_TYPE, _PORT, _DESCRIPTION, _NAME = range(4, 10)
 _LOCAL_TYPE, _LOCAL_ID, _LOCAL_DESCRIPTION = range(2, 5)
@@ -47,14 +45,14 @@ _FILES = ("device.snmprec", "snmp.snmprec", "lldp.snmprec", "public.snmprec", "s
 @collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[Neighbor], long_lines=True)
 def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a walk of LLDP-MIB."""
-    found = tables(answer, (_REMOTE, _MANAGED, _LOCAL, _LLDP, _IF_X, _IF))
+    found = tables(answer, (_REMOTE, _MANAGED, _LOCAL, _LLDP, IF_X, IF))
     remote = found[_REMOTE]
     if not (remote or found[_LOCAL] or found[_LLDP]):
         raise UnreadableError("no row of LLDP-MIB: the agent does not have it, or something else was walked")
     if remote:
         _refuse_cut(remote)
         remote = _rejoined(remote)
-    ports = _Ports(found[_LOCAL], found[_IF_X], found[_IF])
+    ports = _Ports(found[_LOCAL], found[IF_X], found[IF])
     managed = _managed(found[_MANAGED])
     return _neighbors(remote, ports, managed)
 

@@ -67,28 +67,18 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         *commands("nxos", "show lldp neighbors | json-pretty", "show lldp neighbors | json native"),
         Command("show lldp neighbors detail | display json", ("junos",)),
         Command("show lldp neighbors detail | display json | no-more", ("junos",)),
-        Command("show lldp neighbors detail | display xml", ("junos",)),
-        Command("show lldp neighbors | display json", ("junos",)),
-        Command("show lldp neighbors | display json | no-more", ("junos",)),
-        Command("show lldp neighbors | display xml", ("junos",)),
-        Command("docker exec lldp lldpctl -f json0", ("sonic",)),
-        Command("docker exec -i lldp lldpctl -f json0", ("sonic",)),
-        Command("docker exec lldp lldpctl -f json", ("sonic",)),
-        Command("sudo docker exec lldp lldpctl -f json0", ("sonic",)),
+        *commands("junos", "show lldp neighbors detail | display xml", "show lldp neighbors | display json"),
+        *commands("junos", "show lldp neighbors | display json | no-more", "show lldp neighbors | display xml"),
+        *commands("sonic", "docker exec lldp lldpctl -f json0", "docker exec -i lldp lldpctl -f json0"),
+        *commands("sonic", "docker exec lldp lldpctl -f json", "sudo docker exec lldp lldpctl -f json0"),
         Command("lldpctl -f json0", ("cumulus", "linux", "sonic")),
         Command("lldpcli show neighbors details -f json0", ("cumulus", "linux", "sonic")),
-        Command("lldpcli -f json0 show neighbors details", ("cumulus", "linux", "sonic")),
-        Command("lldpcli show neighbors -f json0", ("cumulus", "linux", "sonic")),
-        Command("lldpctl -f json", ("cumulus", "linux", "sonic")),
-        Command("lldpcli show neighbors details -f json", ("cumulus", "linux", "sonic")),
-        Command("lldpcli show neighbors -f json", ("cumulus", "linux", "sonic")),
-        Command("lldpcli -f json show neighbors", ("cumulus", "linux", "sonic")),
-        Command("net show lldp json", ("cumulus",)),
-        Command("nv show interface lldp-detail -o json", ("cumulus",)),
-        Command("nv show interface lldp -o json", ("cumulus",)),
-        Command("nv show interface --view=lldp -o json", ("cumulus",)),
-        Command("net show interface all json", ("cumulus",)),
-        Command("net show lldp", ("cumulus",)),
+        *commands("cumulus linux sonic", "lldpcli -f json0 show neighbors details", "lldpcli show neighbors -f json0"),
+        *commands("cumulus linux sonic", "lldpctl -f json", "lldpcli show neighbors details -f json"),
+        *commands("cumulus linux sonic", "lldpcli show neighbors -f json", "lldpcli -f json show neighbors"),
+        *commands("cumulus", "net show lldp json", "nv show interface lldp-detail -o json"),
+        *commands("cumulus", "nv show interface lldp -o json", "nv show interface --view=lldp -o json"),
+        *commands("cumulus", "net show interface all json", "net show lldp"),
         *commands("cumulus linux sonic", "lldpctl -f keyvalue", "lldpctl -f xml"),
         Command("docker exec lldp lldpctl -f xml", ("sonic",)),
         *commands("cumulus linux sonic", "lldpctl", "lldpcli show neighbors details", "lldpcli show neighbors"),
@@ -96,12 +86,10 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         *commands("srlinux", "info from state system lldp | as json", "show system lldp neighbor"),
         Command("show lldp neighbor-info detail", ("aoscx",)),
         Command("show lldp neighbor", ("sonic_cli",)),
-        Command("display lldp neighbor-information verbose", ("comware",)),
-        Command("display lldp neighbor-information list", ("comware",)),
+        *commands("comware", "display lldp neighbor-information verbose", "display lldp neighbor-information list"),
         Command("display lldp neighbor-information", ("comware",)),
         *commands("vrp", "display lldp neighbor", "display lldp neighbor brief"),
-        Command("show lldp neighbors detail"),
-        Command("show lldp neighbors-info detail"),
+        *commands("", "show lldp neighbors detail", "show lldp neighbors-info detail"),
         Command("show lldp table", ("sonic",)),
         Command("show lldp neighbors"),
         Command("show lldp neighbor-info", ("aoscx",)),
@@ -116,8 +104,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
 )
 def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a switch's answer, whichever network OS gave it."""
-    plain = sonic_forms.plain_table(answer)
-    if plain is not None:
+    if (plain := sonic_forms.plain_table(answer)) is not None:
         return plain
     if _LLDPD_JSON.match(answer):
         return lldpd.neighbors_from_json(answer)
@@ -160,8 +147,7 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return cumulus_forms.neighbors_from_text(text)
     if _LLDPD_PLAIN.search(text):
         return lldpd.neighbors_from_plain(text)
-    framed = sonic_forms.of_framework(rows)
-    if framed is not None:
+    if (framed := sonic_forms.of_framework(rows)) is not None:
         return framed
     if cumulus_forms.is_table(rows):
         return cumulus_forms.neighbors(rows)
@@ -169,8 +155,7 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return lldp_text.boxed_neighbors(rows)
     if _BLOCK.search(text) or lldp_text.VRP.search(text):
         return lldp_text.block_neighbors(text, rows)
-    table = lldp_tables.header(rows)
-    if table:
+    if table := lldp_tables.header(rows):
         return lldp_tables.neighbors(text, rows, table)
     if _NOBODY.search(text) or lldp_tables.announced(text) == 0:
         return ()

@@ -31,9 +31,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector.formats.documents import document, listed
+from collector.formats.documents import document, listed, rows_of
 from collector.formats.table import has_title, is_port, is_remote, refuse_several, stations
-from collector.formats.text import lines
+from collector.formats.text import lines, whole
 from collector.nos import cumulus_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, commands, minutes
@@ -69,18 +69,12 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
         *commands("eos nxos", "show mac address-table | json", "show mac address-table"),
         *commands("junos", "show ethernet-switching table | display json", "show ethernet-switching table"),
         Command("display mac-address", ("comware", "vrp")),
-        *commands(
-            "capture",
-            "nv show bridge domain br_default mac-table -o json",
-            "nv show bridge domain br_default mac-table",
-            "show mac-address-table unicast | json",
-            "show mac-address-table",
-            "show ethernet-switching table detail | display json",
-            "show l2vpn forwarding bridge-domain mac-address location",
-            "show l2vpn mac-learning mac all location all",
-            "show ethernet-switching table | display xml",
-            "show bridge mac-table | display xml",
-        ),
+        Command("nv show bridge domain br_default mac-table -o json", ("capture",)),
+        *commands("capture", "nv show bridge domain br_default mac-table", "show mac-address-table unicast | json"),
+        *commands("capture", "show mac-address-table", "show ethernet-switching table detail | display json"),
+        Command("show l2vpn forwarding bridge-domain mac-address location", ("capture",)),
+        Command("show l2vpn mac-learning mac all location all", ("capture",)),
+        *commands("capture", "show ethernet-switching table | display xml", "show bridge mac-table | display xml"),
     ],
     every=minutes(1),
     yields=[MacEntry],
@@ -106,14 +100,8 @@ def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iter
     found, words = canonical_mac(str(mac)), kind.strip().lower().partition(",")[0]
     of_kind = _kind(words)
     if found and of_kind and is_port(str(port)) and not is_remote(str(port)):
-        yield MacEntry(
-            str(port),
-            found,
-            _number(vlan),
-            of_kind,
-            _number(moves),
-            words in ("peerdynamic", "dr", "dlr"),
-        )
+        by_peer = words in ("peerdynamic", "dr", "dlr")
+        yield MacEntry(str(port), found, whole(str(vlan)), of_kind, whole(str(moves)), by_peer)
 
 
 def _kind(words: str) -> Literal["dynamic", "static"] | None:
@@ -122,20 +110,14 @@ def _kind(words: str) -> Literal["dynamic", "static"] | None:
     return "static" if words in _STATIC or words.startswith("static") else None
 
 
-def _number(value: Any) -> int | None:
-    text = str(value)
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
 def _from_json(found: Any) -> Iterator[MacEntry]:
     if isinstance(found, dict) and "unicastTable" in found:
         for row in found["unicastTable"]["tableEntries"]:
             kind, moves = row["entryType"], row.get("moves")
             yield from _entry(row["interface"], row["macAddress"], row.get("vlanId"), kind, moves)
     elif isinstance(found, dict) and "TABLE_mac_address" in found:
-        for table in listed(found["TABLE_mac_address"]):
-            for row in listed(table["ROW_mac_address"]):
-                yield from _entry(row["disp_port"], row["disp_mac_addr"], row.get("disp_vlan"), row["disp_type"])
+        for row in rows_of(found, "mac_address"):
+            yield from _entry(row["disp_port"], row["disp_mac_addr"], row.get("disp_vlan"), row["disp_type"])
     elif isinstance(found, dict) and any(key.endswith(_JUNOS_TABLES) for key in found):
         yield from _junos(found)
     elif found == [] or (
@@ -183,8 +165,7 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
-    rows = cumulus_forms.table(lines(answer))
-    if rows is not None:
+    if (rows := cumulus_forms.table(lines(answer))) is not None:
         for row in rows:
             yield from _linux(*row)
         return

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector.formats.documents import listed, unwrapped
+from collector.formats.documents import rows_of, unwrapped
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, collector, commands, minutes
@@ -54,7 +54,7 @@ def _from_json(found: Any) -> Iterator[MlagPeer]:
         backup = status.get("backupActive") if status.get("backupIp") else None
         yield MlagPeer(status.get("peerIf"), status["peerAlive"], backup)
     elif isinstance(found, dict) and is_domain(found.get("vpc-domain-id")):
-        links = [row for table in listed(found.get("TABLE_peerlink")) for row in listed(table["ROW_peerlink"])]
+        links = list(rows_of(found, "peerlink"))
         alive = {"peer-alive": True, "peer-not-reachable": False}.get(found.get("vpc-peer-keepalive-status", ""))
         formed = found.get("vpc-peer-status")
         name = links[0].get("peerlink-ifindex") if links else None

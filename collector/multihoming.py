@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector import mlag_peers
-from collector.formats.documents import listed, unwrapped
+from collector.formats.documents import rows_of, unwrapped
 from collector.formats.table import is_remote
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
@@ -46,19 +46,10 @@ _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
         *commands("cumulus", "clagctl -j", "net show clag json"),
         Command("show mlag interfaces | json", ("eos",)),
         *commands("nxos", "show vpc | json", "show nve ethernet-segment"),
-        *commands(
-            "capture",
-            "nv show evpn multihoming esi -o json",
-            "show evpn es",
-            "show evpn es detail",
-            "show vpc",
-            "show mlag interfaces",
-            "show mlag interfaces detail",
-            "show bgp evpn instance",
-            "show evpn instance esi-info",
-            "show evpn instance extensive",
-            "show system network-instance ethernet-segments",
-        ),
+        *commands("capture", "nv show evpn multihoming esi -o json", "show evpn es", "show evpn es detail", "show vpc"),
+        *commands("capture", "show mlag interfaces", "show mlag interfaces detail", "show bgp evpn instance"),
+        *commands("capture", "show evpn instance esi-info", "show evpn instance extensive"),
+        Command("show system network-instance ethernet-segments", ("capture",)),
     ],
     every=minutes(5),
     yields=[SharedLag],
@@ -80,10 +71,9 @@ def _from_json(found: Any) -> Iterator[SharedLag]:
         for lag, row in found["clagIntfs"].items():
             yield SharedLag(lag, str(row["clagId"]), row.get("peerIf"), row.get("status"))
     elif isinstance(found, dict) and ("vpc-domain-id" in found or "TABLE_vpc" in found):
-        for table in listed(found.get("TABLE_vpc")):
-            for row in listed(table["ROW_vpc"]):
-                state = "dual" if str(row.get("vpc-port-state")).lower() in _VPC_UP else "down"
-                yield SharedLag(row["vpc-ifindex"], str(row["vpc-id"]), None, state)
+        for row in rows_of(found, "vpc"):
+            state = "dual" if str(row.get("vpc-port-state")).lower() in _VPC_UP else "down"
+            yield SharedLag(row["vpc-ifindex"], str(row["vpc-id"]), None, state)
     elif isinstance(found, dict) and isinstance(found.get("interfaces"), dict):
         for lag_id, row in found["interfaces"].items():
             state = "dual" if row.get("status") == "active-full" else row.get("status")

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.text import decode, is_json, lines
+from collector.formats.text import decode, is_json, lines, whole
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
 from truerail.model.nccl_facts import NcclBandwidth
@@ -112,8 +112,7 @@ def _samples(answer: str) -> Iterator[NcclBandwidth]:
         labels = found and _labels(found[2])
         if not found or labels is None:
             raise UnreadableError("not a sample of NCCL's Inspector", line=number, text=text[:200])
-        kind = _BANDWIDTH.get(found[1])
-        if kind is not None:
+        if (kind := _BANDWIDTH.get(found[1])) is not None:
             yield _bandwidth(labels or {}, kind, found[3], number)
 
 
@@ -130,8 +129,7 @@ def _labels(text: str) -> dict[str, str] | None:
 
 
 def _bandwidth(labels: dict[str, str], kind: str, value: str, number: int) -> NcclBandwidth:
-    lacking = [name for name in ("node", "comm_name", kind) if name not in labels]
-    if lacking:
+    if lacking := [name for name in ("node", "comm_name", kind) if name not in labels]:
         raise UnreadableError(f"a bandwidth without {lacking[0]}", line=number)
     try:
         rate = float(value)
@@ -143,14 +141,10 @@ def _bandwidth(labels: dict[str, str], kind: str, value: str, number: int) -> Nc
     return NcclBandwidth(
         None if job in ("unknown", "") else job,
         labels["node"],
-        _number(labels.get("gpu", "").removeprefix("GPU")),
+        whole(labels.get("gpu", "").removeprefix("GPU")),
         labels["comm_name"],
-        _number(labels.get("nranks", "")),
+        whole(labels.get("nranks", "")),
         labels[kind],
         labels.get("message_size", ""),
         rate,
     )
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -185,7 +185,8 @@ class _Log:
             self._network_device(by, message)
         elif message.startswith(("NCCL_", "RCCL_")):
             if found := _SETTING.match(message):
-                self.once[NcclSetting(by.host, found[1], _without_dot(found[2]))] = None
+                # most versions print a full stop behind the value
+                self.once[NcclSetting(by.host, found[1], found[2].strip().removesuffix("."))] = None
         elif message.startswith("Channel ") and " -> " not in message[:_LONGEST_ARROW]:
             self._ring(by, message)
         elif message.startswith("Tree"):
@@ -204,8 +205,7 @@ class _Log:
             ranks = tuple(map(int, found[2].split())) if found else ()
             whole = ranks[:-1] if found and found.end() >= _MOST_RING else ranks
             self.rings[line] = (int(found[1]), whole) if found else None
-        ring = self.rings[line]
-        if ring is not None:
+        if (ring := self.rings[line]) is not None:
             self.once[NcclRing(by.host, *ring, by.process, self.open.get(by.thread))] = None
 
     def _rank(self, by: Process, found: re.Match[str]) -> None:
@@ -226,8 +226,7 @@ class _Log:
             self.open.pop(by.thread, None)
 
     def _network_device(self, by: Process, message: str) -> None:
-        found = _OVERRIDE.match(message)
-        if found:
+        if found := _OVERRIDE.match(message):
             self.once[NcclOverride(by.host, int(found[1]), int(found[2]), by.process)] = None
         elif found := _DEVICES.match(message):
             sockets = found[1] == "Socket"
@@ -276,11 +275,6 @@ class _Log:
         yield from _of_communicators(self.hops, ranks)
 
 
-def _without_dot(value: str) -> str:
-    """A value without the full stop that most versions print behind it."""
-    return value.strip().removesuffix(".")
-
-
 def _trees(host: str | None, message: str, comm: str | None) -> Iterator[NcclTree]:
     line = message.partition("\n")[0][:_MOST_LIST]
     if line.startswith("Trees "):
@@ -311,8 +305,7 @@ def _listed(message: str) -> str:
 def _devices(listed: str) -> Iterator[tuple[int, tuple[tuple[str, ...], str | None]]]:
     for index, fused, name, port, layer in _DEVICE.findall(listed):
         members = _MEMBER.findall(fused) if fused else [(name, port, layer)]
-        names = tuple(one for device, number, _ in members for one in _named(device, number))
-        if names:
+        if names := tuple(one for device, number, _ in members for one in _named(device, number)):
             yield int(index), (names, members[0][2])
 
 

@@ -111,16 +111,8 @@ def _json_rank(
     comm: str, rank: dict[str, Any], state: str, behind: bool | None, operations: int | None, most: int | None
 ) -> RasRank:
     gpu = rank.get("nvml_dev", rank.get("cuda_dev"))
-    return RasRank(
-        comm,
-        _number(rank["rank"]),
-        str(rank["host"]),
-        None if gpu is None else _number(gpu),
-        state,
-        behind,
-        operations,
-        most,
-    )
+    number, host = _number(rank["rank"]), str(rank["host"])
+    return RasRank(comm, number, host, None if gpu is None else _number(gpu), state, behind, operations, most)
 
 
 def _number(value: Any) -> int:
@@ -213,7 +205,9 @@ class _Text:
             most = max((group.operations or 0 for group in groups), default=0)
             for group in groups:
                 for rank, gpu, host in group.named:
-                    self._add(name, rank, gpu, host, group, status, counted, most)
+                    known = self._ranks.get((name, rank)) or RasRank(name, rank, host, gpu, _STATES.get(status), None)
+                    known = known._replace(host=known.host or host, gpu=gpu if known.gpu is None else known.gpu)
+                    self._ranks[name, rank] = _of_group(known, group, most if counted else None)
 
     @staticmethod
     def _named_rank(line: str, groups: list[_Group]) -> None:
@@ -223,29 +217,17 @@ class _Text:
             if groups:
                 groups[-1].named.append((rank, gpu, host))
 
-    def _add(
-        self,
-        name: str,
-        rank: int,
-        gpu: int | None,
-        host: str | None,
-        group: _Group,
-        status: str,
-        counted: bool,
-        most: int,
-    ) -> None:
-        known = self._ranks.get((name, rank)) or RasRank(name, rank, host, gpu, _STATES.get(status), None)
-        known = known._replace(host=known.host or host, gpu=gpu if known.gpu is None else known.gpu)
-        if counted:
-            operations = group.operations or 0
-            known = known._replace(
-                behind=bool(known.behind) or operations < most,
-                operations=operations + (known.operations or 0),
-                most=most + (known.most or 0),
-            )
-        elif group.state:
-            known = known._replace(state=group.state)
-        self._ranks[name, rank] = known
+
+def _of_group(known: RasRank, group: _Group, most: int | None) -> RasRank:
+    """A rank with its group's state, or with its operations if `most`, those of the foremost group, are counted."""
+    if most is None:
+        return known._replace(state=group.state or known.state)
+    operations = group.operations or 0
+    return known._replace(
+        behind=bool(known.behind) or operations < most,
+        operations=operations + (known.operations or 0),
+        most=most + (known.most or 0),
+    )
 
 
 def _operations(count: str | None, status: str | None) -> int | None:

@@ -34,23 +34,6 @@ from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, commands, minutes
 from truerail.model.names import canonical_mac
 
-_STATES = frozenset(
-    [
-        "reach",
-        "reachable",
-        "stale",
-        "delay",
-        "probe",
-        "permanent",
-        "incomplete",
-        "incmp",
-        "failed",
-        "noarp",
-        "dynamic",
-        "interface",
-        "static",
-    ]
-)
 _EOS = {"ipV4Neighbors", "ipV6Neighbors"}
 _LINUX = {"dst", "dev", "state"}
 """What each row has. Routes have no state."""
@@ -67,6 +50,7 @@ _WORD = re.compile(r"\S+")
 _NO_MAC = "00:00:00:00:00:00"
 """What NX-OS prints for an address that has not answered; IOS-XR says `Incomplete` as well."""
 _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
+_STATES = _ANSWERING.union(("permanent", "incomplete", "incmp", "failed", "noarp", "dynamic", "interface", "static"))
 
 
 @collector(
@@ -79,16 +63,9 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
         *commands("junos", "show arp | display json", "show arp no-resolve"),
         Command("show ipv6 neighbors", ("iosxr",)),
         Command("display arp", ("comware",)),
-        *commands(
-            "capture",
-            "nv show interface neighbor",
-            "display arp all",
-            "display arp brief",
-            "display ipv6 neighbors",
-            "show arp | display xml",
-            "show ipv6 neighbors | display xml",
-            "show ipv6 neighbors vrf all | json",
-        ),
+        *commands("capture", "nv show interface neighbor", "display arp all", "display arp brief"),
+        *commands("capture", "display ipv6 neighbors", "show arp | display xml", "show ipv6 neighbors | display xml"),
+        Command("show ipv6 neighbors vrf all | json", ("capture",)),
     ],
     every=minutes(1),
     yields=[AddressEntry],

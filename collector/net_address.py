@@ -17,25 +17,16 @@ from collections.abc import Iterator
 
 from collector.formats.ip_links import interfaces
 from truerail.errors import UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, NetAddress, collector, minutes
+from truerail.model import EVERYWHERE, Device, NetAddress, collector, commands, minutes
 
 
 @collector(
     on=EVERYWHERE,
     ask=[
-        Command(text, ("linux", "cumulus", "sonic"))
-        for text in (
-            "ip -j addr",
-            "ip -j addr show",
-            "ip -j address",
-            "ip -j address show",
-            "ip -j a",
-            "ip -j -d addr",
-            "ip -d -j addr",
-            "ip -j -s addr",
-        )
-    ]
-    + [Command(text, ("capture",)) for text in ("ip addr", "ip a")],
+        *commands("linux cumulus sonic", "ip -j addr", "ip -j addr show", "ip -j address", "ip -j address show"),
+        *commands("linux cumulus sonic", "ip -j a", "ip -j -d addr", "ip -d -j addr", "ip -j -s addr"),
+        *commands("capture", "ip addr", "ip a"),
+    ],
     every=minutes(5),
     yields=[NetAddress],
 )

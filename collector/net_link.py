@@ -23,7 +23,7 @@ from operator import index
 from typing import Any
 
 from collector.formats.ip_links import interfaces, net_links
-from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minutes
+from truerail.model import EVERYWHERE, Device, NetLink, collector, commands, minutes
 
 UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
 """Kinds whose `link` is the interface that carries their packets (linux/if_link.h)."""
@@ -32,25 +32,12 @@ UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
 @collector(
     on=EVERYWHERE,
     ask=[
-        Command(text, ("linux", "cumulus", "sonic"))
-        for text in (
-            "ip -j -d link",
-            "ip -j -d link show",
-            "ip -d -j link",
-            "ip -d -j link show",
-            "ip -j link",
-            "ip -j link show",
-            "ip -j -s link",
-            "ip -s -j link",
-            "ip -j -d addr",
-            "ip -d -j addr",
-            "ip -j addr",
-            "ip -j addr show",
-            "ip -j address",
-            "ip -j a",
-        )
-    ]
-    + [Command(text, ("capture",)) for text in ("ip -d link", "ip link")],
+        *commands("linux cumulus sonic", "ip -j -d link", "ip -j -d link show", "ip -d -j link", "ip -d -j link show"),
+        *commands("linux cumulus sonic", "ip -j link", "ip -j link show", "ip -j -s link", "ip -s -j link"),
+        *commands("linux cumulus sonic", "ip -j -d addr", "ip -d -j addr", "ip -j addr", "ip -j addr show"),
+        *commands("linux cumulus sonic", "ip -j address", "ip -j a"),
+        *commands("capture", "ip -d link", "ip link"),
+    ],
     every=minutes(1),
     yields=[NetLink],
 )

@@ -31,10 +31,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from collector.formats.counts import all_counts, may_be_cut, name_count, not_reported, port_counters, read_values
+from collector.formats.ethtool import ASKED, NO_COUNTERS, TITLE
 from collector.formats.ip_links import interfaces
-from collector.formats.text import Section, asks, is_json, is_prompt, lines, sections
+from collector.formats.text import Section, is_json, is_prompt, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Device, PortCounters, Role, collector, minutes
+from truerail.model import Command, Device, PortCounters, Role, collector, commands, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -42,27 +43,17 @@ _LIVE = (
     'ethtool -S $n | grep -Ev "^ *(\\[|ch|[rt]x-?|([rt]x_)?queue_)[0-9]"; '
     "echo carrier_down_count: $(cat $n/*down_count); }; done; :"
 )
-_ASKED = asks("ethtool", "(?:-S|--statistics)")
-_TITLE = "NIC statistics:"
 _NAMED = re.compile(r"\s*([^\s:]{1,64}):?\s*")
 """The line of a script (`echo $port`) above the title."""
 _NO_NAME = re.compile(r"=|^/|:\s\s")
 """No driver's counter has such a name; rows of an SNMP walk, of a job, of sysfs and behind `pdsh`'s host have."""
-_NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 
 
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(text)
-        for text in (
-            _LIVE,
-            "ethtool -S {port}",
-            "ip -s -j link",
-            "ip -j -s link",
-            "ip -s -j link show",
-            "ip -s -j -d link",
-        )
+        *commands("", _LIVE, "ethtool -S {port}", "ip -s -j link", "ip -j -s link", "ip -s -j link show"),
+        Command("ip -s -j -d link"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
@@ -91,7 +82,7 @@ def _last(found: Iterable[PortCounters]) -> list[PortCounters]:
 
 def _of_ports(answer: str) -> Iterator[PortCounters]:
     text = lines(answer)
-    for section in (one for asked in sections(text, "ethtool", _ASKED) for one in _titled(asked)):
+    for section in (one for asked in sections(text, "ethtool", ASKED) for one in _titled(asked)):
         body, line = _trimmed(section)
         if body and line + len(body) - 1 == len(text):
             body = _sure(answer, body, len(text))
@@ -105,7 +96,7 @@ def _of_ports(answer: str) -> Iterator[PortCounters]:
 def _titled(section: Section) -> Iterator[Section]:
     """An answer cut at the titles that have the bare name of their port in the line above them."""
     text, port, begun = section.lines, section.port, 0
-    for at in [at for at, line in enumerate(text) if _TITLE in line]:
+    for at in [at for at, line in enumerate(text) if TITLE in line]:
         above = next((before for before in range(at - 1, begun - 1, -1) if text[before].strip()), None)
         named = None if above is None or is_prompt(text[above]) else _NAMED.fullmatch(text[above])
         if named:
@@ -119,7 +110,7 @@ def _trimmed(section: Section) -> tuple[Sequence[str], int]:
     begin, end = 0, len(section.lines)
     while end and (not section.lines[end - 1].strip() or is_prompt(section.lines[end - 1])):
         end -= 1
-    while begin < end and section.lines[begin].strip() in ("", _TITLE):
+    while begin < end and section.lines[begin].strip() in ("", TITLE):
         begin += 1
     return section.lines[begin:end], section.line + begin
 
@@ -146,7 +137,7 @@ def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
     values: list[int] = []
     for at, text in enumerate(body, line):
         name, colon, value = (part.strip() for part in text.rpartition(":"))
-        if not text.strip() or _NO_COUNTERS.match(text) or (colon and not_reported(value)):
+        if not text.strip() or NO_COUNTERS.match(text) or (colon and not_reported(value)):
             continue
         if not name or _NO_NAME.search(name):
             raise UnreadableError("not a counter and its value, or cut short", line=at, text=text)
@@ -157,8 +148,7 @@ def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
 
 def _of_links(answer: str) -> Iterator[PortCounters]:
     for link in interfaces(answer):
-        counted = dict(_flat("stats64", link.get("stats64")))
-        if counted:
+        if counted := dict(_flat("stats64", link.get("stats64"))):
             yield port_counters(link["ifname"], counted, counted.values())
 
 

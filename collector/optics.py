@@ -41,7 +41,6 @@ from collector.formats.modules import Names, by_lane, from_ethtool, from_mlxlink
 from collector.formats.switch_modules import of_switch
 from collector.formats.text import Section, asks, is_json, is_prompt, lines, sections
 from collector.nos import model_forms
-from collector.nos.model_forms import port_optics as of_models
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, Optic, collector, commands, minutes
 
@@ -85,39 +84,23 @@ Reported = Mapping[str, Mapping[int, str]]
         Command(_LIVE, ("linux",)),
         Command(_CUMULUS, ("cumulus",)),
         Command("sonic-db-dump -n STATE_DB -y -k 'TRANSCEIVER_[ID][NO][FM]*'", ("sonic",)),
-        Command("show interfaces transceiver eeprom -d", ("sonic",)),
-        Command("show interfaces transceiver eeprom --dom", ("sonic",)),
+        *commands("sonic", "show interfaces transceiver eeprom -d", "show interfaces transceiver eeprom --dom"),
         Command("show interfaces transceiver eeprom", ("sonic",)),
-        Command("show interfaces transceiver detail | json", ("eos",)),
-        Command("show interfaces transceiver dom | json", ("eos",)),
+        *commands("eos", "show interfaces transceiver detail | json", "show interfaces transceiver dom | json"),
         Command("show interfaces transceiver | json", ("eos",)),
-        Command("show interface transceiver details | json", ("nxos",)),
-        Command("show interface transceiver details", ("nxos",)),
+        *commands("nxos", "show interface transceiver details | json", "show interface transceiver details"),
         Command("show interface transceiver", ("nxos",)),
         Command("show interfaces diagnostics optics | display json", ("junos",)),
-        Command("show interfaces diagnostics optics | display xml", ("junos",)),
-        Command("show interfaces diagnostics optics", ("junos",)),
+        *commands("junos", "show interfaces diagnostics optics | display xml", "show interfaces diagnostics optics"),
         Command("info from state interface * | as json", ("srlinux",)),
         Command("show inventory", ("capture",)),
         *model_forms.OPTICS_REQUESTS,
-        *commands(
-            "capture",
-            "show interfaces transceiver",
-            "show interfaces transceiver detail",
-            "show inventory | json",
-            "show chassis hardware | display json",
-            "show chassis hardware | display xml",
-            "show chassis hardware",
-            "nv show platform transceiver -o json",
-        ),
-        *commands(
-            "linux cumulus",
-            "ethtool -m {port}",
-            "ethtool --json -m {port}",
-            "ethtool -j -m {port}",
-            "mlxlink --json -m -d {port}",
-            "mlxlink -m -d {port}",
-        ),
+        *commands("capture", "show interfaces transceiver", "show interfaces transceiver detail"),
+        *commands("capture", "show inventory | json", "show chassis hardware | display json"),
+        *commands("capture", "show chassis hardware | display xml", "show chassis hardware"),
+        Command("nv show platform transceiver -o json", ("capture",)),
+        *commands("linux cumulus", "ethtool -m {port}", "ethtool --json -m {port}", "ethtool -j -m {port}"),
+        *commands("linux cumulus", "mlxlink --json -m -d {port}", "mlxlink -m -d {port}"),
     ],
     every=minutes(5),
     yields=[Optic],
@@ -128,17 +111,13 @@ def optics(answer: str, device: Device) -> list[Optic]:
     """One `Optic` for each lane of each module, in the answer's order. Raises `UnreadableError`, also if there is no
     module."""
     text = lines(answer)
-    modules = None
     if '"oper-state"' in answer and '"port-speed"' in answer and is_json(answer):
-        modules = list(of_models(unwrapped(answer)))
-    if modules is None and is_json(answer) and model_forms.optics_is_model(answer):
-        modules = list(model_forms.optics_optics(unwrapped(answer)))
-    if modules is not None:
-        return _some(modules, text)
+        return _some(list(model_forms.port_optics(unwrapped(answer))), text)
+    if is_json(answer) and model_forms.optics_is_model(answer):
+        return _some(list(model_forms.optics_optics(unwrapped(answer))), text)
     if _OTHER_INVENTORY.search(answer):
         raise NoAnswerError("an inventory that is not read", line=1, text=text[0])
-    of_ports = of_switch(answer)
-    if of_ports is not None:
+    if (of_ports := of_switch(answer)) is not None:
         return _some(of_ports, text)
     if not is_json(answer) and text[-1].rpartition(":")[2].strip() and ":" in text[-1]:
         text = text[:-1]

@@ -30,7 +30,6 @@ QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
 from typing import Any
 
 from collector.formats import ethtool
-from collector.formats.documents import document
 from collector.formats.table import tables
 from collector.formats.text import is_json, lines
 from collector.nos import (
@@ -52,11 +51,9 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, c
         sonic_database.DUMP,
         *commands("sonic", "show pfc counters", "pfcstat", "show pfc counters --history"),
         Command("show priority-flow-control counters detail | json", ("eos",)),
-        Command("show priority-flow-control counters detail", ("eos",)),
-        Command("show priority-flow-control counters | json", ("eos",)),
+        *commands("eos", "show priority-flow-control counters detail", "show priority-flow-control counters | json"),
         Command("show priority-flow-control counters", ("eos",)),
-        Command("show interface priority-flow-control detail", ("nxos",)),
-        Command("show interface priority-flow-control | json", ("nxos",)),
+        *commands("nxos", "show interface priority-flow-control detail", "show interface priority-flow-control | json"),
         Command("show interface priority-flow-control", ("nxos",)),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
@@ -80,9 +77,7 @@ def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
         return cumulus_forms.nvue_pfc_counters(answer)
     if cumulus_forms.has_pfc(answer):
         return cumulus_forms.text_pfc_counters(answer)
-    found = document(answer)
-    if found is None:
-        found = junos_forms.of_text(answer)
+    found = junos_forms.document_or_text(answer)
     return _from_text(answer) if found is None else _from_json(found)
 
 

@@ -26,8 +26,8 @@ _IEEE = "1.3.111.2.802.1.1.21.1.1.1"
 _CISCO = "1.3.6.1.4.1.9.9.813.1.1.1"
 _CISCO_PRIORITY = "1.3.6.1.4.1.9.9.813.1.2.1"
 _PORTS = {
-    _IEEE: {2: Counter("ieee8021PfcRequests"), 3: Counter("ieee8021PfcIndications")},
-    _CISCO: {1: Counter("cpfcIfRequests"), 2: Counter("cpfcIfIndications")},
+    _IEEE: {2: "ieee8021PfcRequests", 3: "ieee8021PfcIndications"},
+    _CISCO: {1: "cpfcIfRequests", 2: "cpfcIfIndications"},
 }
 _PRIORITIES = {2: "cpfcIfPriorityRequests", 3: "cpfcIfPriorityIndications"}
 _LIVE = Command(
@@ -54,9 +54,7 @@ def pfc_snmp(answer: str, device: Device) -> list[PortCounters]:
     tally = Tally()
     for number, name in _PRIORITIES.items():
         _note_priorities(tally, ports, column(found[_CISCO_PRIORITY], number), name)
-    for entry, counters in _PORTS.items():
-        for number, counter in counters.items():
-            note(tally, ports, column(found[entry], number), counter)
+    note(tally, ports, found, _PORTS)
     return tally.some()
 
 

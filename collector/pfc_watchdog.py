@@ -44,8 +44,7 @@ def pfc_watchdog(answer: str, device: Device) -> list[PortCounters]:
     tally = Tally()
     for line, (queue, storms, sent, received) in rows(found, "queue", _STORMS, _SENT, _RECEIVED):
         port, _, index = queue.rpartition(":")
-        of = priority(index)
-        if of is not None:
+        if (of := priority(index)) is not None:
             tally.note(port, Counter("watchdog_storms", of), count(storms.partition("/")[0], line=line))
             tally.note(port, Counter("watchdog_tx_drops", of), count(sent.rpartition("/")[2], line=line))
             tally.note(port, Counter("watchdog_rx_drops", of), count(received.rpartition("/")[2], line=line))

@@ -38,7 +38,6 @@ documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' document
 from typing import Any
 
 from collector.formats import ethtool, port_paragraphs
-from collector.formats.documents import document
 from collector.formats.table import tables
 from collector.formats.text import is_json, lines
 from collector.nos import (
@@ -59,11 +58,8 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, c
     on=SWITCHES,
     ask=[
         sonic_database.DUMP,
-        Command("show interfaces counters -j", ("sonic",)),
-        Command("portstat -j", ("sonic",)),
-        Command("show interfaces counters", ("sonic",)),
-        Command("show int counters", ("sonic",)),
-        Command("portstat", ("sonic",)),
+        *commands("sonic", "show interfaces counters -j", "portstat -j", "show interfaces counters"),
+        *commands("sonic", "show int counters", "portstat"),
         *commands("eos", "show interfaces | json", "show interfaces counters | json"),
         *commands("nxos", "show interface counters | json", "show interface | json", "show interface counters"),
         ethtool.LIVE,
@@ -94,9 +90,7 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
         return sonic_database.port_counters(answer)
     if is_json(answer) and cumulus_forms.nvue_understands(answer):
         return cumulus_forms.port_counters(answer)
-    found = document(answer)
-    if found is None:
-        found = junos_forms.of_text(answer)
+    found = junos_forms.document_or_text(answer)
     return _from_text(answer) if found is None else from_json(found)
 
 
@@ -111,8 +105,7 @@ def _from_text(answer: str) -> list[PortCounters]:
         return enterprise_forms.counted_from_text(lines(answer))
     if sonic_forms.is_cli(answer):
         return sonic_forms.from_cli(lines(answer))
-    found = [table for table in tables(answer) if sonic_forms.port_is_table(table)]
-    if found:
+    if found := [table for table in tables(answer) if sonic_forms.port_is_table(table)]:
         return sonic_forms.port_from_tables(found)
     if nxos_forms.port_is_text(answer):
         return nxos_forms.port_from_text(answer)

@@ -38,8 +38,7 @@ _WATCHDOG = ("port", "action", "detection time")
     ask=[
         *commands("sonic", "show pfc priority; show pfcwd config", "show pfc priority", "show pfcwd config"),
         *commands("eos", "show priority-flow-control | json", "show priority-flow-control"),
-        Command("show interface priority-flow-control | json", ("nxos",)),
-        Command("show interface priority-flow-control", ("nxos",)),
+        *commands("nxos", "show interface priority-flow-control | json", "show interface priority-flow-control"),
         Command("show interface priority-flow-control detail", ("nxos",)),
     ],
     every=minutes(10),

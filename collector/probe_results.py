@@ -30,18 +30,18 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.text import decode, last_line, text_in
+from collector.formats.text import decode, last_line, recording, text_in
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
 from truerail.model.probe_facts import FULL_TTL
 
 VERSION = 1
 _MODES = frozenset(("routed", "wired"))
-_MESSAGES = frozenset(
-    ("time exceeded", "too big", "port unreachable", "net unreachable", "host unreachable", "prohibited")
-)
+_MESSAGES = ("time exceeded", "too big", "port unreachable", "net unreachable", "host unreachable", "prohibited")
 _LEAST = re.compile(r"^(?:rtt|round-trip) min/avg/max(?:/mdev)? = (\d{1,6}(?:\.\d{1,6})?)/[\d./]+ ms", re.MULTILINE)
 _MOST_COUNTED, _MOST_DETAIL = 2**40, 160
+_MAY_HAVE = ("left_by", "address", "peer_address", "pinglist")
+"""What a flow may say beside what every flow says."""
 _Key = tuple[int, int, int, int]
 """Flow, source port, TTL, size."""
 
@@ -57,19 +57,11 @@ _Key = tuple[int, int, int, int]
 def probe_results(answer: str, device: Device) -> list[ProbeReach | ProbeHop | ProbeTrouble | ProbeEcho]:
     """`ProbeReach` of both roles, `ProbeHop`, `ProbeTrouble`, `ProbeEcho`, as recorded. Raises `UnreadableError`."""
     found = decode(answer)
-    runs = [_recording(one) for one in (found if type(found) is list else [found])]
+    listed = found if type(found) is list else [found]
+    runs = [_Recording(recording(one, "truerail_probe", "truerail probe", VERSION)) for one in listed]
     reach = [fact for run in runs for fact in (*run.sent(), *run.heard())]
     hops, troubles = ([fact for run in runs for fact in run.hops()], [fact for run in runs for fact in run.troubles()])
     return [*reach, *hops, *troubles, *(fact for run in runs for fact in run.echoes())]
-
-
-def _recording(found: object) -> "_Recording":
-    """One recording. Raises `UnreadableError`."""
-    if type(found) is not dict or "truerail_probe" not in found:
-        raise UnreadableError("not a recording of `truerail probe`")
-    if found["truerail_probe"] != VERSION:
-        raise UnreadableError(f"version {found['truerail_probe']!r:.20} of the recording: only {VERSION} is known")
-    return _Recording(found)
 
 
 class _Recording:
@@ -142,22 +134,9 @@ class _Recording:
     def _reach(
         self, about: dict[str, Any], *, size: int | None = None, source_port: int | None = None, sent: int | None = None
     ) -> ProbeReach:
-        return ProbeReach(
-            about["port"],
-            about["peer"],
-            about["peer_port"],
-            self._run,
-            about["flow"],
-            about["mode"],
-            about["tos"],
-            size,
-            source_port,
-            sent,
-            left_by=about.get("left_by"),
-            address=about.get("address"),
-            peer_address=about.get("peer_address"),
-            pinglist=about.get("pinglist"),
-        )
+        where = (about["port"], about["peer"], about["peer_port"], self._run)
+        may_have: dict[str, Any] = {name: about.get(name) for name in _MAY_HAVE}
+        return ProbeReach(*where, about["flow"], about["mode"], about["tos"], size, source_port, sent, **may_have)
 
     def _hop(self, key: _Key, address: str | None, answered: int, message: Any, mtu: int | None) -> ProbeHop:
         about = self._sends[key[0]]
@@ -172,7 +151,7 @@ class _Recording:
             about = f"{key}: flow {flow['flow']}"
             for name in ("port", "peer", "peer_port"):
                 text_in(flow, name, about)
-            for name in ("left_by", "address", "peer_address", "pinglist"):
+            for name in _MAY_HAVE:
                 if flow.get(name) is not None:
                     text_in(flow, name, about)
             if flow.get("mode") not in _MODES:

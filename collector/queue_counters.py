@@ -24,7 +24,6 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 
 from typing import Any
 
-from collector.formats.documents import document
 from collector.formats.table import tables
 from collector.formats.text import is_json, lines
 from collector.nos import (
@@ -37,7 +36,7 @@ from collector.nos import (
     sonic_forms,
 )
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
 
 _SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
 
@@ -45,15 +44,11 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
 @collector(
     on=SWITCHES,
     ask=[
-        Command(_SONIC, ("sonic",)),
-        Command("show queue counters", ("sonic",)),
-        Command("show queue wredcounters --json", ("sonic",)),
-        Command("show queue wredcounters", ("sonic",)),
-        Command("show queue counters --json", ("sonic",)),
-        Command("show priority-group drop counters", ("sonic",)),
+        *commands("sonic", _SONIC, "show queue counters", "show queue wredcounters --json", "show queue wredcounters"),
+        *commands("sonic", "show queue counters --json", "show priority-group drop counters"),
         Command("show qos interfaces ecn counters queue | json", ("eos",)),
         Command("show queuing interface | json", ("nxos",)),
-        *(Command(text, ("capture",)) for text in ("show queuing interface", "show interfaces queue")),
+        *commands("capture", "show queuing interface", "show interfaces queue"),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
         *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
@@ -73,10 +68,7 @@ def queue_counters(answer: str, device: Device) -> list[PortCounters]:
         return cumulus_forms.nvue_queue_counters(answer)
     if cumulus_forms.has_queues(answer):
         return cumulus_forms.text_queue_counters(answer)
-    document_of = document(answer)
-    if document_of is None:
-        document_of = junos_forms.of_text(answer)
-    if document_of is not None:
+    if (document_of := junos_forms.document_or_text(answer)) is not None:
         return _from_json(document_of)
     if nxos_qos_forms.queue_is_text(answer):
         return nxos_qos_forms.queue_from_text(lines(answer))

@@ -32,8 +32,9 @@ from collector.formats.rdma_reports import Counted, from_json, from_show_counter
 from collector.formats.sysfs import files
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError
-from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes
+from truerail.model import Command, Counter, Device, PortCounters, Role, collector, commands, minutes
 
+_LIVE = "grep -sH . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*; :"
 _PORT_FILE = re.compile(r"(?:.*/)?([^/]+)/ports/(\d+)/(?:hw_)?counters/([^/]+)")
 _SYSFS = "/ports/"
 _HEAD = 400
@@ -44,26 +45,13 @@ _NO_COUNTERS = frozenset(("lifespan",))
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(text)
-        for text in (
-            "grep -sH . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*; :",
-            "grep . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*",
-            "grep . /sys/class/infiniband/*/ports/*/*counters/*",
-            "grep . /sys/class/infiniband/*/ports/*/hw_counters/*",
-            "rdma statistic",
-            "rdma statistic show",
-            "rdma statistic show link",
-            "rdma stat",
-            "rdma stat show",
-            "rdma -p statistic",
-            "rdma -p stat",
-            "rdma -j statistic",
-            "rdma -j statistic show",
-            "rdma statistic -j",
-            "rdma statistic show -j",
-            "rdma -jp statistic",
-            "show_counters {port}",
-        )
+        Command(_LIVE),
+        Command("grep . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*"),
+        Command("grep . /sys/class/infiniband/*/ports/*/*counters/*"),
+        *commands("", "grep . /sys/class/infiniband/*/ports/*/hw_counters/*", "rdma statistic", "rdma statistic show"),
+        *commands("", "rdma statistic show link", "rdma stat", "rdma stat show", "rdma -p statistic", "rdma -p stat"),
+        *commands("", "rdma -j statistic", "rdma -j statistic show", "rdma statistic -j", "rdma statistic show -j"),
+        *commands("", "rdma -jp statistic", "show_counters {port}"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
@@ -74,10 +62,8 @@ def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
 
     Raises `UnreadableError`, also if no port has counters.
     """
-    if _SYSFS in answer[:_HEAD]:
-        at_once = _all_from_sysfs(answer)
-        if at_once:
-            return at_once
+    if _SYSFS in answer[:_HEAD] and (at_once := _all_from_sysfs(answer)):
+        return at_once
     ports: dict[str, dict[str, int]] = {}
     for port, counted in _read(answer):
         ports.setdefault(port, {}).update(counted)

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.formats.rdma_reports import linked
-from collector.formats.text import PASTED, decode, is_json, lines
+from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes
+from truerail.model import Command, Counter, Device, PortCounters, Role, collector, commands, minutes
 
 _FLOWS = (Counter("flows"),)
 _CONNECTED = frozenset(("RC", "UC", "DCI", "DCT"))
@@ -40,16 +40,9 @@ _QueuePair = tuple[str, str, bool]
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(text)
-        for text in (
-            "rdma resource show qp",
-            "rdma res show qp",
-            "rdma -d resource show qp",
-            "rdma -j resource show qp",
-            "rdma resource show qp -j",
-            "rdma -jp resource show qp",
-            "rdma -j res show qp",
-        )
+        *commands("", "rdma resource show qp", "rdma res show qp", "rdma -d resource show qp"),
+        *commands("", "rdma -j resource show qp", "rdma resource show qp -j", "rdma -jp resource show qp"),
+        Command("rdma -j res show qp"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
@@ -89,10 +82,7 @@ def _link(words: list[str], line: int) -> _QueuePair:
 
 
 def _from_json(answer: str) -> Iterator[_QueuePair]:
-    document = decode(answer)
-    if type(document) is not list:
-        raise UnreadableError("not a list of queue pairs")
-    return map(_entry, filter(None, document))
+    return map(_entry, filter(None, list_in(answer, "queue pairs")))
 
 
 def _entry(entry: Any) -> _QueuePair:

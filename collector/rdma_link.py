@@ -33,9 +33,9 @@ from collector.formats.rdma_reports import (
     ports_from_ibstat,
     ports_from_ibstatus,
 )
-from collector.formats.text import PASTED, decode, is_json, lines
+from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, RdmaLink, Role, collector, minutes
+from truerail.model import Device, RdmaLink, Role, collector, commands, minutes
 
 _LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physical_state", "netdev", "netdev_index"))
 _NUMBERED = re.compile(r"\d+/\d+:")
@@ -50,24 +50,9 @@ _VERBOSE = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(text)
-        for text in (
-            "rdma link",
-            "rdma link show",
-            "rdma -j link",
-            "rdma -j link show",
-            "rdma link -j",
-            "rdma -d link",
-            "rdma -d link show",
-            "rdma -j -d link",
-            "rdma -jd link",
-            "ibdev2netdev -v",
-            "ibdev2netdev",
-            "ibstat",
-            "ibstatus",
-            "ibv_devinfo",
-            "ibv_devinfo -v",
-        )
+        *commands("", "rdma link", "rdma link show", "rdma -j link", "rdma -j link show", "rdma link -j"),
+        *commands("", "rdma -d link", "rdma -d link show", "rdma -j -d link", "rdma -jd link", "ibdev2netdev -v"),
+        *commands("", "ibdev2netdev", "ibstat", "ibstatus", "ibv_devinfo", "ibv_devinfo -v"),
     ],
     every=minutes(1),
     yields=[RdmaLink],
@@ -92,10 +77,7 @@ def _of_one_host(links: Iterable[RdmaLink]) -> Iterator[RdmaLink]:
 
 
 def _from_json(answer: str) -> Iterator[RdmaLink]:
-    document = decode(answer)
-    if type(document) is not list:
-        raise UnreadableError("not a list of RDMA links")
-    return map(_entry, document)
+    return map(_entry, list_in(answer, "RDMA links"))
 
 
 def _entry(entry: Any) -> RdmaLink:

@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector.formats.text import decode, last_line, text_in
+from collector.formats.text import decode, last_line, recording, text_in
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, RdmaTest, Role, collector, minutes
 
@@ -52,11 +52,7 @@ _MOST_TESTS = 2**40
 )
 def rdma_tests(answer: str, device: Device) -> Iterator[RdmaTest]:
     """One `RdmaTest` for each test, program and end. Raises `UnreadableError`."""
-    found = decode(answer)
-    if type(found) is not dict or "truerail_heavy" not in found:
-        raise UnreadableError("not a recording of `truerail probe --heavy`")
-    if found["truerail_heavy"] != VERSION:
-        raise UnreadableError(f"version {found['truerail_heavy']!r:.20} of the recording: only {VERSION} is known")
+    found = recording(decode(answer), "truerail_heavy", "truerail probe --heavy", VERSION)
     run = text_in(found, "run", "the recording")
     if type(found.get("tests")) is not list:
         raise UnreadableError("the recording has no list `tests`")

@@ -36,7 +36,7 @@ from typing import Any
 from collector.formats import slurm_tables
 from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounting
 from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
-from collector.formats.text import decode, is_json, lines
+from collector.formats.text import decode, is_json, lines, objects_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerJob, collector, commands
 
@@ -57,10 +57,9 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
 @collector(
     on=[Role.HOST],
     ask=[
-        Command(f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", ("slurm",)),
-        Command("squeue --json", ("slurm",)),
+        *commands("slurm", f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", "squeue --json"),
         Command("GET /slurm/jobs", ("slurm_api",)),
-        *(Command(text, ("capture",)) for text in ("scontrol -o -d show job", "squeue", "squeue -l")),
+        *commands("capture", "scontrol -o -d show job", "squeue", "squeue -l"),
         Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
         Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
         *commands("slurm_api", "GET /slurm/job/{job}", "GET /slurmdb/job/{job}"),
@@ -192,17 +191,14 @@ def _gpus(job: dict[str, Any]) -> int | None:
     """What was allocated. `tres_per_node` and its kin are what was asked for."""
     detail = job.get("gres_detail")
     counts = [gpus_in(one) for one in detail if isinstance(one, str)] if isinstance(detail, list) else []
-    known = [count for count in counts if count is not None]
-    if known:
+    if known := [count for count in counts if count is not None]:
         return sum(known)
     allocated = job.get("tres_alloc_str")
     if isinstance(allocated, str):
         return gpus_in(allocated)
     tres = job.get("tres")
     rows = tres.get("allocated") if isinstance(tres, dict) else None
-    named = (
-        [row for row in rows if isinstance(row, dict) and row.get("type") == "gres"] if isinstance(rows, list) else []
-    )
+    named = [row for row in objects_of(rows) if row.get("type") == "gres"]
     return gpus_in(",".join(f"gres/{row.get('name')}={row.get('count')}" for row in named))
 
 

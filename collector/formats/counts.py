@@ -26,9 +26,6 @@ _NOT_REPORTED = frozenset(
 _COUNTS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
 KEPT, MOST_KEPT = 256, 5000
 """Cached lists of names, and the most names in one: answers must not fill the memory."""
-_NAME_MOST = 1 << 64
-_NAME_LONGEST = 20
-"""Digits of 2^64."""
 
 
 def named(names: tuple[str, ...]) -> tuple[Counter, ...]:
@@ -56,13 +53,7 @@ def not_reported(value: str) -> bool:
 
 def is_count(value: str) -> bool:
     """Whether this is a counter's value: decimal digits that fit into 64 bits."""
-    return (
-        value.isascii()
-        and value.isdecimal()
-        and len(value) <= _NAME_LONGEST
-        and int(value) < _NAME_MOST
-        and value != ALL_ONES
-    )
+    return value.isascii() and value.isdecimal() and len(value) <= _LONGEST and int(value) < _MOST and value != ALL_ONES
 
 
 def all_counts(values: Sequence[str]) -> list[int] | None:
@@ -200,8 +191,7 @@ def count(value: Any, *, line: int = 0) -> int | None:
 def size(value: Any) -> int | None:
     """A counter's value that may have a unit. None if a unit rounds it (`36.0 KB`): its steps would be noise."""
     if isinstance(value, str):
-        exact = _BYTES.fullmatch(value.strip())
-        if exact:
+        if exact := _BYTES.fullmatch(value.strip()):
             return count(exact[1])
         if not _NUMBER.fullmatch(value.strip()):
             return None

@@ -6,13 +6,12 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from collector.formats.text import document_at
+from collector.formats.text import decode, document_at, is_json
 from truerail.errors import UnreadableError
 from truerail.model import Command
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-from collector.formats.text import decode, is_json
 
 # ----------------------------------------------------------------------------------------------------------------------
 # gNMI's notifications, as the client gnmic prints them, as one tree; and the requests that collectors make.
@@ -251,6 +250,12 @@ def listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
+
+
+def rows_of(found: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a table in NX-OS' JSON; none if it is not there."""
+    for table in listed(found.get(f"TABLE_{name}")):
+        yield from listed(table[f"ROW_{name}"])
 
 
 def data_of(value: Any) -> Any:

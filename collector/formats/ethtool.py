@@ -20,9 +20,9 @@ LIVE = Command(
 )
 """Run once for all its parsers: physical ports, and those that Cumulus' switchd creates."""
 
-_NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
+NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 _COUNTED = re.compile(r"[ \t]*(\w+)[ \t]*:[ \t]*([0-9]{1,19})[ \t]*")
-_ASKED = asks("ethtool", "(?:-S|--statistics)")
+ASKED = asks("ethtool", "(?:-S|--statistics)")
 _NAMES = words(
     {
         "HwIfInOctets": "rx_bytes", "a_octets_received_ok": "rx_bytes",
@@ -39,26 +39,14 @@ _NAMES = words(
         "carrier_down_count": "link_downs",
     }
 )  # fmt: skip
+_WAYS = {"In": "rx", "Out": "tx"}
 _CASTS = {
     f"HwIf{way}{cast}Pkts": Counter(f"{counted}_packets")
-    for way, counted in (("In", "rx"), ("Out", "tx"))
+    for way, counted in _WAYS.items()
     for cast in ("Ucast", "Mcast", "Bcast")
 }
-_BY_PRIORITY = tuple(
-    (re.compile(pattern), name)
-    for pattern, name in (
-        (r"HwIfInPfc([0-7])Pkt", "rx_pause_frames"),
-        (r"HwIfOutPfc([0-7])Pkt", "tx_pause_frames"),
-        (r"rx_pause_prio_([0-7])", "rx_pause_frames"),
-        (r"tx_pause_prio_([0-7])", "tx_pause_frames"),
-        (r"rx_pause_duration_prio_([0-7])", "rx_pause_us"),
-        (r"tx_pause_duration_prio_([0-7])", "tx_pause_us"),
-        (r"rx_octets_prio_([0-7])", "rx_bytes"),
-        (r"tx_octets_prio_([0-7])", "tx_bytes"),
-        (r"rx_frames_prio_([0-7])", "rx_packets"),
-        (r"tx_frames_prio_([0-7])", "tx_packets"),
-    )
-)
+_BY_PRIORITY = re.compile(r"HwIf(In|Out)Pfc([0-7])Pkt|([rt]x)_(pause|pause_duration|octets|frames)_prio_([0-7])")
+_OF_PRIORITY = {"pause": "pause_frames", "pause_duration": "pause_us", "octets": "bytes", "frames": "packets"}
 
 
 _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pause_us"})
@@ -86,7 +74,7 @@ def _tallied(answer: str) -> tuple[Tally, Tally, bool]:
     """
     found, named = (Tally(), Tally()), False
     text = lines(answer)
-    for section in sections(text, "ethtool", _ASKED):
+    for section in sections(text, "ethtool", ASKED):
         names, values = _reported(section, len(text))
         named = named or bool(section.port and names)
         for tally, layout in zip(found, _layout(names), strict=True):
@@ -103,7 +91,7 @@ def _reported(section: Section, last: int) -> tuple[tuple[str, ...], list[int | 
     for at, line in enumerate(section.lines, section.line):
         found = _COUNTED.fullmatch(line)
         if found is None:
-            if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
+            if line.strip() in ("", TITLE) or is_prompt(line) or NO_COUNTERS.match(line):
                 continue
             name, colon, reported = (part.strip() for part in line.rpartition(":"))
             if not colon:
@@ -131,8 +119,7 @@ def _layout(names: tuple[str, ...]) -> tuple[dict[Counter, list[int]], dict[Coun
 
 @lru_cache(maxsize=4096)
 def _named(name: str) -> Counter:
-    for pattern, counted in _BY_PRIORITY:
-        found = pattern.fullmatch(name)
-        if found:
-            return Counter(counted, int(found[1]))
+    if found := _BY_PRIORITY.fullmatch(name):
+        way, counted = found[3] or _WAYS[found[1]], _OF_PRIORITY[found[4] or "pause"]
+        return Counter(f"{way}_{counted}", int(found[2] or found[5]))
     return _NAMES.get(name) or _CASTS.get(name) or own(name)

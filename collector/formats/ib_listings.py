@@ -59,8 +59,7 @@ def _take_node(links: Links, line: str, number: int) -> str:
     kind, key, description = found.groups()
     make = adapter if kind.lower() in _ADAPTERS else switch
     links.own(key, number)
-    with_guid = _WITH_GUID.fullmatch(key)
-    if with_guid:
+    if with_guid := _WITH_GUID.fullmatch(key):
         links.node(key, make, guid_text(with_guid[2]), description or "")
     else:
         links.node(key, make, None, description or key)
@@ -94,9 +93,8 @@ _ARROW = re.compile(r"^[ \t]+\S+[ \t]+-(?:\w+-[\d.]+G-)?>", re.MULTILINE)
 _TOPO_NODE = re.compile(r"\S+[ \t]+(\S+)")
 
 
-def topo_recognised(answer: str) -> bool:
-    """Whether any line begins like a port's."""
-    return _ARROW.search(answer) is not None
+topo_recognised = _ARROW.search
+"""Whether any line begins like a port's."""
 
 
 def from_topo(answer: str) -> Iterator[Fact]:

@@ -77,8 +77,7 @@ def port_cell(cell: str, line: int) -> int:
 
 def columns(headings: Iterable[str], needed: Iterable[str], line: int) -> None:
     """Raises `UnreadableError` where a table lacks a column."""
-    missing = set(needed).difference(headings)
-    if missing:
+    if missing := set(needed).difference(headings):
         raise UnreadableError(f"a table without {', '.join(sorted(missing))}", line=line)
 
 
@@ -196,21 +195,10 @@ class Links:
 
     def _end(self, end: End, peer: End, reported: Reported) -> Iterator[Fact]:
         node, other = self._nodes[end[0]], self._nodes[peer[0]]
-        port = node.port(end[1])
+        port, far = node.port(end[1]), other.port(peer[1])
         kind = "guid" if other.guid else None
         label = self._labels.get(peer)
-        yield Neighbor(
-            port,
-            other.guid,
-            kind,
-            other.of,
-            other.port(peer[1]),
-            "ifname",
-            label,
-            via=_VIA,
-            of=node.of,
-            of_guid=node.guid,
-        )
+        yield Neighbor(port, other.guid, kind, other.of, far, "ifname", label, via=_VIA, of=node.of, of_guid=node.guid)
         if reported.gbps is not None:
             more = reported.able_gbps if reported.able_gbps and reported.able_gbps > reported.gbps else None
             yield LinkSpeed(port, reported.gbps, node.of, node.guid, more)

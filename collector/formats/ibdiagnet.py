@@ -9,7 +9,6 @@ from collector.formats.ib_words import (
     End,
     Fact,
     Links,
-    Node,
     adapter,
     columns,
     gbps,
@@ -28,7 +27,6 @@ from truerail.errors import UnreadableError
 
 _BEGUN = re.compile("^# File created at", re.MULTILINE)
 _CLOSED = re.compile("^# File closed at", re.MULTILINE)
-_LISTED = re.compile(r"^[ \t]*\{ \w\w Ports:", re.MULTILINE)
 _END = r"\{ (\w\w) Ports:[^{]* NodeGUID:([0-9a-fA-F]{1,16}) [^{]*?(?:\{(.*?)\} | )LID:[0-9a-fA-F]+ PN:([0-9a-fA-F]+) \}"
 _LINK = re.compile(rf"\s*{_END} {_END} PHY=(\S+) LOG=\S+ SPD=(\S+)")
 
@@ -41,9 +39,8 @@ def refuse_unclosed(answer: str) -> None:
         )
 
 
-def ibdiagnet_recognised(answer: str) -> bool:
-    """Whether any line begins like a link of a `.lst` file."""
-    return _LISTED.search(answer) is not None
+ibdiagnet_recognised = re.compile(r"^[ \t]*\{ \w\w Ports:", re.MULTILINE).search
+"""Whether any line begins like a link of a `.lst` file."""
 
 
 def from_lst(answer: str) -> Iterator[Fact]:
@@ -79,7 +76,6 @@ _COLUMNS = {
     "LINKS": ("NodeGuid1", "PortNum1", "NodeGuid2", "PortNum2"),
 }
 """The tables that are read, and their columns."""
-_LINKS = re.compile(r"^START_(?:LINKS|NODES)\r?$", re.MULTILINE)
 _ADAPTER = "1"
 """The NodeType of a channel adapter; 2 is a switch, 3 a router."""
 _REGULAR = {1: "SDR", 2: "DDR", 4: "QDR"}
@@ -87,9 +83,8 @@ _MOST_REGULAR = "FDR10"
 _SDR_GBPS = 2.5
 
 
-def csv_recognised(answer: str) -> bool:
-    """Whether the answer contains the table of links or of nodes."""
-    return _LINKS.search(answer) is not None
+csv_recognised = re.compile(r"^START_(?:LINKS|NODES)\r?$", re.MULTILINE).search
+"""Whether the answer contains the table of links or of nodes."""
 
 
 def from_db_csv(answer: str) -> Iterator[Fact]:
@@ -106,7 +101,7 @@ def from_db_csv(answer: str) -> Iterator[Fact]:
     for row, number in _table(answer, "LINKS"):
         ends = first, second = _end(row, "1", number), _end(row, "2", number)
         for key, _port in ends:
-            links.node(key, _nameless, key, "")
+            links.node(key, switch, key, "")  # where only the GUID is reported
         able = _able(most.get(first), most.get(second))
         links.link(first, second, speeds.get(first), number, able)
         links.link(second, first, speeds.get(second), number, able)
@@ -115,11 +110,6 @@ def from_db_csv(answer: str) -> Iterator[Fact]:
 
 def _end(row: Mapping[str, str], side: str, number: int) -> End:
     return guid_cell(row[f"NodeGuid{side}"], number), port_cell(row[f"PortNum{side}"], number)
-
-
-def _nameless(guid: str | None, description: str) -> Node:
-    """A node of which only the GUID is reported."""
-    return switch(guid, description)
 
 
 def _speed(row: Mapping[str, str]) -> float | None:
@@ -140,10 +130,8 @@ def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
     names += [name for bit, name in EXTENDED.items() if extended & bit]
     lanes = [gbps(width, "SDR") for bit, width in WIDTHS.items() if mask & int(bit)]
     rates = [gbps("1x", name) for name in names]
-    widest, fastest = (
-        max(map(float, filter(None, lanes)), default=0.0),
-        max(map(float, filter(None, rates)), default=0.0),
-    )
+    widest = max(map(float, filter(None, lanes)), default=0.0)
+    fastest = max(map(float, filter(None, rates)), default=0.0)
     return (widest / _SDR_GBPS, fastest) if widest and fastest else None
 
 
@@ -192,9 +180,8 @@ _Pending = list[tuple[End, tuple[str, str], Row, int]]
 """An end, the key of its peer (GUID or LID, and label), its row, and the line."""
 
 
-def dump_recognised(answer: str) -> bool:
-    """Whether the answer contains the headings of either table."""
-    return _HEADER.search(answer) is not None
+dump_recognised = _HEADER.search
+"""Whether the answer contains the headings of either table."""
 
 
 def from_net_dump(answer: str) -> Iterator[Fact]:

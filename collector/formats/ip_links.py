@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET, DecodeError, Struct
 from msgspec.json import Decoder
 
-from collector.formats.text import decode, is_json, is_prompt, lines
+from collector.formats.text import is_json, is_prompt, lines, list_in
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import NetLink
 
@@ -31,11 +31,6 @@ _KINDS = frozenset(
     )
 )
 """Kinds whose line `-d` prints below the interface, and which are no ports."""
-
-
-def recognised(answer: str) -> bool:
-    """Whether a line begins an interface."""
-    return any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
 
 
 def from_text(answer: str) -> list[dict[str, Any]]:
@@ -112,7 +107,8 @@ _FOREIGN = frozenset({"port", "mac", "identifier"})
 
 
 def _is_text(answer: str) -> bool:
-    return not is_json(answer) and recognised(answer)
+    """Whether a line begins an interface, in an answer that is no JSON."""
+    return not is_json(answer) and any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
 
 
 def interfaces(answer: str) -> list[dict[str, Any]]:
@@ -121,9 +117,7 @@ def interfaces(answer: str) -> list[dict[str, Any]]:
     `ip -j` prints `{}` for an interface that its filter excludes; these are skipped. Raises `UnreadableError` if the
     answer is not a list of interfaces, or is one of several hosts.
     """
-    document = from_text(answer) if _is_text(answer) else decode(answer)
-    if type(document) is not list:
-        raise UnreadableError("not a list of interfaces")
+    document = from_text(answer) if _is_text(answer) else list_in(answer, "interfaces")
     found = []
     addresses: dict[str, Any] = {}
     for entry in document:

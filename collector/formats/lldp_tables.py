@@ -19,66 +19,30 @@ from typing import NamedTuple
 
 from collector.formats.lldp_words import advertised, device, identified, local_port, seconds
 from collector.formats.table import cells_at
+from collector.formats.text import spelled
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 from truerail.model.names import CUT_NAME
 
 _SCOPE = "scope"
 """SR OS' column: which bridges a neighbour's frames reach."""
-_LABELS = {
-    "chassis id": "chassis_id",
-    "chassis-id": "chassis_id",
-    "rem chassis id": "chassis_id",
-    "remote chassis id": "chassis_id",
-    "device": "name",
-    "device id": "name",
-    "device-id": "name",
-    "neighbor dev": "name",
-    "neighbor device": "name",
-    "neighbor device id": "name",
-    "rem host name": "name",
-    "remote device": "name",
-    "remote host": "name",
-    "remote sys name": "name",
-    "remote system name": "name",
-    "remotedevice": "name",
-    "remotehost": "name",
-    "sys-name": "name",
-    "system name": "name",
-    "hold-time": "ttl",
-    "holdtime": "ttl",
-    "ttl": "ttl",
-    "interface": "port",
-    "lcl port": "port",
-    "loc portid": "port",
-    "local": "port",
-    "local interface": "port",
-    "local intf": "port",
-    "local port": "port",
-    "local-port": "port",
-    "localport": "port",
-    "port": "port",
-    "neighbor interface": "port_id",
-    "neighbor intf": "port_id",
-    "neighbor port id": "port_id",
-    "port id": "port_id",
-    "port info": "port_id",
-    "port-id": "port_id",
-    "rem port id": "port_id",
-    "remote port": "port_id",
-    "remote port id": "port_id",
-    "remoteport": "port_id",
-    "remoteportid": "port_id",
-    "port description": "description",
-    "port-desc": "description",
-    "remoteportdescr": "description",
-    "capability": "",
-    "exptime(s)": "left",
-    "parent interface": "",
-    "scope": _SCOPE,
-    "remote ip": "",
-    "sw version": "",
-}
+_LABELS = spelled(
+    {
+        "chassis_id": "chassis id, chassis-id, rem chassis id, remote chassis id",
+        "name": "device, device id, device-id, neighbor dev, neighbor device, neighbor device id, rem host name, "
+        "remote device, remote host, remote sys name, remote system name, remotedevice, remotehost, sys-name, "
+        "system name",
+        "ttl": "hold-time, holdtime, ttl",
+        "port": "interface, lcl port, loc portid, local, local interface, local intf, local port, local-port, "
+        "localport, port",
+        "port_id": "neighbor interface, neighbor intf, neighbor port id, port id, port info, port-id, rem port id, "
+        "remote port, remote port id, remoteport, remoteportid",
+        "description": "port description, port-desc, remoteportdescr",
+        "left": "exptime(s)",
+        _SCOPE: "scope",
+        "": "capability, parent interface, remote ip, sw version",
+    }
+)
 _SONIC = ("port", "name", "port_id")
 _JUNOS = ("chassis_id", "port_id", "name")
 """The last columns of Junos: a description of several words that overflows leaves no sign where the name begins."""

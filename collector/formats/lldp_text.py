@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from collector.formats.lldp_tables import announced
 from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
+from collector.formats.text import spelled
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -17,30 +18,19 @@ from truerail.model import Neighbor
 # first, last or in between; where it comes first, a further neighbour of the same port may omit it. Deeper indented
 # lines are details of another key and are not read, except for addresses.
 
-_KEYS = {
-    "chassis id": "chassis_id",
-    "chassis name": "name",
-    "chassis id subtype": "chassis_type",
-    "chassis id type": "chassis_type",
-    "chassis type": "chassis_type",
-    "expired time": "left",
-    "hold time": "ttl",
-    "local interface": "port",
-    "local intf": "port",
-    "local port": "port",
-    "local port id": "port",
-    "port": "port",
-    "port desc": "description",
-    "port description": "description",
-    "port id": "port_id",
-    "port id subtype": "port_type",
-    "port id type": "port_type",
-    "port subtype": "port_type",
-    "port type": "port_type",
-    "system name": "name",
-    "time to live": "ttl",
-    "ttl": "ttl",
-}
+_KEYS = spelled(
+    {
+        "chassis_id": "chassis id",
+        "chassis_type": "chassis id subtype, chassis id type, chassis type",
+        "description": "port desc, port description",
+        "left": "expired time",
+        "name": "chassis name, system name",
+        "port": "local interface, local intf, local port, local port id, port",
+        "port_id": "port id",
+        "port_type": "port id subtype, port id type, port subtype, port type",
+        "ttl": "hold time, time to live, ttl",
+    }
+)
 _PAIRS = {"chassisid/subtype": ("chassis_id", "chassis_type"), "portid/subtype": ("port_id", "port_type")}
 """Comware's keys without `verbose`: an id and its type in one value, the last slash between them."""
 _ADDRESSES = ("management address", "ip", "ipv4", "ipv6", "address")
@@ -268,8 +258,8 @@ def boxed_neighbors(rows: Sequence[str]) -> Iterator[Neighbor]:
 def _table(rows: Sequence[str], ruler: int) -> Iterator[tuple[Row, int]]:
     """The rows of the table whose labels end at this line, and the lines where they begin."""
     above = next((at for at in range(ruler - 1, -1, -1) if _BORDER.fullmatch(rows[at])), 0)
-    labels = _joined([_cells(line, at) for at, line in enumerate(rows[above + 1 : ruler], above + 2)])
-    fields = [_FIELDS.get(label.replace(" ", "").lower(), "") for label in labels]
+    labels = zip(*[_cells(line, at) for at, line in enumerate(rows[above + 1 : ruler], above + 2)], strict=False)
+    fields = [_FIELDS.get("".join(parts).replace(" ", "").lower(), "") for parts in labels]
     if not {"port", "chassis_id", "port_id"}.issubset(fields):
         raise UnreadableError("a table of something else than LLDP neighbours", line=above + 2, text=rows[above + 1])
     row: Row = {}
@@ -296,10 +286,6 @@ def _cells(line: str, number: int, count: int = 0) -> list[str]:
     if not line.strip().startswith("|") or not line.strip().endswith("|") or (count and len(cells) != count):
         raise UnreadableError("a row that does not fit the table's labels: the answer is cut", line=number, text=line)
     return cells
-
-
-def _joined(lines: Sequence[Sequence[str]]) -> list[str]:
-    return [" ".join(parts) for parts in zip(*lines, strict=False)]
 
 
 def _boxed_neighbor(row: Row, number: int) -> Neighbor:

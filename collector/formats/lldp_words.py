@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from collector.formats.text import spelled
 from truerail.errors import UnreadableError
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -11,23 +12,18 @@ from truerail.errors import UnreadableError
 
 _NOT_REPORTED = frozenset({"", "-", "--", "n/a", "null", "not advertised"})
 _LONGEST_NOT_REPORTED = 14
-_TYPES = {
-    # IEEE 802.1AB subtypes as vendors spell them, letters only -> lldpd's words
-    "agentcircuitid": "agent-circuit-id",
-    "chassiscomponent": "component",
-    "component": "component",
-    "ifalias": "ifalias",
-    "ifname": "ifname",
-    "interfacealias": "ifalias",
-    "interfacename": "ifname",
-    "ip": "ip",
-    "local": "local",
-    "locallyassigned": "local",
-    "mac": "mac",
-    "macaddress": "mac",
-    "networkaddress": "ip",
-    "portcomponent": "component",
-}
+_TYPES = spelled(
+    {
+        # lldpd's words -> IEEE 802.1AB subtypes as vendors spell them, letters only
+        "agent-circuit-id": "agentcircuitid",
+        "component": "chassiscomponent, component, portcomponent",
+        "ifalias": "ifalias, interfacealias",
+        "ifname": "ifname, interfacename",
+        "ip": "ip, networkaddress",
+        "local": "local, locallyassigned",
+        "mac": "mac, macaddress",
+    }
+)
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 _MAC_SHAPE = re.compile(
     r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"
@@ -100,10 +96,9 @@ def identified(value: Any, words: Any = None) -> tuple[str | None, str | None]:
     if text is None:
         return None, None
     kind = id_type(words) if words else None
-    if kind == "mac" or (kind in (None, "ifname") and _MAC_SHAPE.fullmatch(text)):
-        mac = mac_of(text)
-        if mac is not None:
-            return mac, "mac"
+    like_mac = kind == "mac" or (kind in (None, "ifname") and _MAC_SHAPE.fullmatch(text))
+    if like_mac and (mac := mac_of(text)) is not None:
+        return mac, "mac"
     return text, kind
 
 
@@ -128,8 +123,7 @@ def seconds(value: Any) -> int | None:
     if type(value) is int:
         return value
     text = advertised(value) or ""
-    span = _SPAN.match(text)
-    if span:
+    if span := _SPAN.match(text):
         days, hours, minutes, rest = (int(part or 0) for part in span.groups())
         return ((days * 24 + hours) * 60 + minutes) * 60 + rest
     number = _NUMBER.match(text)

@@ -15,14 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from collector.formats.lldpd_text import (
-    neighbors_from_json0,
-    neighbors_from_keyvalue,
-    neighbors_from_plain,
-    seconds,
-    whole,
-)
-from collector.formats.text import decode
+from collector.formats.lldpd_text import neighbors_from_json0, neighbors_from_keyvalue, neighbors_from_plain, seconds
+from collector.formats.text import decode, whole
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 

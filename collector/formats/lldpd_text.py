@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, DecodeError, Meta, Struct, field
 from msgspec.json import Decoder
 
-from collector.formats.text import lines
+from collector.formats.text import lines, whole
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -40,11 +40,6 @@ _PLAIN_KEYS = {
     "PortDescr": "descr",
     "TTL": "ttl",
 }
-
-
-def whole(text: str | None) -> int | None:
-    """A count in decimal digits; None where there is none."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def seconds(age: Any) -> int | None:
@@ -175,8 +170,7 @@ def neighbors_from_keyvalue(answer: str) -> Iterator[Neighbor]:
     text = lines(answer)
     for number, line in enumerate(text, 1):
         stripped = line.strip()
-        found = _VIA.match(stripped)
-        if found:
+        if found := _VIA.match(stripped):
             if record is not None:
                 yield record.neighbor()
             record = _Record(found["port"], found["via"], number)

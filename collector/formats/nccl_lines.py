@@ -102,7 +102,7 @@ def read(parts: Iterable[str], reader: Reader) -> None:
         found, before = len(reader.hops), dict(reader.open)
         wanted = text.count("via NET/")
         torn = text.count("[send]") + text.count("[receive]") - text.count("via COLLNET/") != wanted
-        torn = torn or _is_wrapped(text[:_SAMPLED].split("\n"))
+        torn = torn or _width(text[:_SAMPLED].split("\n"), MARK) > 0
         if not torn:
             _cut(text, reader)
         if torn or len(reader.hops) - found != wanted:
@@ -264,17 +264,12 @@ def mended(text: str) -> list[tuple[int, str]]:
     return out
 
 
-def _is_wrapped(lines: list[str]) -> bool:
-    """Whether a terminal broke messages at its width: some are as long as no line is longer, and go on in the next."""
+def _width(lines: list[str], mark: str = "") -> int:
+    """The width at which a terminal broke lines: the greatest length, if most lines of it that have the mark go on in
+    the next one.
+    """
     width = max(map(len, lines), default=0)
-    behind = [MARK not in following for line, following in pairwise(lines) if len(line) == width and MARK in line]
-    return len(behind) >= _LEAST_FULL and 2 * sum(behind) > len(behind)
-
-
-def _width(lines: list[str]) -> int:
-    """The width at which a terminal broke lines: the greatest length, if most lines of it go on in the next one."""
-    width = max(map(len, lines), default=0)
-    behind = [MARK not in following for line, following in pairwise(lines) if len(line) == width]
+    behind = [MARK not in following for line, following in pairwise(lines) if len(line) == width and mark in line]
     return width if len(behind) >= _LEAST_FULL and 2 * sum(behind) > len(behind) else 0
 
 

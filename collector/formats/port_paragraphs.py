@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from collector.formats.counts import Tally, count
 from collector.formats.port_words import PortState, PortStatus, gbps, of_word, of_words, status
+from collector.formats.text import spelled
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
@@ -108,38 +109,21 @@ def _displayed(words: str) -> PortState:
 # - The rates above the counters have the labels of counters, with `/sec` behind them: they are skipped.
 # - A port whose output is missing below its input is cut: the answer is refused.
 
-_SIGN = re.compile(
-    r"^[ \t]*(?:[\d,]+ packets input, [\d,]+ bytes|Input(?: \(total\))?: *(?:[\d,]+|-) packets, ?(?:[\d,]+|-) bytes"
-    r"|Input ?: *\d+ bytes, *\d+ packets|Input statistics:)",
-    re.MULTILINE | re.IGNORECASE,
-)
 _OUTPUT = re.compile(r"[ \t]*(?:Output\b(?! (?:queue|flow))|[\d,]+ packets output,)", re.IGNORECASE)
 _INPUT = re.compile(r"[ \t]*(?:Input\b(?! flow)|[\d,]+ packets input,)", re.IGNORECASE)
 _RATE = re.compile(r"^[ \t]*Description:|\brate\b|/sec|utili[sz]ation|threshold|interval", re.IGNORECASE)
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?!\d)|\d+"
 _BEFORE = re.compile(rf"(?<![\w.])(?<!\d,)({_NUMBER}|-) ([A-Za-z][A-Za-z-]*(?: [A-Za-z-]+)*)(?=,|\s*$)")
 _BEHIND = re.compile(rf"([A-Z][A-Za-z]*(?: [A-Z][a-z]+)*):[ \t]+({_NUMBER})(?=,|\s|$)")
-_BOTH = {
-    "packets": "packets",
-    "packets input": "packets",
-    "packets output": "packets",
-    "bytes": "bytes",
-    "octets": "bytes",
-    "total input drops": "discards",
-    "total output drops": "discards",
-    "discarded": "discards",
-    "discard": "discards",
-    "input discards": "discards",
-    "output discards": "discards",
-    "input errors": "errors",
-    "output errors": "errors",
-    "error": "errors",
-    "total error": "errors",
-    "pause input": "global_pause_frames",
-    "pause output": "global_pause_frames",
-    "pauses": "global_pause_frames",
-    "pause": "global_pause_frames",
-}
+_BOTH = spelled(
+    {
+        "packets": "packets, packets input, packets output",
+        "bytes": "bytes, octets",
+        "discards": "total input drops, total output drops, discarded, discard, input discards, output discards",
+        "errors": "input errors, output errors, error, total error",
+        "global_pause_frames": "pause input, pause output, pauses, pause",
+    }
+)
 """Label in lower case -> the counter, received or sent."""
 _RECEIVED = {"crc": Counter("crc_errors"), "symbol": Counter("symbol_errors")}
 """Labels that mean received frames: EOS prints `0 symbol`, its JSON `symbolErrors`."""
@@ -150,9 +134,12 @@ _NEITHER = {
 """Labels without a direction: EOS counts both ups and downs."""
 
 
-def is_text(answer: str) -> bool:
-    """Whether the answer has counters in such paragraphs."""
-    return _SIGN.search(answer) is not None
+is_text = re.compile(
+    r"^[ \t]*(?:[\d,]+ packets input, [\d,]+ bytes|Input(?: \(total\))?: *(?:[\d,]+|-) packets, ?(?:[\d,]+|-) bytes"
+    r"|Input ?: *\d+ bytes, *\d+ packets|Input statistics:)",
+    re.MULTILINE | re.IGNORECASE,
+).search
+"""Whether the answer has counters in such paragraphs."""
 
 
 def from_text(text: Sequence[str]) -> list[PortCounters]:
@@ -219,7 +206,6 @@ def statuses(text: Sequence[str]) -> list[PortStatus]:
 
 def _speed(one: Paragraph) -> float | None:
     for _, line in one.lines:
-        found = _XR.fullmatch(line) or _VRP.fullmatch(line) or _COMWARE.fullmatch(line)
-        if found:
+        if found := _XR.fullmatch(line) or _VRP.fullmatch(line) or _COMWARE.fullmatch(line):
             return gbps(found[1])
     return None

@@ -85,12 +85,7 @@ def _count(value: Any) -> int:
     return value if type(value) is int else 0
 
 
-_READERS = {
-    "interfaceStatuses": _eos,
-    "interfaces": _eos,
-    "TABLE_interface": _nxos,
-    "interface-information": _junos,
-}
+_READERS = {"interfaceStatuses": _eos, "interfaces": _eos, "TABLE_interface": _nxos, "interface-information": _junos}
 
 
 """Ports and their speeds in prose: `show interface(s)` of Junos, EOS, NX-OS, AOS-CX and SR Linux, paragraphs of ports.
@@ -138,8 +133,7 @@ def text_statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
 
 
 def _begun(line: str) -> PortStatus | None:
-    junos = _JUNOS.match(line)
-    if junos:
+    if junos := _JUNOS.match(line):
         return status(junos[1], of_words(junos[3], "up" if junos[2] == "Enabled" else "down"))
     cisco = _CISCO.match(line)
     if cisco is None:
@@ -170,16 +164,15 @@ def _willed(port: PortStatus, admin: str) -> PortStatus:
 # The commands for a switch's port states and speeds, and their parsers, chosen by the form of the answer.
 
 ASK = (
-    *(Command(text, ("eos",)) for text in ("show interfaces status | json", "show interfaces | json")),
+    *commands("eos", "show interfaces status | json", "show interfaces | json"),
     Command("show interfaces status", ("eos", "sonic")),
-    *(Command(text, ("sonic",)) for text in ("show int status", "intfutil -c status")),
+    *commands("sonic", "show int status", "intfutil -c status"),
     *commands("nxos", "show interface status | json", "show interface status | json-pretty", "show interface | json"),
-    *(
-        Command(f"show interfaces {kind}| display json{rest}", ("junos",))
-        for kind in ("media ", "", "extensive ")
-        for rest in ("", " | no-more")
-    ),
-    *(Command(text, ("junos",)) for text in ("show interfaces media", "show interfaces extensive")),
+    *commands("junos", "show interfaces media | display json", "show interfaces media | display json | no-more"),
+    *commands("junos", "show interfaces | display json", "show interfaces | display json | no-more"),
+    Command("show interfaces extensive | display json", ("junos",)),
+    Command("show interfaces extensive | display json | no-more", ("junos",)),
+    *commands("junos", "show interfaces media", "show interfaces extensive"),
     Command("info from state interface * | as json", ("srlinux",)),
     Command("show interfaces", ("eos", "junos", "iosxr")),
     Command("show interfaces brief", ("iosxr",)),
@@ -203,8 +196,7 @@ _PARAGRAPHS = re.compile(
 
 def answer_statuses(answer: str) -> list[PortStatus] | None:
     """The ports in a switch's answer; None if it is no such answer. Raises `UnreadableError`."""
-    found = document(answer)
-    if found is not None:
+    if (found := document(answer)) is not None:
         return json_statuses(found)
     text = lines(answer)
     if cumulus_forms.is_table(text):

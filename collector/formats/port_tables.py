@@ -49,92 +49,80 @@ class Layout(NamedTuple):
     """Whether `down` is another word than that of a port that is administratively down."""
 
 
+def _layout(header: str, port: str, row: str, *, shows_admin: bool = True) -> Layout:
+    return Layout(re.compile(header), re.compile(port), re.compile(row), shows_admin)
+
+
 _SLASHED = r"[A-Za-z-]*\d*[A-Za-z-]*\d+(?:/[A-Z]*\d+)+(?::\d+)?"
 LAYOUTS = (
-    Layout(
-        re.compile(r"\s*Name\s+State\s+State\s+Type\s+\(byte\)\s+\(Kbps\)\s*"),
-        re.compile(r"\s*(?:Mg0/\S+|[A-Z][A-Za-z]\d+(?:/[A-Z]*\d+){3,4})(?=\s)"),
-        re.compile(r"\s*(?P<port>\S+)\s+(?P<oper>up|down|admin-down)\s+\S+\s+\S+\s+\d+\s+(?P<kilobits>\d+)\s*"),
+    _layout(
+        r"\s*Name\s+State\s+State\s+Type\s+\(byte\)\s+\(Kbps\)\s*",
+        r"\s*(?:Mg0/\S+|[A-Z][A-Za-z]\d+(?:/[A-Z]*\d+){3,4})(?=\s)",
+        r"\s*(?P<port>\S+)\s+(?P<oper>up|down|admin-down)\s+\S+\s+\S+\s+\d+\s+(?P<kilobits>\d+)\s*",
     ),
-    Layout(
-        re.compile(r"\s*Interface\s+Ch ?#\s*"),
-        re.compile(r"\s*Eth(?:ernet)?\d+(?:/\d+)+(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>\S+)\s+\S+\s+\S+\s+\S+\s+(?P<oper>up|down)\s+(?P<why>\S.*?)\s+"
-            r"(?P<speed>[^\s(]+)\(\w\)\s+(?:--|\d+)\s*"
-        ),
+    _layout(
+        r"\s*Interface\s+Ch ?#\s*",
+        r"\s*Eth(?:ernet)?\d+(?:/\d+)+(?=\s)",
+        r"\s*(?P<port>\S+)\s+\S+\s+\S+\s+\S+\s+(?P<oper>up|down)\s+(?P<why>\S.*?)\s+"
+        r"(?P<speed>[^\s(]+)\(\w\)\s+(?:--|\d+)\s*",
         shows_admin=False,
     ),
-    Layout(
-        re.compile(r"\s*Interface\s+Status\s+Vlan\s+Duplex\s+Speed\s+Type\s*"),
-        re.compile(r"\s*[A-Za-z]+ ?\d+(?:/\d+)+(?=\s)"),
-        re.compile(r"\s*(?P<port>[A-Za-z]+ ?\S+)\s+(?P<oper>up|down|disabled)\s+\S+\s+\S+\s+(?P<speed>\S+)(?:\s.*)?"),
+    _layout(
+        r"\s*Interface\s+Status\s+Vlan\s+Duplex\s+Speed\s+Type\s*",
+        r"\s*[A-Za-z]+ ?\d+(?:/\d+)+(?=\s)",
+        r"\s*(?P<port>[A-Za-z]+ ?\S+)\s+(?P<oper>up|down|disabled)\s+\S+\s+\S+\s+(?P<speed>\S+)(?:\s.*)?",
         shows_admin=False,
     ),
-    Layout(
-        re.compile(r"\s*Interface\s+Link\s+Speed\s+Duplex\s+Type\s+PVID\b.*"),
-        re.compile(rf"\s*{_SLASHED}(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>\S+)\s+(?P<oper>UP|DOWN|ADM|Stby)(?:\([^)]*\))?\s+(?P<speed>[^\s(]+)(?:\(a\))?\s+\S+\s.*"
-        ),
+    _layout(
+        r"\s*Interface\s+Link\s+Speed\s+Duplex\s+Type\s+PVID\b.*",
+        rf"\s*{_SLASHED}(?=\s)",
+        r"\s*(?P<port>\S+)\s+(?P<oper>UP|DOWN|ADM|Stby)(?:\([^)]*\))?\s+(?P<speed>[^\s(]+)(?:\(a\))?\s+\S+\s.*",
     ),
-    Layout(
-        re.compile(r"\s*Interface\s+Link\s+Protocol\s+(?:Primary|Main) IP\b.*"),
-        re.compile(rf"\s*{_SLASHED}(?=\s)"),
-        re.compile(r"\s*(?P<port>\S+)\s+(?P<oper>UP|DOWN|ADM|Stby)(?:\([^)]*\))?\s+\S+(?:\s.*)?"),
+    _layout(
+        r"\s*Interface\s+Link\s+Protocol\s+(?:Primary|Main) IP\b.*",
+        rf"\s*{_SLASHED}(?=\s)",
+        r"\s*(?P<port>\S+)\s+(?P<oper>UP|DOWN|ADM|Stby)(?:\([^)]*\))?\s+\S+(?:\s.*)?",
     ),
-    Layout(
-        re.compile(r"\s*Port\s+Description\s+Status\s+Speed\s+Duplex\s+Mode\s+Vlan\b.*"),
-        re.compile(r"\s*(?:Eth|ethernet) ?\d+(?:/\d+){2}(?::\d+)?(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>[A-Za-z]+ ?\S+)\s+(?:\S.*\s)?(?P<oper>up|down|admin-down)\s+"
-            r"(?P<speed>\d+[MGT]?|auto|--|-)(?:\s.*)?"
-        ),
+    _layout(
+        r"\s*Port\s+Description\s+Status\s+Speed\s+Duplex\s+Mode\s+Vlan\b.*",
+        r"\s*(?:Eth|ethernet) ?\d+(?:/\d+){2}(?::\d+)?(?=\s)",
+        r"\s*(?P<port>[A-Za-z]+ ?\S+)\s+(?:\S.*\s)?(?P<oper>up|down|admin-down)\s+"
+        r"(?P<speed>\d+[MGT]?|auto|--|-)(?:\s.*)?",
         shows_admin=False,
     ),
-    Layout(
-        re.compile(r"\s*Port\s+Type\s+Status\s+Config\s+Status\s+\|\s+Config\b.*"),
-        re.compile(r"\s*\d+/\d+/\d+(?::\d+)?(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>\S+)\s+\S+(?: \S+)*\s{2,}(?P<oper>up|down)\s+(?P<admin>up|down)\s+"
-            r"(?P<speed>[^\s-]+|--)(?:-[FH]Dx)?(?=(?:.*?\s(?P<why>No XCVR installed)\b)?)(?:\s+\S+){4}.*"
-        ),
+    _layout(
+        r"\s*Port\s+Type\s+Status\s+Config\s+Status\s+\|\s+Config\b.*",
+        r"\s*\d+/\d+/\d+(?::\d+)?(?=\s)",
+        r"\s*(?P<port>\S+)\s+\S+(?: \S+)*\s{2,}(?P<oper>up|down)\s+(?P<admin>up|down)\s+"
+        r"(?P<speed>[^\s-]+|--)(?:-[FH]Dx)?(?=(?:.*?\s(?P<why>No XCVR installed)\b)?)(?:\s+\S+){4}.*",
     ),
-    Layout(
-        re.compile(r"\s*Port\s+Native\s+Mode\s+Type\s+Enabled\s+Status\s+Reason\s+Speed\b.*"),
-        re.compile(r"\s*\d+/\d+/\d+(?::\d+)?(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>\S+)\s+\S+\s+\S+\s+\S+(?: \S+)*?\s+(?P<admin>yes|no)\s+(?P<oper>up|down)"
-            r"(?:\s+(?P<why>[A-Z]\S*(?: \S+)*))?\s{2,}(?P<speed>\d+|--)\s.*"
-        ),
+    _layout(
+        r"\s*Port\s+Native\s+Mode\s+Type\s+Enabled\s+Status\s+Reason\s+Speed\b.*",
+        r"\s*\d+/\d+/\d+(?::\d+)?(?=\s)",
+        r"\s*(?P<port>\S+)\s+\S+\s+\S+\s+\S+(?: \S+)*?\s+(?P<admin>yes|no)\s+(?P<oper>up|down)"
+        r"(?:\s+(?P<why>[A-Z]\S*(?: \S+)*))?\s{2,}(?P<speed>\d+|--)\s.*",
     ),
-    Layout(
-        re.compile(r"\s*Interface\s+Admin\s+Link\s+Proto\s+Local\b.*"),
-        re.compile(r"(?:(?:et|xe|ge|mge|fte)-\d+/\d+/\d+(?::\d+)?|fxp\d|v?me\d|em\d|re\d:mgmt-\d)(?=\s)"),
-        re.compile(r"(?P<port>\S+)\s+(?P<admin>up|down)\s+(?P<oper>up|down)(?:\s.*)?"),
+    _layout(
+        r"\s*Interface\s+Admin\s+Link\s+Proto\s+Local\b.*",
+        r"(?:(?:et|xe|ge|mge|fte)-\d+/\d+/\d+(?::\d+)?|fxp\d|v?me\d|em\d|re\d:mgmt-\d)(?=\s)",
+        r"(?P<port>\S+)\s+(?P<admin>up|down)\s+(?P<oper>up|down)(?:\s.*)?",
     ),
-    Layout(
-        re.compile(r"\s*Port\s+Admin State\s+Oper State\s+Speed\b.*"),
-        re.compile(r"\s*(?:ethernet-\d+/\d+(?:/\d+)?|mgmt\d)(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>\S+)\s+(?P<admin>enable|disable)\s+(?P<oper>up|down)(?:\s+(?P<speed>\d+[MGT]))?(?:\s.*)?"
-        ),
+    _layout(
+        r"\s*Port\s+Admin State\s+Oper State\s+Speed\b.*",
+        r"\s*(?:ethernet-\d+/\d+(?:/\d+)?|mgmt\d)(?=\s)",
+        r"\s*(?P<port>\S+)\s+(?P<admin>enable|disable)\s+(?P<oper>up|down)(?:\s+(?P<speed>\d+[MGT]))?(?:\s.*)?",
     ),
-    Layout(
-        re.compile(r"\s*Name\s+Description\s+Oper\s+Reason\s+Auto-?Neg\s+Speed\s+MTU\b.*"),
-        re.compile(r"\s*Eth\S*\d(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>\S+)\s+(?:\S.*\s)?(?P<oper>up|down)\s+(?P<why>[a-z][\w-]*)\s+\S+\s+(?P<speed>\S+)\s+"
-            r"(?P<mtu>\d+)(?:\s+(?P<alias>\S+))?\s*"
-        ),
+    _layout(
+        r"\s*Name\s+Description\s+Oper\s+Reason\s+Auto-?Neg\s+Speed\s+MTU\b.*",
+        r"\s*Eth\S*\d(?=\s)",
+        r"\s*(?P<port>\S+)\s+(?:\S.*\s)?(?P<oper>up|down)\s+(?P<why>[a-z][\w-]*)\s+\S+\s+(?P<speed>\S+)\s+"
+        r"(?P<mtu>\d+)(?:\s+(?P<alias>\S+))?\s*",
     ),
-    Layout(
-        re.compile(r"\s*Name\s+Description\s+Admin\s+Oper\s+(?:Auto-?Neg\s+)?Speed\s+MTU\b.*"),
-        re.compile(r"\s*Eth\S*\d(?=\s)"),
-        re.compile(
-            r"\s*(?P<port>\S+)\s+(?:\S.*\s)?(?P<admin>up|down)\s+(?P<oper>up|down)\s+(?:(?:on|off)\s+)?"
-            r"(?P<speed>\d+(?:GB)?|-)\s+(?P<mtu>\d+)(?:\s+(?P<alias>\S+))?\s*"
-        ),
+    _layout(
+        r"\s*Name\s+Description\s+Admin\s+Oper\s+(?:Auto-?Neg\s+)?Speed\s+MTU\b.*",
+        r"\s*Eth\S*\d(?=\s)",
+        r"\s*(?P<port>\S+)\s+(?:\S.*\s)?(?P<admin>up|down)\s+(?P<oper>up|down)\s+(?:(?:on|off)\s+)?"
+        r"(?P<speed>\d+(?:GB)?|-)\s+(?P<mtu>\d+)(?:\s+(?P<alias>\S+))?\s*",
     ),
 )
 
@@ -221,8 +209,7 @@ def _cut(answer: str, line: str, reported: PortStatus) -> bool:
 
 
 def _reader(header: str) -> Row | None:
-    layout = layout_of(header)
-    if layout:
+    if layout := layout_of(header):
         return partial(row, layout)
     labels = _GAP.split(header.strip().lower())
     if {"interface", "speed", "oper", "admin"}.issubset(labels):

@@ -59,44 +59,21 @@ _PROTOCOL = PortState(enabled=True)
 """A protocol keeps the port down, or the port waits for its bundle: it may have light."""
 _UNKNOWN = PortState()
 
-_WORDS = (
-    ("connected", _UP),
-    ("disabled", _OFF),
-    ("administrativelydown", _OFF),
-    ("admindown", _OFF),
-    ("channeladmindown", _OFF),
-    ("portadmindisabled", _OFF),
-    ("xcvrabsen", _NO_MODULE),
-    ("sfpabsen", _NO_MODULE),
-    ("xcvrnotinserted", _NO_MODULE),
-    ("sfpnotinserted", _NO_MODULE),
-    ("noxcvrinstalled", _NO_MODULE),
-    ("xcvrnotpresent", _NO_MODULE),
-    ("sfpnotpresent", _NO_MODULE),
-    ("transceivernotpresent", _NO_MODULE),
-    ("notconn", _UNCONNECTED),
-    ("linknotconnected", _NO_LIGHT),
-    ("linkfailure", _NO_LIGHT),
-    ("theopticalpoweristoolow", _NO_LIGHT),
-    ("errdis", _ERROR),
-    ("linkflap", _ERROR),
-    ("sfpvalidationfailed", _REFUSED),
-    ("transceivervalidationfailed", _REFUSED),
-    ("hpoxcvrunsupported", _REFUSED),
-    ("xcvrunsup", _REFUSED),
-    ("sfpinval", _REFUSED),
-    ("xcvrinval", _REFUSED),
-    ("xcvrspeed", _REFUSED),
-    ("transceivertype", _REFUSED),
-    ("hardwarefailure", _BROKEN),
-    ("inactive", _PROTOCOL),
-    ("susp", _PROTOCOL),
-    ("channeldo", _PROTOCOL),
-    ("noopermem", _PROTOCOL),
-    ("nooperationalmembers", _PROTOCOL),
-    ("vlanbd", _PROTOCOL),
-    ("vpccmpfai", _PROTOCOL),
-    ("dcx", _PROTOCOL),
+_WORDS = tuple(
+    (state, tuple(words.split()))
+    for state, words in (
+        (_UP, "connected"),
+        (_OFF, "disabled administrativelydown admindown channeladmindown portadmindisabled"),
+        (_NO_MODULE, "xcvrabsen sfpabsen xcvrnotinserted sfpnotinserted noxcvrinstalled"),
+        (_NO_MODULE, "xcvrnotpresent sfpnotpresent transceivernotpresent"),
+        (_UNCONNECTED, "notconn"),
+        (_NO_LIGHT, "linknotconnected linkfailure theopticalpoweristoolow"),
+        (_ERROR, "errdis linkflap"),
+        (_REFUSED, "sfpvalidationfailed transceivervalidationfailed hpoxcvrunsupported xcvrunsup"),
+        (_REFUSED, "sfpinval xcvrinval xcvrspeed transceivertype"),
+        (_BROKEN, "hardwarefailure"),
+        (_PROTOCOL, "inactive susp channeldo noopermem nooperationalmembers vlanbd vpccmpfai dcx"),
+    )
 )
 """Beginnings of words, in lower-case letters only: NX-OS' table truncates words to nine letters."""
 
@@ -114,7 +91,7 @@ _NOT_PRESENT = 6
 def of_word(word: Any, module: Any = None) -> PortState:
     """The state from EOS' or NX-OS' word or phrase, and the module's type in the same row."""
     text = _LETTERS.sub("", str(word).lower())
-    found = next((state for begins, state in _WORDS if text.startswith(begins)), _UNKNOWN)
+    found = next((state for state, words in _WORDS if text.startswith(words)), _UNKNOWN)
     if found is _UNKNOWN and "errdis" in text:
         found = _ERROR
     if found is not _UNCONNECTED:

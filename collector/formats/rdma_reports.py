@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from collector.formats.counts import is_count, may_be_cut, name_count, not_reported
-from collector.formats.text import PASTED, decode, is_prompt, lines, named
+from collector.formats.text import PASTED, is_prompt, lines, list_in, named, spelled
 from truerail.errors import UnreadableError
 from truerail.model import RdmaLink
 
@@ -15,41 +15,32 @@ from truerail.model import RdmaLink
 # Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` and `devinfo.c`, and the kernel's
 # sysfs. `TRAINNING` is rdma-core's spelling; `invalid physical state` is its word for 0, which many drivers report.
 
-_STATES = {
-    **{word: word for word in ("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER", "UNKNOWN")},
-    "nop": "NOP",
-    "down": "DOWN",
-    "init": "INIT",
-    "initializing": "INIT",
-    "armed": "ARMED",
-    "active": "ACTIVE",
-    "activedefer": "ACTIVE_DEFER",
-    "unknown": "UNKNOWN",
-    "invalidstate": "UNKNOWN",
-    "nostatechange": "NOP",
-}
-_PHYSICAL = {
-    **{word: word for word in ("LINK_UP", "POLLING", "DISABLED", "SLEEP")},
-    "nop": "NOP",
-    "nostatechange": "NOP",
-    "sleep": "SLEEP",
-    "polling": "POLLING",
-    "disabled": "DISABLED",
-    "armed": "ARMED",
-    "portconfigurationtraining": "ARMED",
-    "portconfigurationtrainning": "ARMED",
-    "linkup": "LINK_UP",
-    "linkerrorrecover": "LINK_ERROR_RECOVER",
-    "linkerrorrecovery": "LINK_ERROR_RECOVER",
-    "phytest": "PHY_TEST",
-    "unknown": "UNKNOWN",
-    "<unknown>": "UNKNOWN",
-    "invalidphysicalstate": "UNKNOWN",
-    "opaoffline": "OPA_OFFLINE",
-    "offline": "OPA_OFFLINE",
-    "opatest": "OPA_TEST",
-    "test": "OPA_TEST",
-}
+_STATES = spelled(
+    {
+        "NOP": "NOP, nop, nostatechange",
+        "DOWN": "DOWN, down",
+        "INIT": "INIT, init, initializing",
+        "ARMED": "ARMED, armed",
+        "ACTIVE": "ACTIVE, active",
+        "ACTIVE_DEFER": "ACTIVE_DEFER, activedefer",
+        "UNKNOWN": "UNKNOWN, unknown, invalidstate",
+    }
+)
+_PHYSICAL = spelled(
+    {
+        "NOP": "nop, nostatechange",
+        "SLEEP": "SLEEP, sleep",
+        "POLLING": "POLLING, polling",
+        "DISABLED": "DISABLED, disabled",
+        "ARMED": "armed, portconfigurationtraining, portconfigurationtrainning",
+        "LINK_UP": "LINK_UP, linkup",
+        "LINK_ERROR_RECOVER": "linkerrorrecover, linkerrorrecovery",
+        "PHY_TEST": "phytest",
+        "UNKNOWN": "unknown, <unknown>, invalidphysicalstate",
+        "OPA_OFFLINE": "opaoffline, offline",
+        "OPA_TEST": "opatest, test",
+    }
+)
 
 
 def port_state(text: Any, line: int = 0) -> str:
@@ -155,8 +146,7 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
         if stripped.startswith(_BROKE_OFF):
             broken = number
             continue
-        found = heading.match(stripped)
-        if found:
+        if found := heading.match(stripped):
             if device:
                 yield from device.links()
                 read = True
@@ -298,10 +288,7 @@ def _statistic_link(words: Sequence[str], line: int) -> Counted:
 
 def from_json(answer: str) -> Iterator[Counted]:
     """`rdma -j statistic`."""
-    document = decode(answer)
-    if type(document) is not list:
-        raise UnreadableError("not a list of RDMA ports")
-    for entry in filter(None, document):
+    for entry in filter(None, list_in(answer, "RDMA ports")):
         yield _entry(entry)
 
 

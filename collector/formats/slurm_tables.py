@@ -63,14 +63,7 @@ _GRES = re.compile(r"\S+[:=]\d{1,9}")
 _GRES_OF_NODE = re.compile(rf"{_GRES.pattern}(?:\(\S*\))?")
 """What each node has of GPUs with their number, which is the first to be lost where a column is too narrow."""
 _NAMES = (
-    "TIME",
-    "NODES",
-    "NODELIST",
-    "NODELIST(REASON)",
-    "STATE",
-    "START_TIME",
-    "END_TIME",
-    "TIME_LIMIT",
+    *("TIME", "NODES", "NODELIST", "NODELIST(REASON)", "STATE", "START_TIME", "END_TIME", "TIME_LIMIT"),
     "TRES_PER_NODE",
 )
 _LEAST_OF_A_NAME = 4

@@ -75,7 +75,7 @@ _IS_NAMED = re.compile(rf"^(?:[\w-]+::\w|\.iso\.[a-z]|(?:lldp|if)[A-Z]\w+{_INDEX
 _IS_ROW = re.compile(rf"^(?:\.?(?:iso|1)\.\d|[A-Za-z][\w-]*(?:::\w+)?{_INDEX} )", re.MULTILINE)
 _IS_TYPED = re.compile(rf"^\S+ = (?:Wrong Type .*?: )?{_TYPE}", re.MULTILINE)
 _DIGITS = re.compile(r'"((?:[0-9A-F]{2}(?: \n?|\n))+)"|((?:[0-9A-Fa-f]{2} ){5,}[0-9A-Fa-f]{2}) ?')
-_NAMES_ABSENT = ("No Such ", "No more variables")
+_ABSENT = ("No Such ", "No more variables")
 _LOOKED_AT = 10_000
 _OTHER = "1.0"
 """Means a row that no reader reads: it ends the value above it."""
@@ -138,7 +138,7 @@ def _oid(name: str, index: str) -> str:
 
 def _typed(oid: str, value: str) -> str:
     """A value with its type; a word of an enumeration as its number."""
-    if value.startswith(_NAMES_ABSENT) or value in ("", '""'):
+    if value.startswith(_ABSENT) or value in ("", '""'):
         return value
     if found := _DIGITS.fullmatch(value):
         return f"Hex-STRING: {found[1] or found[2]}"
@@ -162,7 +162,6 @@ Tables = dict[str, dict[int, dict[str, Value]]]
 _RECORD = re.compile(r"\.?\d+(?:\.\d+)+\|\w*\|")
 _ROW = re.compile(r"\.?(?:iso|1)((?:\.\d+)+) = ?(.*)")
 _FAILED = ("Timeout:", "Error in packet", "snmpwalk:", "snmpbulkwalk:")
-_SNMP_ABSENT = ("No Such ", "No more variables")
 _NUMBER = re.compile(r"(?:[A-Za-z][\w-]{0,60}\()?(-?\d{1,18})(?!\d)")
 _NAMES_OF_BITS = re.compile(r"[a-zA-Z]\w*\(\d+\)")
 """What net-snmp prints behind the octets of `BITS` where it has the MIB."""
@@ -254,7 +253,7 @@ def _walked(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Va
         row = None if _open(raw) else _ROW.fullmatch(line)
         if row:
             seen = True
-            if oid.startswith(wanted) and not raw.startswith(_SNMP_ABSENT):
+            if oid.startswith(wanted) and not raw.startswith(_ABSENT):
                 yield oid, _value(raw, number)
             oid, raw, number = "1" + row.group(1), row.group(2), here
         elif line.startswith(_FAILED) and not _open(raw):
@@ -268,19 +267,13 @@ def _walked(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Va
     if _open(raw):
         raise UnreadableError("a string without its end: the walk is cut", line=number, text=raw)
     whole = not lines[-1] or raw.startswith('STRING: "')  # a value without a line feed may have lost digits
-    if whole and oid.startswith(wanted) and not raw.startswith(_SNMP_ABSENT):
+    if whole and oid.startswith(wanted) and not raw.startswith(_ABSENT):
         yield oid, _value(raw, number)
 
 
 def _open(raw: str) -> bool:
     """True inside a quoted string that is not closed yet."""
-    if not raw.startswith('STRING: "'):
-        return False
-    body = raw[9:]
-    if not body.endswith('"'):
-        return True
-    before = body[:-1]
-    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+    return raw.startswith('STRING: "') and not _is_closed(raw[9:])
 
 
 def _goes_on(raw: str) -> bool:
@@ -341,6 +334,7 @@ def column(found: Mapping[int, dict[str, Value]], number: int) -> Mapping[str, V
 
 IF = "1.3.6.1.2.1.2.2.1"
 IF_X = "1.3.6.1.2.1.31.1.1.1"
+NO_MIB = "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
 _DESCRIPTION, _NAME = 2, 1
 
 
@@ -350,17 +344,16 @@ def names(found: Tables) -> dict[str, str]:
     named = {index: text_of(value) for index, value in column(found[IF_X], _NAME).items()}
     reported = {index: name for index, name in (described | {i: n for i, n in named.items() if n}).items() if name}
     if not reported:
-        raise UnreadableError(
-            "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
-        )
+        raise UnreadableError(NO_MIB)
     return reported
 
 
-def note(tally: Tally, ports: Mapping[str, str], values: Mapping[str, Value], counter: Counter) -> None:
-    """Adds a column of a table indexed by ifIndex."""
-    for index, value in values.items():
-        if index in ports:
-            tally.note(ports[index], counter, of_snmp(value))
+def note(tally: Tally, ports: Mapping[str, str], found: Tables, names: Mapping[str, Mapping[int, str]]) -> None:
+    """Adds columns of tables indexed by ifIndex: table -> number of the column -> name of the counter."""
+    for entry, number, name in ((entry, number, name) for entry, of in names.items() for number, name in of.items()):
+        for index, value in column(found[entry], number).items():
+            if index in ports:
+                tally.note(ports[index], Counter(name), of_snmp(value))
 
 
 def of_snmp(value: Value) -> int | None:

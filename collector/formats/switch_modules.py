@@ -79,8 +79,7 @@ def of_switch(answer: str) -> list[Optic] | None:
         return _from_json(answer)
     text = lines(answer)
     for inventory in (eos_text, junos_text, of_text):
-        modules = inventory(text)
-        if modules is not None:
+        if (modules := inventory(text)) is not None:
             return modules
     if text[-1]:
         text = text[:-1]  # a line without a line feed may be cut
@@ -149,8 +148,7 @@ _SONIC_TEXT = {"vendor name": "manufacturer", "vendor pn": "model", "vendor sn":
 def _sonic_text(text: list[str]) -> Iterator[Optic]:
     port, reported = "", dict[str, str]()
     for line in [*text, "End1: SFP EEPROM not detected"]:
-        begun = _SONIC.fullmatch(line.strip())
-        if begun:
+        if begun := _SONIC.fullmatch(line.strip()):
             if port:
                 yield from _sonic(port, reported)
             port, reported = (begun[1], {}) if begun[2] == "detected" else ("", {})
@@ -163,8 +161,7 @@ def _sonic_text(text: list[str]) -> Iterator[Optic]:
 def _sonic_cli(text: list[str]) -> Iterator[Optic]:
     port, reported = "", dict[str, str]()
     for line in [*text, "Eth0"]:
-        begun = _SONIC_CLI_PORT.fullmatch(line)
-        if begun:
+        if begun := _SONIC_CLI_PORT.fullmatch(line):
             yield from _sonic(port, reported) if reported else ()
             port, reported = begun[1], {}
         elif port and ":" in line and _SONIC_CLI not in line:
@@ -208,8 +205,7 @@ def _nxos(port: str, values: Reported, lanes: Mapping[int, Reported]) -> Iterato
 def _nxos_text(text: list[str]) -> Iterator[Optic]:
     port, values, lanes, lane = "", dict[str, str](), dict[int, dict[str, str | None]](), 0
     for line in [*text, "End1"]:
-        begun = _NXOS_PORT.fullmatch(line)
-        if begun:
+        if begun := _NXOS_PORT.fullmatch(line):
             if port and values.get("transceiver") == "present":
                 yield from _nxos(port, values, lanes)
             port, values, lanes, lane = begun[1], {}, {}, 0
@@ -255,6 +251,5 @@ def _junos_text(text: list[str]) -> Iterator[Optic]:
             lane = int(found[1]) + 1
         else:
             key, _, value = (part.strip() for part in line.partition(":"))
-            name = _JUNOS_TEXT.get(key.lower())
-            if name:
+            if name := _JUNOS_TEXT.get(key.lower()):
                 (lanes.setdefault(lane, {}) if lane else reported).setdefault(name, value)

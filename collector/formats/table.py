@@ -60,8 +60,7 @@ def tables(answer: str) -> list[Table]:
             table = _begun(line, below, above)
             found.extend([table] if table else [])
         elif table and line.strip() and not _RULED_RULER.fullmatch(line):
-            cells = _cells(table, line, at + 1)
-            if cells:
+            if cells := _cells(table, line, at + 1):
                 table.rows.append(Row(at + 1, cells))
             else:
                 table = None

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -32,8 +32,7 @@ def decode(answer: str) -> Any:
         if start is None:
             raise _refusal(answer, error.pos, error.msg) from error
     document, end = document_at(answer, start.end())
-    second = _DOCUMENT.search(answer, end)
-    if second is not None:
+    if (second := _DOCUMENT.search(answer, end)) is not None:
         raise _refusal(answer, second.end(), "a second document")
     return document
 
@@ -58,9 +57,36 @@ def begins_json(answer: str) -> bool:
     return _DOCUMENT.match(answer) is not None
 
 
+def objects_of(value: Any) -> list[dict[str, Any]]:
+    """The objects in a value that should be a list of them; none in anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def spelled(names: Mapping[str, str]) -> dict[str, str]:
+    """Each spelling and what it means, from each meaning and its spellings: `{"ttl": "hold time, ttl"}`."""
+    return {word: name for name, words in names.items() for word in words.split(", ")}
+
+
 def object_of(value: Any) -> dict[str, Any]:
     """A value that should be an object of JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def list_in(answer: str, what: str) -> list[Any]:
+    """The list that is an answer's document. Raises `UnreadableError`, also for another document."""
+    document = decode(answer)
+    if type(document) is not list:
+        raise UnreadableError(f"not a list of {what}")
+    return document
+
+
+def recording(found: Any, key: str, command: str, version: int) -> dict[str, Any]:
+    """A recording of one of our commands. Raises `UnreadableError` for anything else, and for another version."""
+    if type(found) is not dict or key not in found:
+        raise UnreadableError(f"not a recording of `{command}`")
+    if found[key] != version:
+        raise UnreadableError(f"version {found[key]!r:.20} of the recording: only {version} is known")
+    return found
 
 
 def text_in(found: dict[str, Any], key: str, about: str) -> str:
@@ -69,6 +95,11 @@ def text_in(found: dict[str, Any], key: str, about: str) -> str:
     if type(value) is not str or not value:
         raise UnreadableError(f"{about} has no `{key}`", text=str(value)[:40])
     return value
+
+
+def whole(text: str | None) -> int | None:
+    """A count in decimal digits, at most nine; None where there is none."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def last_line(output: str, most: int) -> str | None:
@@ -135,8 +166,7 @@ def sections(text: Sequence[str], tool: str, asked: re.Pattern[str]) -> Iterator
     port, begun = "", 0
     for at in [at for at, line in enumerate(text) if tool in line or line[:1] in _FRAMES]:
         line = text[at]
-        found = len(line) <= _LONGEST_COMMAND and (asked.search(line) or _FRAMED.fullmatch(line))
-        if found:
+        if found := len(line) <= _LONGEST_COMMAND and (asked.search(line) or _FRAMED.fullmatch(line)):
             yield Section(port, begun + 1, text[begun:at])
             port, begun = named(found[1]), at + 1
     yield Section(port, begun + 1, text[begun:])

@@ -47,12 +47,10 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
 
 
 def _from_nclu(port: str, row: Mapping[str, Any]) -> Neighbor:
-    port_id, port_type = identified(row["adj_port"])
     return Neighbor(
         local_port(port),
         *device(row["adj_hostname"]),
-        port_id=port_id,
-        port_id_type=port_type,
+        *identified(row["adj_port"]),
         management_addresses=addresses(row.get("adj_mgmt_ip")),
     )
 
@@ -95,16 +93,11 @@ _PORT = re.compile(r"[a-z]+[a-z_]*\d[\w./-]*")
 _ROW_KEYS = ("switch-priority", "traffic-class", "priority")
 _LINK = words(
     {
-        "in-bytes": "rx_bytes",
-        "out-bytes": "tx_bytes",
-        "in-pkts": "rx_packets",
-        "out-pkts": "tx_packets",
-        "in-errors": "rx_errors",
-        "out-errors": "tx_errors",
-        "in-drops": "rx_discards",
-        "out-drops": "tx_discards",
-        "carrier-transitions": "carrier_transitions",
+        f"{way}-{word}": f"{of}_{name}"
+        for word, name in (("bytes", "bytes"), ("pkts", "packets"), ("errors", "errors"), ("drops", "discards"))
+        for way, of in (("in", "rx"), ("out", "tx"))
     }
+    | {"carrier-transitions": "carrier_transitions"}
 )
 PFC = {
     "rx-pause-frames": "rx_pause_frames",
@@ -168,8 +161,7 @@ def _nvue_rows(group: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
     else:
         rows = [(next((row[key] for key in _ROW_KEYS if key in row), None), row) for row in group or ()]
     for key, row in rows:
-        of = priority(key)
-        if of is not None:
+        if (of := priority(key)) is not None:
             yield of, row
 
 
@@ -214,14 +206,12 @@ _PFC = re.compile(r"^[ \t]*switch-priority[ \t]+.*\b[rt]x-pause-frames\b", re.MU
 _QUEUES = re.compile(r"^[ \t]*traffic-class[ \t]+.*\btx-frames\b", re.MULTILINE)
 
 
-def has_pfc(answer: str) -> bool:
-    """Whether the answer has the table of pauses."""
-    return _PFC.search(answer) is not None
+has_pfc = _PFC.search
+"""Whether the answer has the table of pauses."""
 
 
-def has_queues(answer: str) -> bool:
-    """Whether the answer has the table of queues."""
-    return _QUEUES.search(answer) is not None
+has_queues = _QUEUES.search
+"""Whether the answer has the table of queues."""
 
 
 def text_pfc_counters(answer: str) -> list[PortCounters]:
@@ -268,7 +258,7 @@ def _text_rows(text: Sequence[str], line: int, head: re.Pattern[str]) -> Iterato
 
 _INTERFACE_HEADER = re.compile(r"Interface +.*\bMTU\b.*")
 _INTERFACE_RULER = re.compile(r"-{2,}(?: +-{2,}…?)+ *")
-_INTERFACE_CUT = "…"
+_CUT = "…"
 _PHYSICAL = frozenset(("swp", "eth"))
 
 
@@ -289,9 +279,7 @@ def _pasted(text: Sequence[str]) -> list[str]:
 def neighbors(text: Sequence[str]) -> Iterator[Neighbor]:
     """The neighbours. Raises `UnreadableError` if the answer ends inside a line."""
     for row in _interface_rows(text):
-        host, port = (
-            None if _INTERFACE_CUT in (cell := row.get(label, "")) else advertised(cell) for label in ("host", "port")
-        )
+        host, port = (None if _CUT in (cell := row.get(label, "")) else advertised(cell) for label in ("host", "port"))
         if host or port:
             yield Neighbor(row["interface"], None, None, host, *identified(port))
 
@@ -337,7 +325,6 @@ def _interface_rows(text: Sequence[str]) -> Iterator[Mapping[str, str]]:
 
 _MAC_HEADER = re.compile(r"(?=.*\binterface\b)(?=.*\bentry-type\b)(?=.*\blast-update\b)[\w \t-]{1,400}")
 _MAC_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-+…?)+[ \t]*")
-_MAC_CUT = "…"
 _BLANK = dict.fromkeys(("interface", "mac", "vlan", "entry-type", "remote-dst"), "")
 
 
@@ -351,7 +338,7 @@ def table(text: Sequence[str]) -> list[tuple[str, str, str, set[str]]] | None:
             rows = list[tuple[str, str, str, set[str]]]()
             for number, below in enumerate(text[at + 2 : -1], at + 3):
                 cells = _BLANK | dict(zip(labels, cells_at(below, starts), strict=True))
-                if _MAC_CUT in cells["mac"] + cells["interface"]:
+                if _CUT in cells["mac"] + cells["interface"]:
                     raise UnreadableError("cells are cut: the terminal was too narrow", line=number, text=below)
                 words = {cells["entry-type"], "dst" if cells["remote-dst"] else ""}
                 rows.append((cells["interface"], cells["mac"], cells["vlan"], words))

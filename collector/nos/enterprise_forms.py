@@ -32,9 +32,8 @@ _LAST = "Errors"
 """The last row that a table needs: only rows for the kinds of errors follow it."""
 
 
-def aoscx_is_text(answer: str) -> bool:
-    """Whether the answer contains such a table."""
-    return _AOSCX_TITLE.search(answer) is not None
+aoscx_is_text = _AOSCX_TITLE.search
+"""Whether the answer contains such a table."""
 
 
 def aoscx_from_text(text: Sequence[str]) -> list[PortCounters]:
@@ -42,8 +41,7 @@ def aoscx_from_text(text: Sequence[str]) -> list[PortCounters]:
     tally = Tally()
     port, rows = "", None
     for number, line in enumerate(text, 1):
-        begun = _AOSCX_PORT.fullmatch(line)
-        if begun:
+        if begun := _AOSCX_PORT.fullmatch(line):
             _refuse_cut(rows, number)
             port, rows = begun[1], None
         elif _AOSCX_TITLE.fullmatch(line):
@@ -183,9 +181,8 @@ def pfc_is_table(answer: str) -> bool:
     return _TITLES.search(answer.replace("\r", "")) is not None
 
 
-def has_watchdog(answer: str) -> bool:
-    """Whether an answer has sonic-cli's table of the watchdog."""
-    return _WATCHDOG.search(answer) is not None
+has_watchdog = _WATCHDOG.search
+"""Whether an answer has sonic-cli's table of the watchdog."""
 
 
 def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:
@@ -227,8 +224,7 @@ def pfc_counters(text: Sequence[str]) -> list[PortCounters]:
                 continue
             seen[way].add(cells[0])
             tally.row(cells[0], [Counter(_FRAMES[way], priority(label)) for label in labels], cells[1:], line=number)
-    if seen["received"] != seen["transmitted"]:
-        missing = sorted(seen["received"] ^ seen["transmitted"])
+    if missing := sorted(seen["received"] ^ seen["transmitted"]):
         raise UnreadableError(
             f"{len(missing)} of the ports are in one of the tables received and transmitted only, {missing[0]} first"
         )

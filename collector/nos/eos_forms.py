@@ -44,28 +44,18 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
 
 
 def _brief(row: Mapping[str, Any]) -> Neighbor:
-    port_id, port_type = identified(row["neighborPort"])
-    return Neighbor(
-        local_port(row["port"]),
-        *device(row["neighborDevice"]),
-        port_id=port_id,
-        port_id_type=port_type,
-        ttl_seconds=seconds(row.get("ttl")),
-    )
+    who, port = device(row["neighborDevice"]), identified(row["neighborPort"])
+    return Neighbor(local_port(row["port"]), *who, *port, ttl_seconds=seconds(row.get("ttl")))
 
 
 def _detailed(port: str, info: Mapping[str, Any]) -> Neighbor:
     remote = info.get("neighborInterfaceInfo", {})
-    chassis_id, chassis_type = identified(info.get("chassisId"), info.get("chassisIdType"))
     name = remote.get("interfaceId_v2") or _unquoted(remote.get("interfaceId"))
-    port_id, port_type = identified(name, remote.get("interfaceIdType"))
     return Neighbor(
         port,
-        chassis_id,
-        chassis_type,
+        *identified(info.get("chassisId"), info.get("chassisIdType")),
         advertised(info.get("systemName")),
-        port_id,
-        port_type,
+        *identified(name, remote.get("interfaceIdType")),
         advertised(remote.get("interfaceDescription")),
         seconds(info.get("ttl")),
         None,
@@ -106,8 +96,7 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
     managed: list[str] = []
     for line in lines:
         key, _, value = line.strip().removeprefix("- ").partition(":")
-        name = _KEYS.get(key.rstrip())
-        if name:
+        if name := _KEYS.get(key.rstrip()):
             found.setdefault(name, value.strip())  # link aggregation also has a "Port ID", further down
         elif key.startswith("Management Address  "):
             managed.append(value)
@@ -155,9 +144,7 @@ _PORT_NAMES = words(
         "txPause": "tx_global_pause_frames",
     }
 )
-_OWN = frozenset(
-    {"alignmentErrors", "frameTooLongs", "frameTooShorts", "linkStatusChanges", "runtFrames", "giantFrames"}
-)
+_OWN = ("alignmentErrors", "frameTooLongs", "frameTooShorts", "linkStatusChanges", "runtFrames", "giantFrames")
 _PACKETS = {Counter(f"{way}_packets"): [f"{of}{cast}Pkts" for cast in ("Ucast", "Multicast", "Broadcast")]
             for way, of in (("rx", "in"), ("tx", "out"))}  # fmt: skip
 OLDEST_SECONDS = 60.0
@@ -173,8 +160,7 @@ def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     for key in sorted(KEYS & found.keys()):
         for port, reported in found[key].items():
             for name, value in _flat(reported):
-                counter = _PORT_NAMES.get(name) or (own(name) if name in _OWN else None)
-                if counter:
+                if counter := _PORT_NAMES.get(name) or (own(name) if name in _OWN else None):
                     tally.note(port, counter, count(value))
             _note_packets(tally, port, dict(_flat(reported)))
     facts = tally.some()
@@ -224,9 +210,6 @@ _HEADER = re.compile(
     r"(?:port|interface)[ \t]+(?:(?:priority|prio|class)[ \t]+)?(rx|tx) ?pfc[ \t]+(?:rx|tx) ?pfc", re.IGNORECASE
 )
 _PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?")
-_LEGEND = re.compile(
-    r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
-)
 _STATUS = re.compile(
     r"[ \t]*(?P<port>[A-Z][\w-]*[0-9][\w/.]*)[ \t]+(?P<flags>[EDAW-](?:[ \t]+[EDAW-])*|Yes|No)"
     r"(?P<of>(?:[ \t]+[0-7])*)(?:[ \t]+\S.*)?[ \t]*"
@@ -295,9 +278,10 @@ def _note_row(tally: Tally, labels: list[str], cells: list[str], line: int, *, c
             tally.note(cells[0], Counter(_COLUMNS[label], of), None if doubtful else count(cells[at], line=line))
 
 
-def is_settings_text(answer: str) -> bool:
-    """Whether this is the text of `show priority-flow-control`."""
-    return _LEGEND.search(answer) is not None
+is_settings_text = re.compile(
+    r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
+).search
+"""Whether this is the text of `show priority-flow-control`."""
 
 
 def settings_from_text(answer: str) -> list[PortQos]:
@@ -356,8 +340,7 @@ def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     tally = Tally()
     for port, reported in found[KEY].items():
         for queue, value in reported.get("queueCounters", {}).items():
-            of = priority(queue)
-            if of is not None:
+            if (of := priority(queue)) is not None:
                 tally.note(port, Counter("ecn_marked_packets", of), size(value))
     return tally.facts()
 

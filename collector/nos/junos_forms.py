@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from collector.formats.counts import Tally, count, priority, summed, words
+from collector.formats.documents import data_of, document, listed
 from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
+from collector.formats.text import lines
 from truerail.errors import UnreadableError
-from truerail.model import Neighbor
+from truerail.model import Counter, Neighbor, PortCounters
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-import re
-from collections.abc import Callable, Sequence
-
-from collector.formats.counts import Tally, count, priority, summed, words
-from collector.formats.documents import data_of, listed
-from collector.formats.text import lines
-from truerail.model import Counter, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
 # LLDP neighbours as Junos prints them in XML and in JSON, which is the same tree with every leaf as `[{"data": ...}]`.
@@ -92,7 +89,7 @@ def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
 # - Old releases print the name of its class behind the number of a queue.
 # - Rates stand behind the counters, and as rows of their own (`FEC Corrected Errors Rate`).
 
-TEXT_KEY = "interface-information"
+PORT_KEY = "interface-information"
 _TEXT_PORT = re.compile(r"([ \t]*)Physical interface: ([\w/.:-]+)[ \t]*,.{0,200}")
 _LOGICAL = re.compile(r"[ \t]*Logical interface ")
 _NUMBER = r"(\d{1,3}(?:,\d{3})+(?!\d)|\d+)"
@@ -128,8 +125,7 @@ def tree(text: Sequence[str]) -> dict[str, Any] | None:
     section: Section | None = None
     base, inside, ingress = 0, False, False
     for number, line in enumerate(text[:-1], 1):
-        begun = _TEXT_PORT.fullmatch(line)
-        if begun:
+        if begun := _TEXT_PORT.fullmatch(line):
             ports.append({"name": begun[2]})
             base, inside, ingress, section = len(begun[1]), True, False, None
         elif _LOGICAL.match(line):
@@ -145,7 +141,7 @@ def tree(text: Sequence[str]) -> dict[str, Any] | None:
                 pattern, take = section
                 for found in pattern.finditer(line.strip()):
                     take(ports[-1], found, number)
-    return {TEXT_KEY: [{"physical-interface": ports}]} if any(len(port) > 1 for port in ports) else None
+    return {PORT_KEY: [{"physical-interface": ports}]} if any(len(port) > 1 for port in ports) else None
 
 
 def _title(line: str, base: int) -> Section | None:
@@ -214,7 +210,6 @@ _SECTIONS: dict[str, Section] = {
 # (`ethernet-mac-statistics`) are those of the wire; `traffic-statistics` replaces them where they are missing.
 # `carrier-transitions` counts losses of the carrier.
 
-PORT_KEY = TEXT_KEY
 _SIGN = "Physical interface: "
 
 _PORT_TRAFFIC = {
@@ -247,9 +242,10 @@ _PORT_QUEUE = {
 }
 
 
-def of_text(answer: str) -> Mapping[str, Any] | None:
-    """The counters in an answer of text, as the tree of Junos' JSON; None if there are none."""
-    return tree(lines(answer)) if _SIGN in answer else None
+def document_or_text(answer: str) -> Any:
+    """The document in an answer, or the counters in Junos' text as the tree of its JSON; None if there is neither."""
+    found = document(answer)
+    return tree(lines(answer)) if found is None and _SIGN in answer else found
 
 
 def port_counters(found: Mapping[str, Any]) -> list[PortCounters]:

@@ -9,6 +9,7 @@ from collector.formats.documents import listed, requests
 from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
 from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
+from collector.formats.text import spelled
 from truerail.model import Counter, Neighbor, Optic, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -21,16 +22,14 @@ from truerail.model import Counter, Neighbor, Optic, PortCounters
 # colon. Sources: openconfig-lldp.yang, a test of SONiC's management framework, SR Linux' YANG.
 
 _IN_PATH = re.compile(r"\binterface\[name=([^\]]+)\]")
-_LLDP_SIGN = re.compile(
-    r'"(?:openconfig-lldp|srl_nokia-lldp):|\blldp/interfaces?\b|'
-    r'"lldp"\s*:\s*\{\s*"interfaces"|"system"\s*:\s*\{\s*"lldp"\s*:\s*\{'
-)
 _HOLDS_NEIGHBORS = frozenset(("neighbor", "neighbors"))
 
 
-def lldp_is_model(answer: str) -> bool:
-    """Whether the JSON in an answer is of such a model."""
-    return _LLDP_SIGN.search(answer) is not None
+lldp_is_model = re.compile(
+    r'"(?:openconfig-lldp|srl_nokia-lldp):|\blldp/interfaces?\b|'
+    r'"lldp"\s*:\s*\{\s*"interfaces"|"system"\s*:\s*\{\s*"lldp"\s*:\s*\{'
+).search
+"""Whether the JSON in an answer is of such a model."""
 
 
 def neighbors(document: Any) -> Iterator[Neighbor]:
@@ -92,27 +91,22 @@ def _neighbor(port: str, leaves: Mapping[str, Any]) -> Neighbor:
 # - SR Linux reports a module's readings as `latest-value`, in dBm, mA and degrees Celsius.
 
 _ADMIN = {"enable": "up", "disable": "down"}
-_PORT_COUNTERS = {
-    "in-octets": "rx_bytes",
-    "out-octets": "tx_bytes",
-    "in-packets": "rx_packets",
-    "out-packets": "tx_packets",
-    "in-pkts": "rx_packets",
-    "out-pkts": "tx_packets",
-    "in-error-packets": "rx_errors",
-    "out-error-packets": "tx_errors",
-    "in-errors": "rx_errors",
-    "out-errors": "tx_errors",
-    "in-discarded-packets": "rx_discards",
-    "out-discarded-packets": "tx_discards",
-    "in-discards": "rx_discards",
-    "out-discards": "tx_discards",
-    "in-fcs-error-packets": "crc_errors",
-    "in-fcs-errors": "crc_errors",
-    "carrier-transitions": "carrier_transitions",
-    "in-mac-pause-frames": "rx_global_pause_frames",
-    "out-mac-pause-frames": "tx_global_pause_frames",
-}
+_PORT_COUNTERS = spelled(
+    {
+        "rx_bytes": "in-octets",
+        "tx_bytes": "out-octets",
+        "rx_packets": "in-packets, in-pkts",
+        "tx_packets": "out-packets, out-pkts",
+        "rx_errors": "in-error-packets, in-errors",
+        "tx_errors": "out-error-packets, out-errors",
+        "rx_discards": "in-discarded-packets, in-discards",
+        "tx_discards": "out-discarded-packets, out-discards",
+        "crc_errors": "in-fcs-error-packets, in-fcs-errors",
+        "carrier_transitions": "carrier-transitions",
+        "rx_global_pause_frames": "in-mac-pause-frames",
+        "tx_global_pause_frames": "out-mac-pause-frames",
+    }
+)
 _READINGS = ("input-power", "output-power", "laser-bias-current")
 _SRLINUX = Names(
     *("temperature", "low-alarm-threshold", "high-alarm-threshold"),
@@ -128,7 +122,7 @@ PORT_REQUESTS = (
     *requests("/interfaces"),
 )
 """State, speed and counters of ports in one request; a device without wildcards gives its whole container."""
-PortLeaves = Mapping[str, Any]
+Leaves = Mapping[str, Any]
 
 
 def port_is_model(found: Any) -> bool:
@@ -165,7 +159,7 @@ def port_optics(found: Any) -> Iterator[Optic]:
             yield from _port_module(str(port["name"]), within)
 
 
-def _port_module(port: str, found: PortLeaves) -> Iterator[Optic]:
+def _port_module(port: str, found: Leaves) -> Iterator[Optic]:
     channels = [plain(channel) for channel in listed(found.get("channel"))]
     limits = inside(channels[0], "input-power") if channels else {}
     lanes = {
@@ -177,7 +171,7 @@ def _port_module(port: str, found: PortLeaves) -> Iterator[Optic]:
     return module(port, _SRLINUX, values, lanes)
 
 
-def _status(port: PortLeaves) -> PortStatus:
+def _status(port: Leaves) -> PortStatus:
     ethernet, state = inside(port, "ethernet"), inside(port, "state")
     admin = str(port.get("admin-state", state.get("admin-status", ""))).lower()
     oper = str(port.get("oper-state", state.get("oper-status", ""))).lower()
@@ -187,7 +181,7 @@ def _status(port: PortLeaves) -> PortStatus:
     return status(str(port["name"]), of_words(oper, _ADMIN.get(admin, admin), why), gbps(word))
 
 
-def _ports(found: Any) -> Iterator[PortLeaves]:
+def _ports(found: Any) -> Iterator[Leaves]:
     """The interfaces anywhere above their subinterfaces."""
     if isinstance(found, list):
         for value in found:
@@ -201,13 +195,13 @@ def _ports(found: Any) -> Iterator[PortLeaves]:
             yield from _ports(leaves.get(key))
 
 
-def inside(leaves: PortLeaves, name: str) -> PortLeaves:
+def inside(leaves: Leaves, name: str) -> Leaves:
     """A container of a port; empty if it has none."""
     value = leaves.get(name)
     return plain(value) if isinstance(value, Mapping) else {}
 
 
-def plain(leaves: PortLeaves) -> dict[str, Any]:
+def plain(leaves: Leaves) -> dict[str, Any]:
     """The leaves without the prefixes of their modules."""
     return {str(key).rpartition(":")[2]: value for key, value in leaves.items()}
 
@@ -271,7 +265,6 @@ OPTICS_REQUESTS = (
     ),
     *requests("/components"),
 )
-_OPTICS_SIGN = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"\s*:')
 _OPENCONFIG = _SRLINUX._replace(
     low="input-power-lower",
     high="input-power-upper",
@@ -279,12 +272,10 @@ _OPENCONFIG = _SRLINUX._replace(
     serial="serial",
     medium=("ethernet-pmd", "connector-type", "part"),
 )
-OpticsLeaves = Mapping[str, Any]
 
 
-def optics_is_model(answer: str) -> bool:
-    """Whether the JSON in an answer is of this model."""
-    return _OPTICS_SIGN.search(answer) is not None
+optics_is_model = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"\s*:').search
+"""Whether the JSON in an answer is of this model."""
 
 
 def optics_optics(found: Any) -> Iterator[Optic]:
@@ -302,13 +293,13 @@ def optics_optics(found: Any) -> Iterator[Optic]:
                 yield from _optics_module(owner, component, pluggable)
 
 
-def _is_present(pluggable: OpticsLeaves) -> bool:
+def _is_present(pluggable: Leaves) -> bool:
     state = inside(pluggable, "state")
     present = str(state.get("present", "PRESENT")) == "PRESENT"
     return present and any(state.get(leaf) for leaf in ("vendor", "serial-no", "vendor-part", "ethernet-pmd"))
 
 
-def _optics_module(port: str, component: OpticsLeaves, found: OpticsLeaves) -> Iterator[Optic]:
+def _optics_module(port: str, component: Leaves, found: Leaves) -> Iterator[Optic]:
     whole, state = inside(component, "state"), inside(found, "state")
     limits = [plain(one) for one in listed(inside(found, "thresholds").get("threshold"))]
     critical = next((inside(one, "state") for one in limits if str(one.get("severity")).endswith("CRITICAL")), {})

@@ -80,17 +80,10 @@ _BOTH = words(
     }
 )  # fmt: skip
 _TEXT_OWN = frozenset(
-    {
-        "align-err",
-        "stomped-crc",
-        "undersize",
-        "runts",
-        "giants",
-        "carri-sen",
-        "intmactx-er",
-        "intmacrx-er",
+    (
+        *("align-err", "stomped-crc", "undersize", "runts", "giants", "carri-sen", "intmactx-er", "intmacrx-er"),
         "deferred-tx",
-    }
+    )
 )
 _EOS_ERRORS = words(
     {"fcs": "crc_errors", "align": "alignment_errors", "symbol": "symbol_errors", "rx": "rx_errors", "tx": "tx_errors"}
@@ -174,8 +167,7 @@ def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
     tally = Tally()
     for port, reported in ports.items():
         for word, value in reported.items():
-            counter = _BOTH.get(word) or own_words.get(word)
-            if counter:
+            if counter := _BOTH.get(word) or own_words.get(word):
                 tally.note(port, counter, value)
         for way in ("rx", "tx"):
             whole = summed(value for word, value in reported.items() if _ALL.get(word) == way)
@@ -196,7 +188,6 @@ def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
 # - `storm suppression bytes` are no bytes of the port, and `Stomped CRC` are frames that another switch had broken.
 # - A port with received counters and none that it sent is cut: the answer is refused.
 
-_SIGN = re.compile(r"^[ \t]*\d+ input packets\b", re.MULTILINE)
 _PORT = re.compile(r"([A-Za-z][A-Za-z-]*\d[\d/.]*) is (?:up|down|administratively down)\b.{0,200}")
 _WAY = re.compile(r"[ \t]+(rx|tx)[ \t]*", re.IGNORECASE)
 _CELL = re.compile(
@@ -226,9 +217,8 @@ _TX = words(
 )
 
 
-def paragraph_is_text(answer: str) -> bool:
-    """Whether the answer has counters in such paragraphs."""
-    return _SIGN.search(answer) is not None
+paragraph_is_text = re.compile(r"^[ \t]*\d+ input packets\b", re.MULTILINE).search
+"""Whether the answer has counters in such paragraphs."""
 
 
 def paragraph_from_text(text: Sequence[str]) -> list[PortCounters]:
@@ -248,7 +238,6 @@ def paragraph_from_text(text: Sequence[str]) -> list[PortCounters]:
             names = _RX if way[1].lower() == "rx" else _TX
         elif names:
             for value, label in _CELL.findall(line):
-                counter = names.get(label.lower())
-                if counter:
+                if counter := names.get(label.lower()):
                     tally.note(port, counter, count(value, line=number))
     return tally.some()

@@ -1,11 +1,11 @@
 """Cisco NX-OS: pause frames and queues."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from collector.formats.counts import Tally, count, priority, summed
-from collector.formats.documents import listed
+from collector.formats.documents import rows_of
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters, PortQos
@@ -67,16 +67,10 @@ def pfc_from_json(found: Mapping[str, Any]) -> list[Port]:
         Port(
             str(row["if_name_str"]), _of_words(row.get("oper")), count(row.get("rx-stats")), count(row.get("tx-stats"))
         )
-        for row in _pfc_rows(found)
+        for module in rows_of(found, "module")
+        for row in rows_of(module, "pfc_interface")
         if not _INSIDE.match(str(row["if_name_str"]))
     ]
-
-
-def _pfc_rows(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for modules in listed(found["TABLE_module"]):
-        for module in listed(modules["ROW_module"]):
-            for ports in listed(module.get("TABLE_pfc_interface")):
-                yield from listed(ports["ROW_pfc_interface"])
 
 
 def _of_words(oper: Any) -> tuple[int, ...] | None:
@@ -171,7 +165,6 @@ _COUNTED = {
     ("ecn", "pkts"): "ecn_marked_packets",
 }
 _GROUP = re.compile(r"[ \t]*\|[ \t]*(.{0,20}\b)?QOS GROUP(?:[ \t]+(\d+))?[ \t]*\|[ \t]*", re.IGNORECASE)
-_GROUPS = re.compile(rf"^{_GROUP.pattern}\r?$", re.MULTILINE | re.IGNORECASE)
 _QUEUE_PORT = re.compile(r"[ \t]*(Egress|Ingress) Queu(?:e?ing|es) for ([A-Za-z][\w-]*\d[\w/.]*)\b.*", re.IGNORECASE)
 _QUEUE_ROW = re.compile(r"[ \t]*\|[ \t]*([A-Z][\w/& ]{0,40}?) (Pkts|Byts)[ \t]*((?:\|[ \t]*\d{1,20}[ \t]*)+)\|[ \t]*")
 _CUT_ROW = re.compile(r"[ \t]*\|[^|]*(?:\|[ \t\d]*)*")
@@ -185,11 +178,11 @@ def queue_is_json(found: Any) -> bool:
 def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """Counters of the queues in this document."""
     tally = Tally()
-    for module in _queue_rows(found, "module"):
-        for port in _queue_rows(module, "queuing_interface"):
-            for group in _queue_rows(port, "qosgrp_egress_stats"):
+    for module in rows_of(found, "module"):
+        for port in rows_of(module, "queuing_interface"):
+            for group in rows_of(port, "qosgrp_egress_stats"):
                 of = priority(group.get("eq-qosgrp"))
-                for reported in _queue_rows(group, "qosgrp_egress_stats_entry") if of is not None else ():
+                for reported in rows_of(group, "qosgrp_egress_stats_entry") if of is not None else ():
                     name = _COUNTED.get((_word(reported, "eq-stat-type"), _word(reported, "eq-stat-units")))
                     if name:
                         value = summed(count(reported.get(kind)) for kind in _VALUES)
@@ -197,9 +190,8 @@ def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     return tally.facts()
 
 
-def queue_is_text(answer: str) -> bool:
-    """Whether this is the text, with the box of a group in it."""
-    return _GROUPS.search(answer) is not None
+queue_is_text = re.compile(rf"^{_GROUP.pattern}\r?$", re.MULTILINE | re.IGNORECASE).search
+"""Whether this is the text, with the box of a group in it."""
 
 
 def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
@@ -226,8 +218,3 @@ def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
 
 def _word(reported: Mapping[str, Any], key: str) -> str:
     return str(reported.get(key)).strip().lower()
-
-
-def _queue_rows(found: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    for table in listed(found.get(f"TABLE_{name}")):
-        yield from listed(table[f"ROW_{name}"])

@@ -75,8 +75,7 @@ def pfc_counters(answer: str) -> list[PortCounters]:
     tally = Tally()
     for port, values in _ports(answer):
         for name in sorted(name for name in values if name[4:18] == "PORT_STAT_PFC_"):
-            counter = _pfc(name)
-            if counter:
+            if counter := _pfc(name):
                 tally.note(port, counter, count(values[name]))
     return tally.some()
 

@@ -95,24 +95,14 @@ def plain_table(answer: str) -> list[Neighbor] | None:
 
 _COLUMNS = words(
     {
-        "rx_ok": "rx_packets",
-        "rx_err": "rx_errors",
-        "rx_drp": "rx_discards",
-        "rx_ovr": "rx_overruns",
-        "tx_ok": "tx_packets",
-        "tx_err": "tx_errors",
-        "tx_drp": "tx_discards",
-        "tx_ovr": "tx_overruns",
-        "fec_corr": "fec_corrected",
-        "fec_uncorr": "fec_uncorrected",
-        "fec_symbol_err": "fec_symbols",
+        f"{way}_{word}": f"{way}_{name}"
+        for way in ("rx", "tx")
+        for word, name in (("ok", "packets"), ("err", "errors"), ("drp", "discards"), ("ovr", "overruns"))
     }
+    | {"fec_corr": "fec_corrected", "fec_uncorr": "fec_uncorrected", "fec_symbol_err": "fec_symbols"}
 )
 _DETAILS = words(
-    {
-        "Total Packets Received Without Errors": "rx_packets",
-        "Total Packets Transmitted Successfully": "tx_packets",
-    }
+    {"Total Packets Received Without Errors": "rx_packets", "Total Packets Transmitted Successfully": "tx_packets"}
 )
 _DETAIL = re.compile(r"[ \t]*([A-Z][^.]{3,60})\.{3,}[ \t]*(\S.*?)[ \t]*")
 _CLI = re.compile(r"^[ \t]*Interface[ \t]+State[ \t]+RX_OK\b", re.MULTILINE)
@@ -145,9 +135,8 @@ def port_from_tables(found: Sequence[Table]) -> list[PortCounters]:
     return tally.facts()
 
 
-def is_cli(answer: str) -> bool:
-    """Whether this is the table of `sonic-cli`."""
-    return _CLI.search(answer) is not None
+is_cli = _CLI.search
+"""Whether this is the table of `sonic-cli`."""
 
 
 def from_cli(text: Sequence[str]) -> list[PortCounters]:
@@ -229,8 +218,7 @@ def counters(found: Sequence[Table]) -> list[PortCounters]:
         for row in table.rows if way in _WAYS else ():
             seen[way].add(row.cells[0])
             tally.row(row.cells[0], named, row.cells[1:], line=row.line)
-    if seen["port rx"] != seen["port tx"]:
-        missing = sorted(seen["port rx"] ^ seen["port tx"])
+    if missing := sorted(seen["port rx"] ^ seen["port tx"]):
         raise UnreadableError(
             f"{len(missing)} of the ports are in one of the tables Rx and Tx only, {missing[0]} first"
         )
