@@ -192,12 +192,7 @@ def _switch(view: View, standing: RailStatus, target: Target, switch: int) -> Dr
 
 
 def jobs_of(
-    view: View,
-    jobs: Iterable[GivenJob],
-    cells: Cells,
-    below: Codes,
-    switches: Iterable[DrainSwitch],
-    matched_type: str,
+    view: View, jobs: Iterable[GivenJob], cells: Cells, below: Codes, switches: Iterable[DrainSwitch], matched_type: str
 ) -> tuple[DrainJob, ...]:
     """The jobs on affected hosts, those that end first, then by the number of hosts."""
     cut = not len(cells.host) and any(one.left + one.unknown == 0 for one in switches)

@@ -68,10 +68,7 @@ def rdma(one: Outcome) -> tuple[bool | None, str]:
     if one.impact.down_now:
         return True, "It is down: no connection runs over it."
     if cells.ends:
-        return (
-            False,
-            f"{_pairs(cells.ends)} {_lose(cells.ends)} the only path. {RETRY}.",
-        )
+        return (False, f"{_pairs(cells.ends)} {_lose(cells.ends)} the only path. {RETRY}.")
     if one.cut:
         names = fold([switch.switch for switch in one.cut])
         return (

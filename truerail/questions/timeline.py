@@ -116,10 +116,7 @@ def timeline(publication: Published, history: History, of: str, limit: int = 100
 
 
 def _folded(
-    of_causes: Sequence[CauseEvent],
-    findings: Sequence[FindingEvent],
-    links: Sequence[LinkChange],
-    scope: _Scope,
+    of_causes: Sequence[CauseEvent], findings: Sequence[FindingEvent], links: Sequence[LinkChange], scope: _Scope
 ) -> tuple[list[TimelineEvent], list[TimelineEvent]]:
     """The events of causes, and of what belongs to none; and those folded into the nearest event of their cause."""
     causes = CausesOfChanges(of_causes, findings, links)
@@ -304,14 +301,7 @@ QUESTION = Question(
     Timeline,
     (
         Parameter("of", help="A device or a port.", description="a device or a port"),
-        Option(
-            "limit",
-            help="Maximum number of events.",
-            kind=Kind.NUMBER,
-            default=100,
-            least=1,
-            most=1000,
-        ),
+        Option("limit", help="Maximum number of events.", kind=Kind.NUMBER, default=100, least=1, most=1000),
     ),
     lambda asked, given: timeline(asked.publication, asked.history, given["of"], given["limit"]),
     "All its events, newest first.",

@@ -114,10 +114,7 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
     for number, port in enumerate(path.via):
         yield "" if number else "via", end(port)
     yield "planned", end(path.planned)
-    yield (
-        "actual",
-        end(path.actual).append(_confirmed(path), QUIET),
-    )
+    yield ("actual", end(path.actual).append(_confirmed(path), QUIET))
     yield "state", state_word(path.state).append(f": {sentence(path.why)}", style="not bold")
     if path.since:
         yield "since", when(path.since)

@@ -22,14 +22,7 @@ from truerail.views.lines import (
     state_count,
     uplinks_of,
 )
-from truerail.views.list_rows import (
-    RowList,
-    findings_on_ports,
-    on_nodes,
-    on_words,
-    severity_on_ports,
-    states,
-)
+from truerail.views.list_rows import RowList, findings_on_ports, on_nodes, on_words, severity_on_ports, states
 from truerail.views.models import DeviceView, PanelPort, ReadingLine
 from truerail.views.view import View, view_of
 

@@ -22,13 +22,7 @@ from truerail.analysis.published import Published
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key, printable
 from truerail.views.fabric_map import Grid, PodSpan, grid_of
-from truerail.views.list_rows import (
-    RowList,
-    of_device,
-    on_nodes,
-    on_rail,
-    on_words,
-)
+from truerail.views.list_rows import RowList, of_device, on_nodes, on_rail, on_words
 from truerail.views.view import View, view_of
 
 MOST_LEFT_OUT = 200
