@@ -14,7 +14,7 @@ from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Role
 from truerail.questions.blast_answer import Blast, BlastHost, BlastJob, Hurt, blast_text, drain, summary
-from truerail.questions.pairs import joined
+from truerail.questions.pairs import joined, rails_of
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.resolve import ResolvedTarget, recognise
@@ -51,9 +51,7 @@ def blast(publication: Published, of: str) -> Blast:
         hosts=hosts,
         below=in_order(view, below.tolist()),
         rails=_rails(standing, target),
-        of_rails=tuple(
-            r for r in np.unique(standing.index.rail[standing.below.of_all(below.tolist())]).tolist() if r >= 0
-        ),
+        of_rails=tuple(rails_of(standing, standing.below.of_all(below.tolist()))),
         share=_share(standing, target, below),
         uplink_share=_uplink_share(standing, target),
         pairs_cut=_pairs_cut(standing, target) if standing.rail_only else 0,
@@ -158,7 +156,7 @@ def _hosts(view: View, standing: RailStatus, target: Target) -> tuple[BlastHost,
     found = []
     for host in np.unique(index.a_device[target.host_cables]).tolist():
         cables = target.host_cables[index.a_device[target.host_cables] == host]
-        rails = tuple(rail for rail in np.unique(index.rail[cables]).tolist() if rail >= 0)
+        rails = tuple(rails_of(standing, cables))
         total = float(weights_of(standing, standing.below.of(host)).sum())
         gpus = gpus_of(view, host, None if target.device == host else rails)
         found.append((host, BlastHost(index.devices.names[host], gpus, rails, float(lost[host]) / total)))
@@ -192,7 +190,7 @@ def _rails(standing: RailStatus, target: Target) -> tuple[int, ...]:
         leaves = set(standing.index.a_device[spines].tolist()) | lower
         cables = np.concatenate([_none(), *(hanging_on(standing, one) for one in leaves)])
         cables = cables[standing.index.from_host[cables]]
-    return tuple(rail for rail in np.unique(standing.index.rail[cables]).tolist() if rail >= 0)
+    return tuple(rails_of(standing, cables))
 
 
 def _share(standing: RailStatus, target: Target, hosts: Codes) -> float:

@@ -105,13 +105,9 @@ def summary(hurt: Hurt) -> str:
     if hurt.pairs_cut:
         verb = "are" if hurt.down else "would be"
         parts.append(f"Rail-only: {count(hurt.pairs_cut, 'pair')} of hosts {verb} cut, with no other path.")
-    here, away = hurt.elsewhere
-    if here:
-        parts.append(f"Not as planned: {named(here)} {'is' if len(here) == 1 else 'are'} cabled here and counted.")
-    if away:
-        parts.append(
-            f"Not as planned: {named(away)} {'is' if len(away) == 1 else 'are'} cabled elsewhere and not counted."
-        )
+    for ports, where in zip(hurt.elsewhere, ("here and counted", "elsewhere and not counted"), strict=True):
+        if ports:
+            parts.append(f"Not as planned: {named(ports)} {'is' if len(ports) == 1 else 'are'} cabled {where}.")
     return " ".join(part for part in parts if part)
 
 
@@ -122,8 +118,8 @@ def _now(hurt: Hurt) -> str:
 
 
 def _damage(hurt: Hurt) -> str:
+    gpus = sum(len(one.gpus) for one in hurt.hosts)
     if hurt.hosts and not hurt.host:
-        gpus = sum(len(one.gpus) for one in hurt.hosts)
         lost = Fraction(hurt.share).limit_denominator(1000)
         verb = "lose" if hurt.down or len(hurt.hosts) > 1 else "loses"
         who = f"{count(len(hurt.hosts), 'host')} ({count(gpus, 'GPU')})"
@@ -133,12 +129,7 @@ def _damage(hurt: Hurt) -> str:
             return f"{would}{who} {verb} all of {whose} bandwidth."
         return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(hurt)}; {1 - lost} remains."
     if hurt.host:
-        gpus = sum(len(one.gpus) for one in hurt.hosts)
-        return (
-            f"Without {hurt.name} its {count(gpus, 'GPU')} are off all rails."
-            if not hurt.down
-            else (f"Its {count(gpus, 'GPU')} are off all rails.")
-        )
+        return f"{'Its' if hurt.down else f'Without {hurt.name} its'} {count(gpus, 'GPU')} are off all rails."
     if not hurt.below:
         return f"No planned cable depends on {hurt.name}."
     lost = Fraction(hurt.uplink_share).limit_denominator(1000)
@@ -208,11 +199,8 @@ def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
     yield hanging("do", Text(sentence(answer.drain), style="bold"), indent=2)
     yield Text()
     yield rows(_figures(answer))
-    groups = [
-        (fold([one.host for one in alike]), key[1:])
-        for key, found in groupby(answer.hosts, key=lambda one: (one.rails, one.gpus, one.share_lost))
-        if (alike := list(found))
-    ]
+    alike = groupby(answer.hosts, key=lambda one: (one.rails, one.gpus, one.share_lost))
+    groups = [(fold([one.host for one in found]), key[1:]) for key, found in alike]
     most = None if options.details else MOST_LINES
     yield from section(groups, _group, "groups of hosts", "Hosts that lose bandwidth", most=most)
     aside = "" if answer.jobs_affected is not None else "as last reported"

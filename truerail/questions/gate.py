@@ -17,6 +17,7 @@ from truerail.analysis.published import Published
 from truerail.errors import NotFoundError
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
+from truerail.model.columns import grouped
 from truerail.model.names import printable
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
@@ -86,10 +87,8 @@ def _fitness(publication: Published) -> Fitness:
     found: dict[int, dict[int, tuple[int, ...]]] = {}
     for state in (LOST, DEGRADED, UNKNOWN):
         here = cells.state == state
-        grouped: dict[int, tuple[int, ...]] = {}
-        for host, rail in zip(cells.host[here].tolist(), cells.rail[here].tolist(), strict=True):
-            grouped[host] = (*grouped.get(host, ()), rail)
-        found[state] = grouped
+        pairs = zip(cells.host[here].tolist(), cells.rail[here].tolist(), strict=True)
+        found[state] = {host: tuple(lost) for host, lost in grouped(pairs).items()}
     number = dict(zip(hosts.tolist(), rails.tolist(), strict=True))
     return Fitness(number, found[LOST], found[DEGRADED], found[UNKNOWN], _hurt(view))
 

@@ -119,10 +119,8 @@ def hours_of(hurt: Sequence[JobRun]) -> str:
 
 def since(name: str, at: object, error: str) -> str:
     """How old what a scheduler said is, and why."""
-    why = printable(error, 120)
-    return f"{name} does not answer ({why}), " + (
-        "its jobs are unknown" if at is None else f"its jobs are as of {time_words(at)}"
-    )
+    known = "unknown" if at is None else f"as of {time_words(at)}"
+    return f"{name} does not answer ({printable(error, 120)}), its jobs are {known}"
 
 
 def time_words(at: object) -> str:
@@ -191,17 +189,9 @@ def job_of(view: View, run: JobRecord) -> RunningJob:
     names = expand(run.nodes, Budget()) if run.nodes else []
     codes = {name: view.device(name) for name in names}
     hosts = {view.index.devices.names[code] for code in codes.values() if view.is_planned(code)}
-    return RunningJob(
-        run.key,
-        run.scheduler,
-        run.source,
-        run.name,
-        run.user,
-        tuple(hosts),
-        tuple(name for name, code in codes.items() if not view.is_planned(code)),
-        run.gpus,
-        int(run.begun_at.astimezone(UTC).timestamp()),
-    )
+    strange = tuple(name for name, code in codes.items() if not view.is_planned(code))
+    begun = int(run.begun_at.astimezone(UTC).timestamp())
+    return RunningJob(run.key, run.scheduler, run.source, run.name, run.user, tuple(hosts), strange, run.gpus, begun)
 
 
 def _summary_since(runs: list[JobRun], on: str | None, start: datetime) -> str:

@@ -111,13 +111,11 @@ def _nics(job: NcclJob, ranks_of: dict[int, set[int]], places: _Places) -> Itera
     for nic, (ends, direct) in sorted(job.used.items(), key=lambda one: (one[0].host, one[0].index)):
         states = {State(int(job.wiring.state[job.nics.cable[port]])) for port in nic.ports}
         state = next((_STATES[one] for one in order if one in states), "unknown")
-        ranks = {rank for port in nic.ports for rank in ranks_of[port]}
+        ranks = tuple(sorted({rank for port in nic.ports for rank in ranks_of[port]}))
         host = job.names(nic.host) if nic.host >= 0 else None
         rails, planned = tuple(sorted(nic.rails)), tuple(sorted(nic.planned_rails))
         where = places(nic.ports)
-        yield NcclNicLine(
-            host, nic.index, nic.devices, *where, rails, planned, state, ends, direct, tuple(sorted(ranks))
-        )
+        yield NcclNicLine(host, nic.index, nic.devices, *where, rails, planned, state, ends, direct, ranks)
 
 
 def _hop(end: End, places: _Places) -> NcclHopLine:
