@@ -283,19 +283,8 @@ def _keys(basis: Basis, rows: Sequence[int]) -> tuple[str, ...]:
 
 def _windows(basis: Basis, repairs: Sequence[Repair]) -> Iterator[RepairWindow]:
     for one in basis.windows:
-        own = tuple(
-            repair.key
-            for repair in repairs
-            if repair.when == one.name and repair.starts and one.starts <= repair.starts < one.ends
-        )
+        own = tuple(r.key for r in repairs if r.when == one.name and r.starts and one.starts <= r.starts < one.ends)
         yield RepairWindow(one.name, one.starts, one.ends, one.announced, one.reason, own)
-
-
-def _good(answer: RepairPlan) -> bool | None:
-    """Good if there is nothing to repair; unknown if findings have no cause."""
-    if answer.repairs:
-        return False
-    return None if answer.findings_without_cause else True
 
 
 QUESTION = Question(
@@ -328,7 +317,7 @@ QUESTION = Question(
     "All open causes as an order of work: what can be repaired now, what in which window, and what not together.",
     help="All open causes as an order of work that gives back most GPU-hours: what can be repaired now without "
     "touching a running job, what in which maintenance window, what not together, and what each gives back.",
-    good=_good,
+    good=lambda answer: False if answer.repairs else None if answer.findings_without_cause else True,
     text=plan_repair_text,
     operation="the_plan_repair",
     form=Form(

@@ -148,17 +148,13 @@ def plan_repair_text(answer: RepairPlan, options: Options) -> Iterator[Renderabl
 
 def _figures(answer: RepairPlan) -> Iterator[tuple[str, RenderableType | str]]:
     yield "plan", f"{answer.starts:%Y-%m-%d %H:%M} to {answer.ends:%Y-%m-%d %H:%M} UTC"
-    yield "gives back", f"{answer.gpu_hours_back:,.1f} GPU-hours in this time{_unknown(answer)}"
-    jobs = count(answer.jobs, "job") if answer.jobs_known else "unknown: give them with --job NAME=NODES"
-    yield "jobs", jobs
+    unknown = f"; unknown for {count(answer.gains_unknown, 'repair')}, counted as 0" if answer.gains_unknown else ""
+    yield "gives back", f"{answer.gpu_hours_back:,.1f} GPU-hours in this time{unknown}"
+    yield "jobs", count(answer.jobs, "job") if answer.jobs_known else "unknown: give them with --job NAME=NODES"
     if answer.not_in_plan:
         yield "not in the plan", name(fold(answer.not_in_plan))
     windows = ", ".join(f"{name(one.name)} to {one.ends:%H:%M}" for one in answer.windows[:MOST_STEPS])
     yield "windows", windows or ("none" if answer.windows_known else "unknown: the journal cannot be read")
-
-
-def _unknown(answer: RepairPlan) -> str:
-    return f"; unknown for {count(answer.gains_unknown, 'repair')}, counted as 0" if answer.gains_unknown else ""
 
 
 def _slot(answer: RepairPlan, title: str, repairs: Sequence[Repair], options: Options) -> Iterator[RenderableType]:

@@ -50,7 +50,8 @@ def balance(publication: Published, nodeset: str | None = None) -> Balance:
     gaps = tuple(_not_measured(loads, wanted))
     own, uplinks = _findings(view, wanted, every=not nodeset)
     low = [host for host in hosts if host.low]
-    fine = int(np.count_nonzero(_compared(loads) & ~loads.low.any(axis=1)))
+    compared = loads.rails.busy[loads.rows] & loads.rails.carried.enough
+    fine = int(np.count_nonzero(compared & ~loads.low.any(axis=1)))
     rails = tuple(_rail(loads, wanted, rail) for rail in _numbers(view, wanted))
     return Balance(
         query=nodeset,
@@ -75,11 +76,6 @@ def _loads(view: View, rails: Rails, wanted: Codes) -> _Loads:
     known = (~np.isnan(rails.share[rows])).sum(axis=2) >= LEAST_WINDOWS
     low = below.all(axis=2) & known & (ports >= 0) & rails.busy[rows][:, None]
     return _Loads(view, rails, rows, cable, np.asarray(low, dtype=bool))
-
-
-def _compared(loads: _Loads) -> Mask:
-    """The rows whose NICs can be compared with each other."""
-    return np.asarray(loads.rails.busy[loads.rows] & loads.rails.carried.enough, dtype=bool)
 
 
 def _numbers(view: View, hosts: Codes) -> list[int]:
@@ -168,7 +164,8 @@ def _not_measured(loads: _Loads, wanted: Codes) -> Iterator[NotMeasured]:
     bare = np.setdiff1d(wanted, rails.host[rows])
     yield from _gap(view, bare.tolist(), "the plan has no cable of them on a rail")
     if not rails.carried.enough:
-        why = "no device was polled for counters" if rails.carried.windows == 0 and not _counted(view) else TOO_FEW
+        none = rails.carried.windows == 0 and view.round.counters is None
+        why = "no device was polled for counters" if none else TOO_FEW
         yield from _gap(view, rails.host[rows].tolist(), why)
         return
     planned, known = rails.port[rows] >= 0, ~np.isnan(rails.use[rows])
@@ -183,10 +180,6 @@ def _not_measured(loads: _Loads, wanted: Codes) -> Iterator[NotMeasured]:
         (little, "they carry less than a tenth of the line rate, or use a part of their NICs"),
     ):
         yield from _gap(view, rails.host[rows[which]].tolist(), why)
-
-
-def _counted(view: View) -> bool:
-    return view.round.counters is not None
 
 
 def _gap(view: View, hosts: list[int], why: str) -> Iterator[NotMeasured]:
@@ -225,13 +218,11 @@ def _summary(
     return ", ".join(parts) or "the plan has no hosts on rails"
 
 
-def _action(
-    view: View, own: tuple[FindingLine, ...], hosts: list[HostBalance], uplinks: tuple[FindingLine, ...]
-) -> str:
+def _action(view: View, own: tuple[FindingLine, ...], hosts: list[HostBalance], above: tuple[FindingLine, ...]) -> str:
     """That of the cause of the worst finding on balance, else of the first cable that is not right."""
     ids = [line.id for line in own if line.severity != Severity.INFO.value]
     ids += [finding for host in hosts for finding in host.findings]
-    ids += [line.id for line in uplinks]
+    ids += [line.id for line in above]
     for one in ids:
         cause, finding = view.cause_of(one), view.finding(one)
         action = cause.action if cause else finding.action if finding else ""

@@ -226,8 +226,7 @@ def _summary(repairs: Sequence[TextRepair]) -> str:
 
 
 def _number(made: Sequence[TextRepair], field: str, one: str, more: str) -> str:
-    found = (part for repair in made for part in getattr(repair, field))
-    number = sum(1 for _ in found)
+    number = sum(len(getattr(repair, field)) for repair in made)
     return f"{number} {one if number == 1 else more}" if number else ""
 
 
@@ -328,9 +327,7 @@ QUESTION = Question(
             label="Export of NetBox or Nautobot",
         ),
     ),
-    lambda asked, given: repair_diff(
-        asked.publication, given["cause"] or "", given["topology"] or "", given["ids"] or ""
-    ),
+    lambda asked, given: repair_diff(asked.publication, *(given[name] or "" for name in ("cause", "topology", "ids"))),
     "The names to change where no cable has to move: of each device, in NetBox or Nautobot, in the plan and in Slurm's "
     "topology, as text to review.",
     help="Names to change where no cable has to move: of each device; or, if the names in the plan are wrong, in "
