@@ -3,9 +3,10 @@
 The load is that of the last minutes, as rule RAL001 reads it (`analysis/counters/rail_balance.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
 import numpy as np
 
@@ -97,21 +98,19 @@ def _rail(loads: _Loads, hosts: Codes, rail: int) -> RailBalance:
         name=planned.name if planned and planned.name else f"rail {rail}",
         cables=count_of(view.wiring, cables),
         measured=int(np.count_nonzero((here & ~np.isnan(use)).any(axis=1))),
-        load=_mean(use[here]),
-        share=_middle(share[here & loads.rails.busy[loads.rows][:, None]]),
+        load=_typical(np.mean, use[here]),
+        share=_typical(np.median, share[here & loads.rails.busy[loads.rows][:, None]]),
         low=fold(in_order(view, low)),
     )
 
 
-def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
-    known = values[~np.isnan(values)]
-    return round(float(known.mean()), 3) if len(known) else None
+def _typical(of: Callable[..., Any], values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
+    """The mean or the median of what is known.
 
-
-def _middle(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
-    """The median: the NICs of one host that a storm stops make the share of its last one any number."""
+    Shares take the median: the NICs of one host that a storm stops make the share of its last one any number.
+    """
     known = values[~np.isnan(values)]
-    return round(float(np.median(known)), 3) if len(known) else None
+    return round(float(of(known)), 3) if len(known) else None
 
 
 def _hosts(loads: _Loads) -> list[HostBalance]:
@@ -164,8 +163,8 @@ def _not_measured(loads: _Loads, wanted: Codes) -> Iterator[NotMeasured]:
     bare = np.setdiff1d(wanted, rails.host[rows])
     yield from _gap(view, bare.tolist(), "the plan has no cable of them on a rail")
     if not rails.carried.enough:
-        none = rails.carried.windows == 0 and view.round.counters is None
-        why = "no device was polled for counters" if none else TOO_FEW
+        unpolled = rails.carried.windows == 0 and view.round.counters is None
+        why = "no device was polled for counters" if unpolled else TOO_FEW
         yield from _gap(view, rails.host[rows].tolist(), why)
         return
     planned, known = rails.port[rows] >= 0, ~np.isnan(rails.use[rows])

@@ -54,11 +54,7 @@ class Topology:
     summary: str
 
 
-def topology(
-    publication: Published,
-    format: str,  # noqa: A002 - the parameter of the API
-    nccl: str | None = None,
-) -> Topology:
+def topology(publication: Published, format: str, nccl: str | None = None) -> Topology:  # noqa: A002 - as in the API
     """The tree in one format; that of NCCL for a version of it. Raises QueryError for an unknown one, and for a fabric
     that it cannot be made of.
     """

@@ -157,15 +157,8 @@ def _by_rail(view: View, results: ProbeResults | None) -> tuple[ProbedRail, ...]
         count = np.bincount(state[(rail == number) & (state != NO_NIC)], minlength=len(NIC_STATES))
         pairs = results.pairs[number] if results else (0, 0, 0, *rest[number])
         packets = results.packets.get(number) if results else None
-        found.append(
-            ProbedRail(
-                number,
-                int(count.sum()),
-                *(int(count[code]) for code in (REACHED, PARTLY, LOST, UNTRIED)),
-                *pairs,
-                *(packets or (None, None)),
-            )
-        )
+        states = (int(count[code]) for code in (REACHED, PARTLY, LOST, UNTRIED))
+        found.append(ProbedRail(number, int(count.sum()), *states, *pairs, *(packets or (None, None))))
     return tuple(found)
 
 
@@ -186,10 +179,10 @@ def _flows(view: View, of: str) -> Codes:
 def _line(view: View, cable: int) -> ProbedNic:
     planned = view.plan.cables[cable]
     state = NIC_STATES[int(states_of(view)[cable])]
-    sent, sent_lost, received, received_lost, faulty = (
-        int(_flows(view, name)[cable]) for name in ("sent", "sent_lost", "received", "received_lost", "faulty")
-    )
-    why = "" if state != "untried" else _why(view, planned.a.device, sent, received)
+    flows = {
+        name: int(_flows(view, name)[cable]) for name in ("sent", "sent_lost", "received", "received_lost", "faulty")
+    }
+    why = "" if state != "untried" else _why(view, planned.a.device, flows["sent"], flows["received"])
     return ProbedNic(
         nic=str(planned.a),
         host=planned.a.device,
@@ -197,12 +190,8 @@ def _line(view: View, cable: int) -> ProbedNic:
         plane=planned.plane,
         leaf=planned.b.device,
         state=state,
-        sent=sent,
-        sent_lost=sent_lost,
-        received=received,
-        received_lost=received_lost,
-        faulty=faulty,
         why_untried=why,
+        **flows,
     )
 
 
