@@ -119,9 +119,8 @@ def _cause_changes(events: Sequence[CauseEvent], history: History, tally: _Tally
             continue
         state = _STATES.get(last.kind, "ongoing")
         began = begun[-1].happened_at if begun else None
-        yield CauseChange(
-            key, last.cause_kind, last.subjects, last.summary, began, ended, max(len(begun), 1), state, counts
-        )
+        times = max(len(begun), 1)
+        yield CauseChange(key, last.cause_kind, last.subjects, last.summary, began, ended, times, state, counts)
     for key in [one for one in tally.keys if one not in groups][:MOST_ROWS]:
         found = history.kept_cause(key)
         if found is not None:

@@ -102,10 +102,6 @@ class Nics:
         """The owner of each MAC."""
         return self._wiring.identity.names.macs
 
-    def port_of_mac(self, mac: str) -> int:
-        """The port that owns this MAC according to its device's interface list; -1 if none does, or several do."""
-        return self.macs.port_of(mac)
-
     def port_hearing(self, mac: str) -> int:
         """The port that hears this MAC as its neighbour's port or chassis; -1 if none does, or several do."""
         claims, seen = self._wiring.identity.claims, self._wiring.seen

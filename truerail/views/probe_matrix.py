@@ -3,6 +3,7 @@
 from base64 import b64encode
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 
@@ -29,6 +30,7 @@ MOST_LEFT_OUT = 200
 _BADNESS = np.zeros(len(NIC_STATES), dtype=np.int64)
 _BADNESS[[NO_NIC, REACHED, UNTRIED, PARTLY, LOST]] = range(5)
 """By state. If several NICs of a host share a rail and plane, the worst shows."""
+_FLOWS = ("sent", "sent_lost", "received", "received_lost", "faulty")
 NOT_PROBED = "no probe has been sent, or none of its results is recent: every NIC is untried"
 
 
@@ -179,9 +181,7 @@ def _flows(view: View, of: str) -> Codes:
 def _line(view: View, cable: int) -> ProbedNic:
     planned = view.plan.cables[cable]
     state = NIC_STATES[int(states_of(view)[cable])]
-    flows = {
-        name: int(_flows(view, name)[cable]) for name in ("sent", "sent_lost", "received", "received_lost", "faulty")
-    }
+    flows = {name: int(_flows(view, name)[cable]) for name in _FLOWS}
     why = "" if state != "untried" else _why(view, planned.a.device, flows["sent"], flows["received"])
     return ProbedNic(
         nic=str(planned.a),
@@ -228,11 +228,7 @@ probed_nics = RowList(
         "plane": lambda view: view.layout.plane,
         "leaf": lambda view: of_device(view.layout.rank, view.layout.b_device),
         "state": lambda view: len(NIC_STATES) - _BADNESS[states_of(view)],
-        "sent": lambda view: _flows(view, "sent"),
-        "sent_lost": lambda view: _flows(view, "sent_lost"),
-        "received": lambda view: _flows(view, "received"),
-        "received_lost": lambda view: _flows(view, "received_lost"),
-        "faulty": lambda view: _flows(view, "faulty"),
+        **{name: partial(_flows, of=name) for name in _FLOWS},
     },
     words=lambda view: view.layout.cable_words,
 )
