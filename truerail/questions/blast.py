@@ -106,14 +106,14 @@ def target_of(view: View, standing: RailStatus, of: str) -> Target:
     if meant.matched_type in ("rail", "pod"):
         return Target(meant.name, meant.matched_type, NONE, meant.cables, _none())
     if meant.devices:
-        return _together(view, standing, meant)
+        return _together(standing, meant)
     cables = _through(view, standing, meant)
     host = standing.index.from_host[cables]
     uplink = len(cables) > 0 and not host.any()
     return Target(meant.name, "uplink" if uplink else meant.matched_type, NONE, cables[host], cables[~host])
 
 
-def _together(view: View, standing: RailStatus, meant: ResolvedTarget) -> Target:
+def _together(standing: RailStatus, meant: ResolvedTarget) -> Target:
     """Several devices at once: a rack, a row, a node set."""
     own = [standing.below.of(code) if standing.is_host(code) else hanging_on(standing, code) for code in meant.devices]
     above = [standing.below.of(code) for code in meant.devices if not standing.is_host(code)]

@@ -7,10 +7,9 @@ contradicted each other for a round) belongs to that of its link.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from truerail.errors import JournalUnavailableError
 from truerail.model.columns import grouped
@@ -29,7 +28,6 @@ from truerail.model.life import Life, LifeState
 from truerail.outputs.report_words import count
 from truerail.views.pieces import CauseLine, FindingLine, MoveLine
 
-K = TypeVar("K", bound=Hashable)
 SLACK = timedelta(minutes=10)
 """How long before its cause a change may be seen: the devices of a fault are read one after the other, and a cause
 shows only when enough of them were.
@@ -38,7 +36,7 @@ _CABLING = "CAB"
 """The rules about cables."""
 BEGINS = (EventKind.APPEARED, EventKind.REGRESSED)
 _ALWAYS = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-V = TypeVar("V")
+
 MOST_EXPLAINED = 200
 """Maximum number of findings listed for a cause."""
 MOST_LINKS = 20_000

@@ -1,7 +1,7 @@
 """`diff`: changes of links and findings, between two times or against the plan."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -31,8 +31,7 @@ _STATES = {EventKind.RESOLVED: "resolved", EventKind.UNSEEN: "unseen", EventKind
 """The state of a cause by its last event; any other leaves it ongoing."""
 _LATER = timedelta(hours=1)
 """A cause that ended in the time in question is reported as resolved up to this much later."""
-K = TypeVar("K", bound=Hashable)
-T = TypeVar("T")
+
 Row = TypeVar("Row", LinkChange, FindingEvent, CauseEvent)
 
 

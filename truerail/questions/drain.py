@@ -94,7 +94,7 @@ def drain(
         ends=ends,
         announcement=announcement(outcome, survives, because or ""),
         command="" if impact.down_now else command(view, (of, start, until, because or ""), meant, starts, ends),
-        summary=summary(outcome, survives, why),
+        summary=summary(outcome, survives),
         action=done[0] if done else "",
     )
 

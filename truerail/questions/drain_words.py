@@ -123,7 +123,7 @@ def can_drain(one: Outcome, survives: bool | None) -> bool | None:
     return None if one.hit else True
 
 
-def summary(one: Outcome, survives: bool | None, why: str) -> str:
+def summary(one: Outcome, survives: bool | None) -> str:
     """The answer first, then what is lost."""
     if one.impact.down_now:
         return f"Yes: {one.impact.summary}"

@@ -44,7 +44,7 @@ def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob, *, hops: boo
     own = {rank.rank for rank in job.ranks} | {end.rank for end in job.ends}
     crossings = tuple(_crossing(one) for one in (*job.crossings, *job.symmetric_crossings))
     return NcclAnswer(
-        _summary(job, path),
+        _summary(path),
         {False: "fault", True: "good", None: "unknown"}[path.good],
         (*path.unknown, *[_DEDUPLICATED] * bool(job.values("DEDUP_LOGS"))),
         tuple(f"{one.library} {one.version}" for one in job.versions),
@@ -74,7 +74,7 @@ def nothing_shown(*unknown: str) -> NcclAnswer:
     return NcclAnswer(summary, "unknown", unknown, (), (), (), 0, 0, 0, 0, 0, 0, 0, (), (), 0, (), (), (), (), ())
 
 
-def _summary(job: NcclJob, path: JobPath) -> str:
+def _summary(path: JobPath) -> str:
     cables = f"this job's {len(path.cables)} cable{'s' if len(path.cables) != 1 else ''}"
     if path.findings:
         count = len(path.findings)

@@ -68,7 +68,7 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
     broken = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.OFF]
     if way.stays:
         over = "" if not way.steps else f" over {_over(view, way.steps)}"
-        return f"NIC to NIC within the rail{over}{_off_plan(view, standing, broken)}."
+        return f"NIC to NIC within the rail{over}{_off_plan(view, broken)}."
     if way.stays is None:
         doubt = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.UNKNOWN]
         why = "; ".join(_why(view, one) for one in doubt) or "the state of the uplinks between the leaves is unknown"
@@ -104,7 +104,7 @@ def _why(view: View, cable: int) -> str:
     return f"{view.index.a_port(cable)}: {why_words(view, cable, seen_end(view, cable))}"
 
 
-def _off_plan(view: View, standing: RailStatus, broken: Sequence[int]) -> str:
+def _off_plan(view: View, broken: Sequence[int]) -> str:
     """Both ends are on one leaf, which is not the planned one."""
     if not broken:
         return ""

@@ -137,7 +137,7 @@ def plan_repair_text(answer: RepairPlan, options: Options) -> Iterator[Renderabl
     yield Text()
     yield rows(_figures(answer))
     for when, found in groupby((one for one in answer.repairs if one.when), key=lambda one: one.when):
-        yield from _slot(answer, "Now" if when == "now" else f"In the window of {when}", list(found), options)
+        yield from _slot("Now" if when == "now" else f"In the window of {when}", list(found), options)
     waiting = [one for one in answer.repairs if not one.when]
     draw = partial(_repair, options=options)
     yield from section(waiting, draw, "repairs", "Not planned yet", most=most)
@@ -157,7 +157,7 @@ def _figures(answer: RepairPlan) -> Iterator[tuple[str, RenderableType | str]]:
     yield "windows", windows or ("none" if answer.windows_known else "unknown: the journal cannot be read")
 
 
-def _slot(answer: RepairPlan, title: str, repairs: Sequence[Repair], options: Options) -> Iterator[RenderableType]:
+def _slot(title: str, repairs: Sequence[Repair], options: Options) -> Iterator[RenderableType]:
     yield heading(title, count(len(repairs), "repair"))
     most = None if options.details else MOST_LINES
     for rack, found in groupby(repairs[:most], key=lambda one: one.racks[:1]):

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from truerail.analysis.pfc.culprits import Culprit, Wait
 from truerail.analysis.pfc.edges import STORM
-from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.published import Published
 from truerail.analysis.rule import InsufficientDataError
 from truerail.files.nodesets import fold
@@ -114,11 +113,11 @@ def storm(publication: Published, of: str | None = None) -> Storm:
     if publication.plan.transport is not Transport.ROCE:
         return Storm(of, (), (), True, f"PFC does not stop senders on {publication.plan.transport.value}", "")
     try:
-        pauses = publication.round.pauses
+        found = publication.round.storm_culprits
     except InsufficientDataError as why:
         return Storm(of, (), locks, False, f"whether there is a storm is unknown: it takes {why}", "")
-    culprits = sorted(publication.round.storm_culprits, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
-    trees = tuple(_tree(view, pauses, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
+    culprits = sorted(found, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
+    trees = tuple(_tree(view, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
     action = trees[0].action if trees else locks[0].action if locks else ""
     return Storm(of, trees, locks, True, _says(trees, locks, meant), action)
 
@@ -159,7 +158,7 @@ def _in_tree(view: View, culprit: Culprit, meant: ResolvedTarget | None) -> bool
     return bool(np.isin(ports, view.index.a[meant.cables]).any())
 
 
-def _tree(view: View, pauses: Pauses, culprit: Culprit) -> StormTree:
+def _tree(view: View, culprit: Culprit) -> StormTree:
     port = _name(view, culprit.port) if culprit.switch < 0 else view.index.devices.names[culprit.switch]
     finding = next((f for f in view.findings.all if f.rule == STORM_RULE and f.subject == port), None)
     nodes = tuple(_nodes(view, culprit))

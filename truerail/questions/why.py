@@ -155,7 +155,7 @@ def why(publication: Published, history: History, wanted: str) -> Why:
     if found is not None:
         return _present(view, history, found, _or_none(lambda: history.finding(key)))
     if cause is not None:
-        return _present_cause(view, history, key, cause)
+        return _present_cause(view, key, cause)
     return _remembered(history, key) or _remembered_cause(history, key) or _unknown(history, wanted)
 
 
@@ -227,7 +227,7 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
     )
 
 
-def _present_cause(view: View, history: History, key: str, cause: Cause) -> Why:
+def _present_cause(view: View, key: str, cause: Cause) -> Why:
     life = view.cause_lives.get(key)
     explained = [found for found in map(view.finding, cause.explains[:MOST_EXPLAINED]) if found is not None]
     alternatives = tuple(one.summary for one in cause.alternatives)

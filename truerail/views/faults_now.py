@@ -36,7 +36,7 @@ def open_faults(
     found = {finding.id: finding for finding in (*evaluated.evaluation.findings, *pending_findings)}
     explained = {one for cause in (*evaluated.evaluation.causes, *away) for one in cause.explains}
     faults = [_present(index, key, cause, found) for key, cause in index.causes.items()]
-    faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, cause_lives, found)]
+    faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, found)]
     faults += [
         _of_finding(index.evaluation.plan, finding)
         for one, finding in found.items()
@@ -54,9 +54,7 @@ def _worst(fault: OpenFault) -> tuple[int, int, float, str]:
     return -fault.severity.rank, -(fault.affected_gpus or 0), since, fault.key
 
 
-def _kept(
-    index: EvaluationIndex, away: Sequence[Cause], lives: Mapping[str, Life], found: Mapping[str, Finding]
-) -> Iterable[Cause]:
+def _kept(index: EvaluationIndex, away: Sequence[Cause], found: Mapping[str, Finding]) -> Iterable[Cause]:
     """Causes that are away and that no present cause took over, with a finding that is still open."""
     taken = {name for cause in index.causes.values() for name in (*cause.subjects, *cause.explains)}
     for cause in away:

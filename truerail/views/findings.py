@@ -1,8 +1,7 @@
 """Findings as columns and by subject: read by every view, computed once for each evaluation."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +9,6 @@ import numpy.typing as npt
 from truerail.model.columns import NONE, Codes, grouped
 from truerail.model.finding import Finding
 from truerail.model.index import PlanIndex
-
-K = TypeVar("K", bound=Hashable)
 
 
 class Findings:
