@@ -45,40 +45,35 @@ def blast(publication: Published, of: str) -> Blast:
     target = target_of(view, standing, of)
     hosts = _hosts(view, standing, target)
     below = hosts_below(standing, target) if not hosts else np.array([view.device(one.host) for one in hosts])
-    hurt = Hurt(
-        matched_type=target.matched_type,
-        name=target.name,
-        hosts=hosts,
-        below=in_order(view, below.tolist()),
-        rails=_rails(standing, target),
-        of_rails=tuple(rails_of(standing, standing.below.of_all(below.tolist()))),
-        share=_share(standing, target, below),
-        uplink_share=_uplink_share(standing, target),
-        pairs_cut=_pairs_cut(standing, target) if standing.rail_only else 0,
-        down=_down(standing, target),
-        elsewhere=_elsewhere(view, standing, target),
-        weak=_weak(view, standing, target, below),
-        rail_only=standing.rail_only,
-    )
     gpus = {host: len(gpus_of(view, host)) for host in below.tolist()}
     jobs, affected = _jobs(publication, [view.index.devices.names[host] for host in below.tolist()])
-    return Blast(
+    answer = Blast(
         query=of,
         matched_type=target.matched_type,
-        down_now=hurt.down,
+        down_now=_down(standing, target),
         hosts=hosts,
         hosts_affected=len(below),
         gpus_affected=sum(len(one.gpus) for one in hosts) if hosts else sum(gpus.values()),
         gpus_of_hosts=sum(gpus.values()),
-        rails=hurt.rails,
-        share_lost=hurt.share,
-        uplink_share_lost=hurt.uplink_share,
-        pairs_cut=hurt.pairs_cut,
-        summary=summary(hurt),
-        drain=drain(hurt),
+        rails=_rails(standing, target),
+        share_lost=_share(standing, target, below),
+        uplink_share_lost=_uplink_share(standing, target),
+        pairs_cut=_pairs_cut(standing, target) if standing.rail_only else 0,
+        summary="",
+        drain="",
         jobs=tuple(jobs[:_MOST_JOBS]),
         jobs_affected=affected,
     )
+    hurt = Hurt(
+        answer=answer,
+        name=target.name,
+        below=in_order(view, below.tolist()),
+        of_rails=tuple(rails_of(standing, standing.below.of_all(below.tolist()))),
+        elsewhere=_elsewhere(view, standing, target),
+        weak=_weak(view, standing, target, below),
+        rail_only=standing.rail_only,
+    )
+    return replace(answer, summary=summary(hurt), drain=drain(hurt))
 
 
 def _jobs(publication: Published, below: list[str]) -> tuple[list[BlastJob], int | None]:
