@@ -79,11 +79,8 @@ def blast(publication: Published, of: str) -> Blast:
 def _jobs(publication: Published, below: list[str]) -> tuple[list[BlastJob], int | None]:
     """The running jobs on these hosts, and how many they are; None where that is not known."""
     known, hosts = publication.round.jobs, set(below)
-    found = [
-        BlastJob(job.key, job.scheduler, job.name, job.user, fold(hit), len(hit), job.nodes)
-        for job in known.running
-        if (hit := [host for host in job.hosts if host in hosts])
-    ]
+    hit = ((job, [host for host in job.hosts if host in hosts]) for job in known.running)
+    found = [BlastJob(j.key, j.scheduler, j.name, j.user, fold(here), len(here), j.nodes) for j, here in hit if here]
     found.sort(key=lambda one: (-one.hosts_affected, one.key))
     return found, None if not known.known or known.away or publication.hindsight is not None else len(found)
 

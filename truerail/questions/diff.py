@@ -124,10 +124,8 @@ def _cause_changes(events: Sequence[CauseEvent], history: History, tally: _Tally
         found = history.kept_cause(key)
         if found is not None:
             record = found.record
-            yield CauseChange(
-                key, record.kind, record.subjects, record.summary, None, None, 1, record.life.state.value,
-                tally.counts(key),
-            )  # fmt: skip
+            state, counts = record.life.state.value, tally.counts(key)
+            yield CauseChange(key, record.kind, record.subjects, record.summary, None, None, 1, state, counts)
 
 
 def diff_plan(publication: Published) -> Diff:

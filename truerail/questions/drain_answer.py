@@ -172,11 +172,8 @@ def _figures(answer: Drain) -> Iterator[tuple[str, RenderableType | str]]:
 
 
 def _connections(answer: Drain) -> str:
-    parts = (
-        (answer.connections_lost, "end"),
-        (answer.connections_kept, "move within their bond"),
-        (answer.connections_unknown, "unknown"),
-    )
+    lost, kept, unknown = answer.connections_lost, answer.connections_kept, answer.connections_unknown
+    parts = ((lost, "end"), (kept, "move within their bond"), (unknown, "unknown"))
     words = ", ".join(f"{number:,} {word}" for number, word in parts if number)
     return f" (host and rail: {words})" if words else ""
 
@@ -205,13 +202,9 @@ def _group(group: tuple[str, str]) -> RenderableType:
 
 
 def _host(one: DrainHost) -> str:
-    parts = (
-        ("loses", one.lost),
-        ("keeps a part of", one.reduced),
-        ("unknown:", one.unknown),
-        ("lost already:", one.already_lost),
-    )
-    words = [f"{verb} {rail_words(rails)}" for verb, rails in parts if rails]
+    parts = {"loses": one.lost, "keeps a part of": one.reduced, "unknown:": one.unknown}
+    parts["lost already:"] = one.already_lost
+    words = [f"{verb} {rail_words(rails)}" for verb, rails in parts.items() if rails]
     left = f"keeps {rail_words(one.left)}" if one.left else "keeps no other rail"
     return ", ".join((*words, left, f"{one.share_left:.1%} of its bandwidth"))
 

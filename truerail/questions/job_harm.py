@@ -50,10 +50,8 @@ def runs_of(
                 hit[number].setdefault(key, []).append(host)
     at = {source.name: source for source in sources}
     beside, doubts, unclear = _beside(view), Doubts(view.sight.evaluation), unclear_above(view)
-    runs = [
-        _run(view, standing, job, hosts, causes, at.get(job.source), ended.get(number))
-        for number, (job, hosts, causes) in enumerate(zip(jobs, codes, hit, strict=True))
-    ]
+    each = enumerate(zip(jobs, codes, hit, strict=True))
+    runs = [_run(view, standing, job, on, of, at.get(job.source), ended.get(number)) for number, (job, on, of) in each]
     for number, (run, job, hosts) in enumerate(zip(runs, jobs, codes, strict=True)):
         if run.ended is None:
             climbing = climbs(standing, standing.below.of_all(hosts.tolist()))

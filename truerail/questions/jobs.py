@@ -169,11 +169,8 @@ def _begin(view: View, on: str | None, hosts: set[str] | None, begin: str, now: 
     if begin.strip().lower() != FAULT:
         return moment(begin, now)
     codes = {view.device(name) for name in hosts or ()}
-    begun = [
-        view.cause_lives[key].since
-        for key, found in hosts_hurt(view).items()
-        if key in view.cause_lives and (hosts is None or not codes.isdisjoint(found.tolist()))
-    ]
+    hurting = (key for key, on in hosts_hurt(view).items() if hosts is None or not codes.isdisjoint(on.tolist()))
+    begun = [view.cause_lives[key].since for key in hurting if key in view.cause_lives]
     if not begun:
         place = "the fabric" if on is None else printable(on, 80)
         raise QueryError(f"no fault hurts {place} now, so there is no time since it began: give one, such as 2h")

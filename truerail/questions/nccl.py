@@ -99,10 +99,8 @@ def _ends_of(job: NcclJob, ports: tuple[int, ...]) -> tuple[tuple[str, ...], tup
     wiring, numbers = job.wiring, [job.nics.cable[port] for port in ports]
     cables = [wiring.index.plan.cables[number] for number in numbers]
     moved = [wiring.state[number] == State.WRONG and wiring.place[number] >= 0 for number in numbers]
-    leaves = [
-        str(wiring.index.spell(int(wiring.place[number])) if elsewhere else cable.b)
-        for number, cable, elsewhere in zip(numbers, cables, moved, strict=True)
-    ]
+    places = zip(wiring.place[numbers].tolist(), cables, moved, strict=True)
+    leaves = [str(wiring.index.spell(place) if elsewhere else cable.b) for place, cable, elsewhere in places]
     return tuple(str(cable.a) for cable in cables), tuple(leaves)
 
 
@@ -158,11 +156,8 @@ def _crossing(one: Crossing) -> NcclCrossing:
 
 
 def _findings(job: NcclJob, path: JobPath, ranks_of: dict[int, set[int]]) -> Iterator[NcclFinding]:
-    by_name = {
-        str(end): ranks
-        for port, ranks in ranks_of.items()
-        for end in (job.wiring.index.plan.cables[job.nics.cable[port]][:2])
-    }
+    cables = job.wiring.index.plan.cables
+    by_name = {str(end): ranks for port, ranks in ranks_of.items() for end in cables[job.nics.cable[port]][:2]}
     for one in path.findings:
         places = {one.subject, one.expected or "", one.observed or ""}
         ranks = set().union(*(by_name.get(place, set()) for place in places))
@@ -180,10 +175,8 @@ def nccl_asked(publication: Published, logs: Sequence[tuple[str, Sequence[Fact]]
     """The answer for logs by their names. Raises QueryError if they show no job."""
     past, snapshot = publication.round, publication.snapshot
     devices = devices_of([name for name, _ in logs], publication.plan)
-    readings = [
-        Reading(device, "nccl_log", snapshot.at, tuple(facts), source=name)
-        for (name, facts), device in zip(logs, devices, strict=True)
-    ]
+    given = zip(logs, devices, strict=True)
+    readings = [Reading(one, "nccl_log", snapshot.at, tuple(facts), source=name) for (name, facts), one in given]
     joined = Snapshot(snapshot.at, [*snapshot.readings, *readings], snapshot.previous, snapshot.inventory)
     round = Round(past.plan, joined, past.counters, past.before, past.earlier, past.cabling, past.jobs_before)
     if round.nccl is None:

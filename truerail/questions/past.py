@@ -224,11 +224,9 @@ def _windows(history: History, at: datetime) -> tuple[MaintenanceWindow, ...]:
 
 def without_actions(evaluation: Evaluation) -> Evaluation:
     """An evaluation of the past, without what was to do: that may be done."""
-    return replace(
-        evaluation,
-        findings=tuple(replace(one, action="") for one in evaluation.findings),
-        causes=tuple(replace(one, action="", to_confirm="") for one in evaluation.causes),
-    )
+    findings = tuple(replace(one, action="") for one in evaluation.findings)
+    causes = tuple(replace(one, action="", to_confirm="") for one in evaluation.causes)
+    return replace(evaluation, findings=findings, causes=causes)
 
 
 def _hindsight(state: PastState, unknown: tuple[str, ...]) -> Hindsight:

@@ -83,11 +83,8 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
 
 def planes_say(planes: int, off: Sequence[int], unknown: Sequence[int]) -> str:
     """The planes of a rail that do not connect its two NICs, as a sentence."""
-    words = [
-        f"{'planes' if len(which) > 1 else 'plane'} {', '.join(map(str, which))} {state}"
-        for which, state in ((off, "not"), (unknown, "unknown"))
-        if which
-    ]
+    parts = ((off, "not"), (unknown, "unknown"))
+    words = [f"{'planes' if len(of) > 1 else 'plane'} {', '.join(map(str, of))} {state}" for of, state in parts if of]
     return f"This holds on {planes - len(off) - len(unknown)} of {planes} planes: {', '.join(words)}."
 
 

@@ -195,10 +195,8 @@ def _unit(basis: Basis, at: datetime) -> int:
 
 def _placed(basis: Basis, work: Schedule, start: Codes) -> list[Placed]:
     """Where each repair is in the plan, in order of work."""
-    found = [
-        Placed(row, *_span(basis, work, row, int(start[row])), _waits_for(basis, work, row, start))
-        for row in range(len(start))
-    ]
+    slots = enumerate(start.tolist())
+    found = [Placed(row, *_span(basis, work, row, at), _waits_for(basis, work, row, start)) for row, at in slots]
     late = basis.ends + timedelta(days=1)
     return sorted(found, key=lambda one: (one.starts or late, one.row))
 

@@ -332,15 +332,10 @@ def _given_back(repairs: Sequence[Repair]) -> str:
 
 def assumptions(technicians: int, there: JobsThere, *, windows_known: bool) -> tuple[str, ...]:
     """What the plan takes for granted."""
-    times = ", ".join(
-        f"{MINUTES[work]} min a {thing}"
-        for work, thing in ((Work.MOVE, "plug"), (Work.LINK, "cable"), (Work.HOST, "host"), (Work.SETTINGS, "setting"))
-    )
-    jobs = (
-        f"a host of no {there.source} job is idle; a job runs until it is ended"
-        if there.known
-        else "jobs are unknown: what interrupts a host that works waits for a window"
-    )
+    things = {Work.MOVE: "plug", Work.LINK: "cable", Work.HOST: "host", Work.SETTINGS: "setting"}
+    times = ", ".join(f"{MINUTES[work]} min a {thing}" for work, thing in things.items())
+    known = f"a host of no {there.source} job is idle; a job runs until it is ended"
+    jobs = known if there.known else "jobs are unknown: what interrupts a host that works waits for a window"
     people = f"{count(technicians, 'technician')}, one more for every {PLUGS_EACH} plugs where there are more"
     windows = "" if windows_known else "announced maintenance is unknown: the journal cannot be read"
     return tuple(filter(None, (f"{times}: judged, not measured", people, jobs, windows)))

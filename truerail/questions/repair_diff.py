@@ -218,11 +218,10 @@ def _summary(repairs: Sequence[TextRepair]) -> str:
         return "no open cause or finding is repaired by text alone"
     if not made:
         return repairs[0].refused
-    parts = (
-        _number(made, "devices", "device to rename", "devices to rename"),
-        _number(made, "links", "host with NICs to rename", "hosts with NICs to rename"),
-    )
-    return f"{count(len(made), 'repair')} by text alone: {', '.join(filter(None, parts))}; review, nothing is applied"
+    devices = _number(made, "devices", "device to rename", "devices to rename")
+    links = _number(made, "links", "host with NICs to rename", "hosts with NICs to rename")
+    parts = ", ".join(filter(None, (devices, links)))
+    return f"{count(len(made), 'repair')} by text alone: {parts}; review, nothing is applied"
 
 
 def _number(made: Sequence[TextRepair], field: str, one: str, more: str) -> str:

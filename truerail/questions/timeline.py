@@ -89,10 +89,9 @@ class _Scope:
 
     def names(self, subjects: Iterable[str]) -> bool:
         """Whether the subjects of a cause are in scope, or on its devices."""
-        return any(
-            one in self.subjects if self.subjects else one in self.devices or one.partition("/")[0] in self.devices
-            for one in subjects
-        )
+        if self.subjects:
+            return not self.subjects.isdisjoint(subjects)
+        return any(one in self.devices or one.partition("/")[0] in self.devices for one in subjects)
 
 
 def timeline(publication: Published, history: History, of: str, limit: int = 100) -> Timeline:

@@ -68,11 +68,8 @@ def rail_lines(sight: EvaluationIndex) -> tuple[RailLine, ...]:
     """The status of each rail by its host cables, in order; cables without a rail, if any, come last."""
     layout, state = sight.layout, sight.wiring.state
     rails, place = np.unique(layout.rail[layout.from_host], return_inverse=True)
-    counts = states_at(place, state[layout.from_host], len(rails))
-    lines = [
-        RailLine(None if rail < 0 else rail, _rail_name(sight, rail), state_count(row))
-        for rail, row in zip(rails.tolist(), counts, strict=True)
-    ]
+    counts = zip(rails.tolist(), states_at(place, state[layout.from_host], len(rails)), strict=True)
+    lines = [RailLine(None if rail < 0 else rail, _rail_name(sight, rail), state_count(row)) for rail, row in counts]
     return tuple(sorted(lines, key=lambda line: line.rail is None))
 
 

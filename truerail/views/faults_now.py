@@ -37,11 +37,8 @@ def open_faults(
     explained = {one for cause in (*evaluated.evaluation.causes, *away) for one in cause.explains}
     faults = [_present(index, key, cause, found) for key, cause in index.causes.items()]
     faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, found)]
-    faults += [
-        _of_finding(index.evaluation.plan, finding)
-        for one, finding in found.items()
-        if one not in explained and finding.severity is not Severity.INFO
-    ]
+    alone = (f for one, f in found.items() if one not in explained and f.severity is not Severity.INFO)
+    faults += [_of_finding(index.evaluation.plan, finding) for finding in alone]
     dated = (replace(fault, since=_since(fault, cause_lives, lives)) for fault in faults)
     hurt = {key: f"; it hurts {named_jobs(hit)}" for key, hit in evaluated.once(jobs_by_cause).items()}
     dated = (replace(one, summary=one.summary + hurt.get(one.key, "")) for one in dated)

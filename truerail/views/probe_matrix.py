@@ -183,16 +183,8 @@ def _line(view: View, cable: int) -> ProbedNic:
     state = NIC_STATES[int(states_of(view)[cable])]
     flows = {name: int(_flows(view, name)[cable]) for name in _FLOWS}
     why = "" if state != "untried" else _why(view, planned.a.device, flows["sent"], flows["received"])
-    return ProbedNic(
-        nic=str(planned.a),
-        host=planned.a.device,
-        rail=int(view.index.rail[cable]),
-        plane=planned.plane,
-        leaf=planned.b.device,
-        state=state,
-        why_untried=why,
-        **flows,
-    )
+    nic, host, leaf, rail = str(planned.a), planned.a.device, planned.b.device, int(view.index.rail[cable])
+    return ProbedNic(nic, host, rail, planned.plane, leaf, state, why_untried=why, **flows)
 
 
 def _why(view: View, host: str, sent: int, received: int) -> str:
