@@ -26,11 +26,6 @@ _ON_JOBS = ("JOB009",)
 """Rules with findings on running jobs, whose subject is `source/key@...`."""
 
 
-def hosts_hurt(view: View) -> Mapping[str, Codes]:
-    """The hosts that each cause hurts, by its key, ascending; without causes that hurt none."""
-    return hosts_by_cause(view.sight)
-
-
 def runs_of(
     view: View,
     standing: RailStatus,
@@ -44,7 +39,7 @@ def runs_of(
     codes = [np.array(sorted(map(view.named, job.hosts)), dtype=np.int64) for job in jobs]
     on_host = grouped((host, number) for number, hosts in enumerate(codes) for host in hosts.tolist())
     hit: list[dict[str, list[int]]] = [{} for _ in jobs]
-    for key, hosts in hosts_hurt(view).items():
+    for key, hosts in hosts_by_cause(view.sight).items():
         for host in hosts.tolist():
             for number in on_host.get(host, ()):
                 hit[number].setdefault(key, []).append(host)

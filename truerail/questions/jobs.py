@@ -17,11 +17,12 @@ from truerail.model.job_record import JobRecord
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.blast import hosts_below, target_of
-from truerail.questions.job_harm import hosts_hurt, runs_of
+from truerail.questions.job_harm import runs_of
 from truerail.questions.jobs_answer import JobRun, Jobs, Scheduler, jobs_text
 from truerail.questions.moments import moment
 from truerail.questions.question import Asked, Form, Given, Journal, Option, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
+from truerail.views.cause_jobs import hosts_by_cause
 from truerail.views.view import View, view_of
 
 MOST_JOBS = 1000
@@ -86,7 +87,7 @@ def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:
     keys = [key for key, cause in view.sight.causes.items() if on in (key, cause.id)]
     hosts: Codes
     if keys:
-        hosts = hosts_hurt(view).get(keys[0], np.empty(0, dtype=np.int64))
+        hosts = hosts_by_cause(view.sight).get(keys[0], np.empty(0, dtype=np.int64))
     else:
         target = target_of(view, standing, on)
         of_cables = np.unique(view.index.a_device[target.host_cables])
@@ -169,8 +170,9 @@ def _begin(view: View, on: str | None, hosts: set[str] | None, begin: str, now: 
     if begin.strip().lower() != FAULT:
         return moment(begin, now)
     codes = {view.device(name) for name in hosts or ()}
-    hurting = (key for key, on in hosts_hurt(view).items() if hosts is None or not codes.isdisjoint(on.tolist()))
-    begun = [view.cause_lives[key].since for key in hurting if key in view.cause_lives]
+    hurt = hosts_by_cause(view.sight).items()
+    there = (key for key, found in hurt if hosts is None or not codes.isdisjoint(found.tolist()))
+    begun = [view.cause_lives[key].since for key in there if key in view.cause_lives]
     if not begun:
         place = "the fabric" if on is None else printable(on, 80)
         raise QueryError(f"no fault hurts {place} now, so there is no time since it began: give one, such as 2h")

@@ -203,9 +203,7 @@ def _steps(
     standing: RailStatus, up: list[dict[int, int]], down: list[dict[int, int]], top: Iterable[int], maybe: bool
 ) -> tuple[Step, ...]:
     """For each tier only the switches that lead to the top ones, in both directions."""
-    rising = _leading(standing, up, set(top), maybe)
-    falling = _leading(standing, down, set(top), maybe)
-    tiers = [*rising, set(top), *reversed(falling)]
+    tiers = [*_leading(standing, up, set(top), maybe), set(top), *reversed(_leading(standing, down, set(top), maybe))]
     steps = []
     for lower, upper in pairwise(tiers):
         links = sum(_links(standing, one, other, maybe) for one in lower for other in upper)

@@ -107,9 +107,8 @@ def _summary(view: View, causes: tuple[CauseLine, ...], findings: int, pending: 
     parts = []
     if causes:
         worst = max(line.impact for line in causes)
-        does = f", the worst affects {count(worst, 'GPU')}" if worst and len(causes) > 1 else ""
-        one = f", {count(worst, 'GPU')} affected" if worst and len(causes) == 1 else ""
-        parts.append(f"{count(len(causes), 'cause')}{does}{one}")
+        does = f", the worst affects {count(worst, 'GPU')}" if len(causes) > 1 else f", {count(worst, 'GPU')} affected"
+        parts.append(f"{count(len(causes), 'cause')}{does * bool(worst)}")
     if findings:
         parts.append(f"{count(findings, 'finding')} without a common cause")
     if not parts:
