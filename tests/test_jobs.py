@@ -28,7 +28,6 @@ from truerail.questions.gate import QUESTION as GATE
 from truerail.questions.gate import Gate, GateHost
 from truerail.questions.job import QUESTION as JOB
 from truerail.questions.job_answer import Job
-from truerail.questions.job_harm import hosts_hurt
 from truerail.questions.jobs import QUESTION as JOBS
 from truerail.questions.jobs import jobs
 from truerail.questions.jobs_answer import Jobs
@@ -38,6 +37,7 @@ from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
 from truerail.rounds import publication_of
 from truerail.simulator import Fault
+from truerail.views.cause_jobs import hosts_by_cause
 from truerail.views.plain import answer_from_json, as_json
 from truerail.views.view import view_of
 
@@ -87,7 +87,7 @@ def asked(publication: Published, what: str) -> Job:
 
 
 def hurt_host(publication: Published) -> str:
-    (hosts,) = hosts_hurt(view_of(publication)).values()
+    (hosts,) = hosts_by_cause(view_of(publication).sight).values()
     return publication.wiring.index.devices.names[int(hosts[0])]
 
 

@@ -14,7 +14,7 @@ from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Role
 from truerail.questions.blast_answer import Blast, BlastHost, BlastJob, Hurt, blast_text, drain, summary
-from truerail.questions.pairs import joined
+from truerail.questions.pairs import joined, rails_of
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.resolve import ResolvedTarget, recognise
@@ -45,52 +45,42 @@ def blast(publication: Published, of: str) -> Blast:
     target = target_of(view, standing, of)
     hosts = _hosts(view, standing, target)
     below = hosts_below(standing, target) if not hosts else np.array([view.device(one.host) for one in hosts])
-    hurt = Hurt(
-        matched_type=target.matched_type,
-        name=target.name,
-        hosts=hosts,
-        below=in_order(view, below.tolist()),
-        rails=_rails(standing, target),
-        of_rails=tuple(
-            r for r in np.unique(standing.index.rail[standing.below.of_all(below.tolist())]).tolist() if r >= 0
-        ),
-        share=_share(standing, target, below),
-        uplink_share=_uplink_share(standing, target),
-        pairs_cut=_pairs_cut(standing, target) if standing.rail_only else 0,
-        down=_down(standing, target),
-        elsewhere=_elsewhere(view, standing, target),
-        weak=_weak(view, standing, target, below),
-        rail_only=standing.rail_only,
-    )
     gpus = {host: len(gpus_of(view, host)) for host in below.tolist()}
     jobs, affected = _jobs(publication, [view.index.devices.names[host] for host in below.tolist()])
-    return Blast(
+    answer = Blast(
         query=of,
         matched_type=target.matched_type,
-        down_now=hurt.down,
+        down_now=_down(standing, target),
         hosts=hosts,
         hosts_affected=len(below),
         gpus_affected=sum(len(one.gpus) for one in hosts) if hosts else sum(gpus.values()),
         gpus_of_hosts=sum(gpus.values()),
-        rails=hurt.rails,
-        share_lost=hurt.share,
-        uplink_share_lost=hurt.uplink_share,
-        pairs_cut=hurt.pairs_cut,
-        summary=summary(hurt),
-        drain=drain(hurt),
+        rails=_rails(standing, target),
+        share_lost=_share(standing, target, below),
+        uplink_share_lost=_uplink_share(standing, target),
+        pairs_cut=_pairs_cut(standing, target) if standing.rail_only else 0,
+        summary="",
+        drain="",
         jobs=tuple(jobs[:_MOST_JOBS]),
         jobs_affected=affected,
     )
+    hurt = Hurt(
+        answer=answer,
+        name=target.name,
+        below=in_order(view, below.tolist()),
+        of_rails=tuple(rails_of(standing, standing.below.of_all(below.tolist()))),
+        elsewhere=_elsewhere(view, standing, target),
+        weak=_weak(view, standing, target, below),
+        rail_only=standing.rail_only,
+    )
+    return replace(answer, summary=summary(hurt), drain=drain(hurt))
 
 
 def _jobs(publication: Published, below: list[str]) -> tuple[list[BlastJob], int | None]:
     """The running jobs on these hosts, and how many they are; None where that is not known."""
     known, hosts = publication.round.jobs, set(below)
-    found = [
-        BlastJob(job.key, job.scheduler, job.name, job.user, fold(hit), len(hit), job.nodes)
-        for job in known.running
-        if (hit := [host for host in job.hosts if host in hosts])
-    ]
+    hit = ((job, [host for host in job.hosts if host in hosts]) for job in known.running)
+    found = [BlastJob(j.key, j.scheduler, j.name, j.user, fold(here), len(here), j.nodes) for j, here in hit if here]
     found.sort(key=lambda one: (-one.hosts_affected, one.key))
     return found, None if not known.known or known.away or publication.hindsight is not None else len(found)
 
@@ -108,14 +98,14 @@ def target_of(view: View, standing: RailStatus, of: str) -> Target:
     if meant.matched_type in ("rail", "pod"):
         return Target(meant.name, meant.matched_type, NONE, meant.cables, _none())
     if meant.devices:
-        return _together(view, standing, meant)
+        return _together(standing, meant)
     cables = _through(view, standing, meant)
     host = standing.index.from_host[cables]
     uplink = len(cables) > 0 and not host.any()
     return Target(meant.name, "uplink" if uplink else meant.matched_type, NONE, cables[host], cables[~host])
 
 
-def _together(view: View, standing: RailStatus, meant: ResolvedTarget) -> Target:
+def _together(standing: RailStatus, meant: ResolvedTarget) -> Target:
     """Several devices at once: a rack, a row, a node set."""
     own = [standing.below.of(code) if standing.is_host(code) else hanging_on(standing, code) for code in meant.devices]
     above = [standing.below.of(code) for code in meant.devices if not standing.is_host(code)]
@@ -158,7 +148,7 @@ def _hosts(view: View, standing: RailStatus, target: Target) -> tuple[BlastHost,
     found = []
     for host in np.unique(index.a_device[target.host_cables]).tolist():
         cables = target.host_cables[index.a_device[target.host_cables] == host]
-        rails = tuple(rail for rail in np.unique(index.rail[cables]).tolist() if rail >= 0)
+        rails = tuple(rails_of(standing, cables))
         total = float(weights_of(standing, standing.below.of(host)).sum())
         gpus = gpus_of(view, host, None if target.device == host else rails)
         found.append((host, BlastHost(index.devices.names[host], gpus, rails, float(lost[host]) / total)))
@@ -192,7 +182,7 @@ def _rails(standing: RailStatus, target: Target) -> tuple[int, ...]:
         leaves = set(standing.index.a_device[spines].tolist()) | lower
         cables = np.concatenate([_none(), *(hanging_on(standing, one) for one in leaves)])
         cables = cables[standing.index.from_host[cables]]
-    return tuple(rail for rail in np.unique(standing.index.rail[cables]).tolist() if rail >= 0)
+    return tuple(rails_of(standing, cables))
 
 
 def _share(standing: RailStatus, target: Target, hosts: Codes) -> float:

@@ -74,21 +74,15 @@ class Blast:
 
 @dataclass(frozen=True, slots=True)
 class Hurt:
-    """The impact. `below` are all affected hosts, `of_rails` all rails that these have, `elsewhere` the ports that are
-    here but planned elsewhere or planned here but elsewhere, `weak` hosts that already have faults on what would
-    remain.
+    """What the words of an answer are made of. `below` are all affected hosts, `of_rails` all rails that these have,
+    `elsewhere` the ports that are here but planned elsewhere or planned here but elsewhere, `weak` hosts that already
+    have faults on what would remain.
     """
 
-    matched_type: str
+    answer: Blast
     name: str
-    hosts: tuple[BlastHost, ...]
     below: Sequence[str]
-    rails: tuple[int, ...]
     of_rails: tuple[int, ...]
-    share: float
-    uplink_share: float
-    pairs_cut: int
-    down: bool | None
     elsewhere: tuple[Sequence[str], Sequence[str]]
     weak: Sequence[str]
     rail_only: bool
@@ -96,52 +90,45 @@ class Hurt:
     @property
     def host(self) -> bool:
         """Whether it is a whole host."""
-        return self.matched_type == "host"
+        return self.answer.matched_type == "host"
 
 
 def summary(hurt: Hurt) -> str:
     """The impact: what is lost, what remains, which hosts are affected, and whether it is down now."""
     parts = [_now(hurt), _damage(hurt)]
-    if hurt.pairs_cut:
-        verb = "are" if hurt.down else "would be"
-        parts.append(f"Rail-only: {count(hurt.pairs_cut, 'pair')} of hosts {verb} cut, with no other path.")
-    here, away = hurt.elsewhere
-    if here:
-        parts.append(f"Not as planned: {named(here)} {'is' if len(here) == 1 else 'are'} cabled here and counted.")
-    if away:
-        parts.append(
-            f"Not as planned: {named(away)} {'is' if len(away) == 1 else 'are'} cabled elsewhere and not counted."
-        )
+    if hurt.answer.pairs_cut:
+        verb = "are" if hurt.answer.down_now else "would be"
+        parts.append(f"Rail-only: {count(hurt.answer.pairs_cut, 'pair')} of hosts {verb} cut, with no other path.")
+    for ports, where in zip(hurt.elsewhere, ("here and counted", "elsewhere and not counted"), strict=True):
+        if ports:
+            parts.append(f"Not as planned: {named(ports)} {'is' if len(ports) == 1 else 'are'} cabled {where}.")
     return " ".join(part for part in parts if part)
 
 
 def _now(hurt: Hurt) -> str:
-    if hurt.down is None:
+    if hurt.answer.down_now is None:
         return f"Whether {hurt.name} is down is unknown."
-    return f"{hurt.name} is down." if hurt.down else ""
+    return f"{hurt.name} is down." if hurt.answer.down_now else ""
 
 
 def _damage(hurt: Hurt) -> str:
-    if hurt.hosts and not hurt.host:
-        gpus = sum(len(one.gpus) for one in hurt.hosts)
-        lost = Fraction(hurt.share).limit_denominator(1000)
-        verb = "lose" if hurt.down or len(hurt.hosts) > 1 else "loses"
-        who = f"{count(len(hurt.hosts), 'host')} ({count(gpus, 'GPU')})"
-        would = "" if hurt.down else f"Without {hurt.name} "
-        whose = "its" if len(hurt.hosts) == 1 else "their"
+    gpus = sum(len(one.gpus) for one in hurt.answer.hosts)
+    if hurt.answer.hosts and not hurt.host:
+        lost = Fraction(hurt.answer.share_lost).limit_denominator(1000)
+        verb = "lose" if hurt.answer.down_now or len(hurt.answer.hosts) > 1 else "loses"
+        who = f"{count(len(hurt.answer.hosts), 'host')} ({count(gpus, 'GPU')})"
+        would = "" if hurt.answer.down_now else f"Without {hurt.name} "
+        whose = "its" if len(hurt.answer.hosts) == 1 else "their"
         if lost == 1:
             return f"{would}{who} {verb} all of {whose} bandwidth."
         return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(hurt)}; {1 - lost} remains."
     if hurt.host:
-        gpus = sum(len(one.gpus) for one in hurt.hosts)
         return (
-            f"Without {hurt.name} its {count(gpus, 'GPU')} are off all rails."
-            if not hurt.down
-            else (f"Its {count(gpus, 'GPU')} are off all rails.")
+            f"{'Its' if hurt.answer.down_now else f'Without {hurt.name} its'} {count(gpus, 'GPU')} are off all rails."
         )
     if not hurt.below:
         return f"No planned cable depends on {hurt.name}."
-    lost = Fraction(hurt.uplink_share).limit_denominator(1000)
+    lost = Fraction(hurt.answer.uplink_share_lost).limit_denominator(1000)
     return (
         f"Without {hurt.name} the switches below lose {lost} of their uplinks{_on(hurt)}; no host loses its NIC, "
         f"{count(len(hurt.below), 'host')} share the remaining uplinks."
@@ -150,17 +137,17 @@ def _damage(hurt: Hurt) -> str:
 
 def _on(hurt: Hurt) -> str:
     """The affected rails; empty if these are all rails of the hosts."""
-    return f" on {rail_words(hurt.rails)}" if hurt.rails and hurt.rails != hurt.of_rails else ""
+    return f" on {rail_words(hurt.answer.rails)}" if hurt.answer.rails and hurt.answer.rails != hurt.of_rails else ""
 
 
 def drain(hurt: Hurt) -> str:
     """What fails at once if it is drained, what remains afterwards, and what to do first."""
-    if hurt.down:
+    if hurt.answer.down_now:
         return "It is down: there is nothing left to drain."
     if hurt.host:
         return f"At once: every job on {hurt.name} fails. Drain its jobs first; no other host is affected."
-    if hurt.uplink_share and not hurt.hosts:
-        if hurt.uplink_share >= 1:
+    if hurt.answer.uplink_share_lost and not hurt.answer.hosts:
+        if hurt.answer.uplink_share_lost >= 1:
             return (
                 "At once: traffic between leaves stops, because this is the only uplink path. "
                 "Drain the jobs that use several leaves first."
@@ -169,12 +156,12 @@ def drain(hurt: Hurt) -> str:
             "At once: packets in flight are lost and resent; no connection ends. Afterwards the other "
             "uplinks carry the traffic. First withdraw its routes. Take down one at a time, and wait until it is back."
         )
-    if not hurt.hosts:
+    if not hurt.answer.hosts:
         return "No host depends on it: it can be taken out of service."
-    if hurt.rail_only and hurt.pairs_cut:
+    if hurt.rail_only and hurt.answer.pairs_cut:
         return f"Not under jobs: no way leads round a rail, and jobs across {named(hurt.below)} would fail{_on(hurt)}."
-    left = sorted(set(hurt.of_rails) - set(hurt.rails))
-    if hurt.share >= 1 or not (left or hurt.share < 1):
+    left = sorted(set(hurt.of_rails) - set(hurt.answer.rails))
+    if hurt.answer.share_lost >= 1:
         return f"Drain the jobs of {named(hurt.below)} first: no bandwidth remains for them."
     if hurt.weak:
         return (
@@ -185,7 +172,7 @@ def drain(hurt: Hurt) -> str:
         f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} the traffic"
         if left
         else "the hosts that keep NICs carry their traffic on these"
-        if any(one.share_lost >= 1 for one in hurt.hosts)
+        if any(one.share_lost >= 1 for one in hurt.answer.hosts)
         else "the other plane carries the traffic"
     )
     few = len(hurt.below) == 1
@@ -208,11 +195,8 @@ def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
     yield hanging("do", Text(sentence(answer.drain), style="bold"), indent=2)
     yield Text()
     yield rows(_figures(answer))
-    groups = [
-        (fold([one.host for one in alike]), key[1:])
-        for key, found in groupby(answer.hosts, key=lambda one: (one.rails, one.gpus, one.share_lost))
-        if (alike := list(found))
-    ]
+    alike = groupby(answer.hosts, key=lambda one: (one.rails, one.gpus, one.share_lost))
+    groups = [(fold([one.host for one in found]), key[1:]) for key, found in alike]
     most = None if options.details else MOST_LINES
     yield from section(groups, _group, "groups of hosts", "Hosts that lose bandwidth", most=most)
     aside = "" if answer.jobs_affected is not None else "as last reported"

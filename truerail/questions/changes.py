@@ -7,12 +7,12 @@ contradicted each other for a round) belongs to that of its link.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from truerail.errors import JournalUnavailableError
+from truerail.model.columns import grouped
 from truerail.model.finding import Severity
 from truerail.model.history import (
     CauseEvent,
@@ -28,7 +28,6 @@ from truerail.model.life import Life, LifeState
 from truerail.outputs.report_words import count
 from truerail.views.pieces import CauseLine, FindingLine, MoveLine
 
-K = TypeVar("K", bound=Hashable)
 SLACK = timedelta(minutes=10)
 """How long before its cause a change may be seen: the devices of a fault are read one after the other, and a cause
 shows only when enough of them were.
@@ -37,7 +36,7 @@ _CABLING = "CAB"
 """The rules about cables."""
 BEGINS = (EventKind.APPEARED, EventKind.REGRESSED)
 _ALWAYS = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-V = TypeVar("V")
+
 MOST_EXPLAINED = 200
 """Maximum number of findings listed for a cause."""
 MOST_LINKS = 20_000
@@ -69,8 +68,8 @@ class CausesOfChanges:
         self, events: Sequence[CauseEvent], findings: Sequence[FindingEvent], links: Sequence[LinkChange]
     ) -> None:
         self._episodes = sorted(_episodes(events), key=lambda one: -len(one.explains))
-        self._by_finding = _grouped((finding, one) for one in self._episodes for finding in one.explains)
-        self._by_subject = _grouped((subject, one) for one in self._episodes for subject in one.subjects)
+        self._by_finding = grouped((finding, one) for one in self._episodes for finding in one.explains)
+        self._by_subject = grouped((subject, one) for one in self._episodes for subject in one.subjects)
         self._of_finding: dict[str, str | None] = {}
         self._on_port: dict[str, list[str]] = {}
         for event in findings:  # newest first: the last change of a finding decides
@@ -104,7 +103,7 @@ class CausesOfChanges:
 
 def _episodes(events: Sequence[CauseEvent]) -> Iterator[Episode]:
     """Episodes from events, newest first. Without its event, one began before or has not ended."""
-    by_key = _grouped((event.cause, event) for event in reversed(events))
+    by_key = grouped((event.cause, event) for event in reversed(events))
     for key, of in by_key.items():
         explains = frozenset(finding for event in of for finding in event.explains)
         begins: datetime | None = _ALWAYS[0] if of[0].kind not in BEGINS else None
@@ -116,13 +115,6 @@ def _episodes(events: Sequence[CauseEvent]) -> Iterator[Episode]:
                 begins = None
         if begins is not None:
             yield Episode(key, begins, _ALWAYS[1], of[-1].subjects, explains)
-
-
-def _grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    groups: dict[K, list[V]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups
 
 
 def kept_finding_line(kept: KeptFinding) -> FindingLine:

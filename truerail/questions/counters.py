@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Kind as QuantityKind
 from truerail.analysis.counters.quantities import Quantity, kind_of
 from truerail.analysis.counters.telemetry import Telemetry
@@ -96,29 +97,19 @@ class _Measure:
     rate: float = 1.0
 
 
-_BYTES = _Measure("traffic", "B", "Gb/s", rate=BITS_TO_GBPS)
-_PAUSED = _Measure("pauses", "s", "share of time", scale=1e-6, rate=1e-6)
-_ERRORS = _Measure("errors", "events", "events/s")
 _MEASURES = {
-    Q.TX_BYTES: _BYTES,
-    Q.RX_BYTES: _BYTES,
-    Q.TX_PAUSE_US: _PAUSED,
-    Q.RX_PAUSE_US: _PAUSED,
-    Q.LINK_DOWNS: _ERRORS,
+    **dict.fromkeys((Q.TX_BYTES, Q.RX_BYTES), _Measure("traffic", "B", "Gb/s", rate=BITS_TO_GBPS)),
+    **dict.fromkeys((Q.TX_PAUSE_US, Q.RX_PAUSE_US), _Measure("pauses", "s", "share of time", scale=1e-6, rate=1e-6)),
+    Q.LINK_DOWNS: _Measure("errors", "events", "events/s"),
     Q.RX_PAUSE_TRANSITIONS: _Measure("pauses", "pauses", "pauses/s"),
-    Q.RX_BITS: _Measure("fec", "bits", "bits/s"),
-    Q.CORRECTED_BITS: _Measure("fec", "bits", "bits/s"),
+    **dict.fromkeys((Q.RX_BITS, Q.CORRECTED_BITS), _Measure("fec", "bits", "bits/s")),
     Q.FEC_SYMBOLS: _Measure("fec", "symbols", "symbols/s"),
-    Q.FEC_CORRECTED: _Measure("fec", "codewords", "codewords/s"),
-    Q.FEC_UNCORRECTED: _Measure("fec", "codewords", "codewords/s"),
+    **dict.fromkeys((Q.FEC_CORRECTED, Q.FEC_UNCORRECTED), _Measure("fec", "codewords", "codewords/s")),
     Q.SYMBOL_ERRORS: _Measure("errors", "symbols", "symbols/s"),
-    Q.CNP_SENT: _Measure("congestion", "packets", "packets/s"),
-    Q.CNP_HANDLED: _Measure("congestion", "packets", "packets/s"),
-    Q.CNP_IGNORED: _Measure("congestion", "packets", "packets/s"),
+    **dict.fromkeys((Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED), _Measure("congestion", "packets", "packets/s")),
     Q.TRANSMIT_WAIT: _Measure("congestion", "ticks", "ticks/s"),
     Q.PCI_STALLED_EVENTS: _Measure("congestion", "events", "events/s"),
-    Q.QUEUE_PACKETS: _Measure("queues", "packets", "packets/s"),
-    Q.QUEUE_DROPS: _Measure("queues", "packets", "packets/s"),
+    **dict.fromkeys((Q.QUEUE_PACKETS, Q.QUEUE_DROPS), _Measure("queues", "packets", "packets/s")),
     Q.QUEUE_BYTES: _Measure("queues", "B", "Gb/s", rate=BITS_TO_GBPS),
     Q.QUEUE_WATERMARK_BYTES: _Measure("queues", "B", ""),
     Q.FLOWS: _Measure("traffic", "queue pairs", ""),
@@ -136,9 +127,7 @@ def counters(publication: Published, of: str, since: str | None, now: datetime) 
     meant = recognise(view, of)
     telemetry = publication.round.telemetry
     ports = ports_meant(view, meant)
-    findings = finding_lines_of(
-        view, view.findings_on([meant.name, *(str(view.index.spell(p)) for p in ports.tolist())])
-    )
+    findings = finding_lines_of(view, view.findings_on([meant.name, *map(str, map(view.index.spell, ports.tolist()))]))
     if telemetry.counters is None or not len(telemetry.counters.order):
         return Counters(of, None, None, (), False, findings, "no device was polled for counters")
     begun = telemetry.counters.begun[telemetry.counters.order]
@@ -167,11 +156,8 @@ def _summary(name: str, lines: tuple[PortCounts, ...], counting: int) -> str:
         return f"the plan has no cable on {name}"
     if not counting:
         return f"no device reported counters of {name}"
-    bad = [line for line in lines if any(one.total for one in line.counters if one.group == "errors")]
-    uncorrected = [
-        line for line in lines if any(one.total for one in line.counters if one.counter == Q.FEC_UNCORRECTED)
-    ]
-    errors = len({line.port for line in (*bad, *uncorrected)})
+    gained = ((line.port, one) for line in lines for one in line.counters if one.total)
+    errors = len({port for port, one in gained if one.group == "errors" or one.counter == Q.FEC_UNCORRECTED})
     if len(lines) == 1:
         return f"counters of {name}: {'errors were counted' if errors else 'no errors in what it counts'}"
     silent = len(lines) - counting
@@ -201,32 +187,22 @@ def _ports(view: View, telemetry: Telemetry, ports: Codes, last: int) -> Iterato
         )
 
 
-def _line(
-    quantity: Quantity,
-    priority: int | None,
-    gained: np.ndarray[tuple[int], np.dtype[np.float32]],
-    span: np.ndarray[tuple[int], np.dtype[np.float32]],
-) -> CounterLine:
+def _line(quantity: Quantity, priority: int | None, gained: Floats, span: Floats) -> CounterLine:
     known = ~np.isnan(gained)
-    measure, level = _measure(quantity), kind_of(quantity) is QuantityKind.GAUGE
+    kind, level = _measure(quantity), kind_of(quantity) is QuantityKind.GAUGE
     seconds = float(np.nansum(span[known], dtype=np.float64))
     total = float(gained[known][-1]) if level else float(gained[known].sum(dtype=np.float64))
-    rate = None if level or not seconds else round(total / seconds * measure.rate, 6)
-    scaled = round(total * measure.scale, 6)
-    return CounterLine(
-        quantity.value, priority, measure.group, scaled, measure.unit, rate, measure.rate_unit, round(seconds, 1)
-    )
+    rate = None if level or not seconds else round(total / seconds * kind.rate, 6)
+    scaled = round(total * kind.scale, 6)
+    return CounterLine(quantity.value, priority, kind.group, scaled, kind.unit, rate, kind.rate_unit, round(seconds, 1))
 
 
 def _measure(quantity: Quantity) -> _Measure:
     if quantity in _MEASURES:
         return _MEASURES[quantity]
     if "pause" in quantity.value or "storm" in quantity.value:
-        return (
-            _Measure("pauses", "frames", "frames/s")
-            if "frames" in quantity.value
-            else _Measure("pauses", "events", "events/s")
-        )
+        unit = "frames" if "frames" in quantity.value else "events"
+        return _Measure("pauses", unit, f"{unit}/s")
     if quantity.value.startswith("ecn"):
         return _Measure("congestion", "packets", "packets/s")
     return _Measure("traffic" if kind_of(quantity) is QuantityKind.TRAFFIC else "errors", "packets", "packets/s")
@@ -289,9 +265,7 @@ def rate(line: CounterLine) -> str:
         return "level"
     if line.rate_unit == "share of time":
         return f"{line.rate:.1%} of the time"
-    return (
-        f"{line.rate:,.4g} {name(line.rate_unit)}" if line.rate < 1000 else f"{line.rate:,.0f} {name(line.rate_unit)}"
-    )
+    return f"{line.rate:{',.4g' if line.rate < 1000 else ',.0f'}} {name(line.rate_unit)}"
 
 
 def total(line: CounterLine) -> str:
@@ -306,11 +280,8 @@ def _table(ports: tuple[PortCounts, ...]) -> RenderableType:
         grid.add_column(justify="left" if number < 2 else "right", no_wrap=number > 0)
     grid.add_row(*(Text(head, style=QUIET) for head in heads))
     for port in ports:
-        grid.add_row(
-            Text(f"  {name(port.port.partition('/')[2])}", style=PORT),
-            "-" if port.rail is None else str(port.rail),
-            *_cells(port),
-        )
+        rail = "-" if port.rail is None else str(port.rail)
+        grid.add_row(Text(f"  {name(port.port.partition('/')[2])}", style=PORT), rail, *_cells(port))
     return grid
 
 
@@ -319,13 +290,10 @@ def _cells(port: PortCounts) -> Iterator[str]:
     for wanted in ("tx_bytes", "rx_bytes"):
         rates = [line.rate for line in port.counters if line.counter == wanted and line.rate is not None]
         yield f"{max(rates):.1f} Gb/s" if rates else "?"
-    for wanted in ("rx_pause", "tx_pause"):
-        yield _pause(port, wanted)
-    for lines in (
-        [line for line in port.counters if line.group == "errors"],
-        [line for line in port.counters if line.counter == "fec_uncorrected"],
-    ):
-        yield f"{sum(line.total for line in lines):,.0f}" if lines else "?"
+    yield from (_pause(port, wanted) for wanted in ("rx_pause", "tx_pause"))
+    for wanted in ("errors", "fec_uncorrected"):
+        totals = [line.total for line in port.counters if wanted in (line.group, line.counter)]
+        yield f"{sum(totals):,.0f}" if totals else "?"
 
 
 def _pause(port: PortCounts, direction: str) -> str:

@@ -1,7 +1,7 @@
 """`diff`: changes of links and findings, between two times or against the plan."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -11,7 +11,7 @@ import numpy as np
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.errors import QueryError
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.history import CauseEvent, EventKind, FindingEvent, History, LinkChange, RowRange
 from truerail.model.plan import Plan, Port, Role
 from truerail.outputs.report_words import count
@@ -31,8 +31,7 @@ _STATES = {EventKind.RESOLVED: "resolved", EventKind.UNSEEN: "unseen", EventKind
 """The state of a cause by its last event; any other leaves it ongoing."""
 _LATER = timedelta(hours=1)
 """A cause that ended in the time in question is reported as resolved up to this much later."""
-K = TypeVar("K", bound=Hashable)
-T = TypeVar("T")
+
 Row = TypeVar("Row", LinkChange, FindingEvent, CauseEvent)
 
 
@@ -46,22 +45,18 @@ def diff(publication: Published, history: History, start: datetime, end: datetim
     events, events_whole = _read(partial(history.finding_events, start, end))
     of_causes, _ = _read(partial(history.cause_events, start, end + _LATER))
     causes = CausesOfChanges(of_causes, events, changes)
-    by_port, by_finding = _by(changes, [c.port for c in changes]), _by(events, [e.finding for e in events])
+    by_port = grouped((change.port, change) for change in changes).values()
+    by_finding = grouped((event.finding, event) for event in events).values()
     tally = _Tally(publication.plan)
-    links, findings = [], []
-    for rows in by_port:
-        key = tally.link(causes.of_link(rows[0]), rows[0].port)
-        links.append(_net_link(publication, rows, key))
-    for found in by_finding:
-        key = tally.finding(causes.of_finding(found[0]))
-        findings.append(_net_finding(found, key))
+    links = [_net_link(publication, rows, tally.link(causes.of_link(rows[0]), rows[0].port)) for rows in by_port]
+    findings = [_net_finding(found, tally.finding(causes.of_finding(found[0]))) for found in by_finding]
     kept_links = tuple(link for link in links if link is not None)
     kept = tuple(finding for finding in findings if finding is not None)
     back = len(links) - len(kept_links), len(findings) - len(kept)
     kept_since = history.kept_since()
     late = kept_since if kept_since is not None and kept_since > start else None
     whole = links_whole and events_whole
-    changed = _cause_changes([one for one in of_causes if one.happened_at <= end], history, tally, start)
+    changed = _cause_changes([one for one in of_causes if one.happened_at <= end], history, tally)
     lines = tuple(sorted(changed, key=lambda one: one.began or one.ended or start, reverse=True))
     return Diff(
         start, end, "time", lines, tally.counts(None), tally.total, kept_links[:MOST_ROWS], kept[:MOST_ROWS],
@@ -83,10 +78,8 @@ class _Tally:
 
     def link(self, key: str | None, port: str) -> str | None:
         """Counts a link; returns its cause."""
-        planned = self._plan.cable_at(port_of(port))
-        word = (
-            "links" if planned is None else "nics" if self._plan.role_of(planned.a.device) is Role.HOST else "uplinks"
-        )
+        cable = self._plan.cable_at(port_of(port))
+        word = "links" if cable is None else "nics" if self._plan.role_of(cable.a.device) is Role.HOST else "uplinks"
         self._of.setdefault(key, Counter())[word] += 1
         return key
 
@@ -111,13 +104,11 @@ def _read(ask: Callable[..., Sequence[Row]]) -> tuple[list[Row], bool]:
     return list(rows[:MOST_READ]), len(rows) <= MOST_READ
 
 
-def _cause_changes(
-    events: Sequence[CauseEvent], history: History, tally: _Tally, start: datetime
-) -> Iterator[CauseChange]:
+def _cause_changes(events: Sequence[CauseEvent], history: History, tally: _Tally) -> Iterator[CauseChange]:
     """A line for each cause with events or changes. One that came and went while a fault was read in part, and to which
     nothing belongs in the end, has none.
     """
-    groups = {rows[0].cause: rows for rows in _by(events, [one.cause for one in events])}
+    groups = grouped((one.cause, one) for one in events)
     for key, rows in groups.items():
         begun = [one for one in rows if one.kind in BEGINS]
         last, counts = rows[0], tally.counts(key)
@@ -127,17 +118,14 @@ def _cause_changes(
             continue
         state = _STATES.get(last.kind, "ongoing")
         began = begun[-1].happened_at if begun else None
-        yield CauseChange(
-            key, last.cause_kind, last.subjects, last.summary, began, ended, max(len(begun), 1), state, counts
-        )
+        times = max(len(begun), 1)
+        yield CauseChange(key, last.cause_kind, last.subjects, last.summary, began, ended, times, state, counts)
     for key in [one for one in tally.keys if one not in groups][:MOST_ROWS]:
         found = history.kept_cause(key)
         if found is not None:
             record = found.record
-            yield CauseChange(
-                key, record.kind, record.subjects, record.summary, None, None, 1, record.life.state.value,
-                tally.counts(key),
-            )  # fmt: skip
+            state, counts = record.life.state.value, tally.counts(key)
+            yield CauseChange(key, record.kind, record.subjects, record.summary, None, None, 1, state, counts)
 
 
 def diff_plan(publication: Published) -> Diff:
@@ -149,9 +137,7 @@ def diff_plan(publication: Published) -> Diff:
     keys = [tally.link(_cause_on(view, cable), str(view.plan.cables[cable].a)) for cable in ordered.tolist()]
     for one in view.findings.ids:
         tally.finding(cause_of.get(one))
-    links = tuple(
-        _against_plan(view, cable, key) for cable, key in zip(ordered[:MOST_ROWS].tolist(), keys, strict=False)
-    )
+    links = tuple(map(partial(_against_plan, view), ordered[:MOST_ROWS].tolist(), keys))
     findings = tuple(
         FindingChange(life.since if (life := publication.lives.get(one)) else None, "appeared", one, f.rule,
                       f.severity.value, f.subject, f.summary, cause_of.get(one))
@@ -173,14 +159,6 @@ def _cause_on(view: View, cable: int) -> str | None:
     named = (key for end in ends for key in view.sight.causes_at.get(end, ()))
     devices = (key for end in ends for key in view.sight.causes_at.get(end.partition("/")[0], ()))
     return next((key for key in (*keys, *named, *devices) if key is not None), None)
-
-
-def _by(rows: Sequence[T], keys: Sequence[K]) -> list[list[T]]:
-    """Rows by key: each group in the order given, groups in the order of their first rows."""
-    groups: dict[K, list[T]] = {}
-    for row, key in zip(rows, keys, strict=False):
-        groups.setdefault(key, []).append(row)
-    return list(groups.values())
 
 
 def _net_link(publication: Published, rows: Sequence[LinkChange], cause: str | None) -> LinkLine | None:
@@ -211,9 +189,8 @@ def _net_finding(rows: Sequence[FindingEvent], cause: str | None) -> FindingChan
         return None
     if first.kind not in _CAME and last.kind is EventKind.RETURNED:
         return None
-    kind = (
-        first.kind if last.kind in _CAME and first.kind in _CAME and last.kind is not EventKind.FLAPPING else last.kind
-    )
+    came = {first.kind, last.kind} <= set(_CAME) and last.kind is not EventKind.FLAPPING
+    kind = first.kind if came else last.kind
     return FindingChange(last.at, kind.value, last.finding, last.rule, last.severity, last.subject, last.summary, cause)
 
 
@@ -227,14 +204,8 @@ def _says(
     came = sum(f.kind in {kind.value for kind in _CAME} for f in findings)
     gone = sum(f.kind == EventKind.RESOLVED.value for f in findings)
     unseen = sum(f.kind == EventKind.UNSEEN.value for f in findings)
-    began, ended = (
-        sum(at is not None for at in times) for times in ([c.began for c in causes], [c.ended for c in causes])
-    )
-    of_causes = [
-        count(number, f"cause {word}", f"causes {word}")
-        for number, word in ((began, "began"), (ended, "ended"))
-        if number
-    ]
+    times = {"began": [c.began for c in causes if c.began], "ended": [c.ended for c in causes if c.ended]}
+    of_causes = [count(len(at), f"cause {word}", f"causes {word}") for word, at in times.items() if at]
     parts = [
         f"{count(number, one, many)}"
         for number, one, many in (
@@ -261,24 +232,14 @@ def _late(begins: datetime | None) -> str:
 
 def _against_plan(view: View, cable: int, cause: str | None) -> LinkLine:
     planned, seen = view.plan.cables[cable], seen_end(view, cable)
-    return LinkLine(
-        at=None,
-        port=str(planned.a),
-        rail=planned.rail,
-        was=str(planned.b),
-        now=seen.name if seen else None,
-        was_state=STATES[State.RIGHT],
-        now_state=STATES[State(int(view.wiring.state[cable]))],
-        summary=why_words(view, cable, seen),
-        cause=cause,
-    )
+    now, state, why = seen.name if seen else None, State(int(view.wiring.state[cable])), why_words(view, cable, seen)
+    states = STATES[State.RIGHT], STATES[state]
+    return LinkLine(None, str(planned.a), planned.rail, str(planned.b), now, *states, why, cause)
 
 
 def _plan_says(states: Codes, findings: int) -> str:
     right, *others = states.tolist()
-    parts = [
-        f"{number:,} {word}" for number, word in zip(others, ("wrong", "missing", "unknown"), strict=True) if number
-    ]
+    parts = [f"{n:,} {word}" for n, word in zip(others, ("wrong", "missing", "unknown"), strict=True) if n]
     cables = f"{', '.join(parts)}; " if parts else ""
     return f"{cables}{right:,} of {count(sum(states.tolist()), 'cable')} as planned, {count(findings, 'finding')}."
 
@@ -298,12 +259,6 @@ def _misuse(given: Given, capture: bool) -> str:
     if given["until"] and not given["since"]:
         return "--until goes with --since"
     return "--before goes with --from" if given["before"] and not capture else ""
-
-
-def _good(answer: Diff) -> bool | None:
-    if answer.causes or answer.links or answer.findings:
-        return False
-    return True if answer.complete else None
 
 
 QUESTION = Question(
@@ -334,7 +289,7 @@ QUESTION = Question(
         "that began or ended, then what belongs to no cause. --details lists every link and finding."
         "\n\nIn a capture with several rounds, times count back from the newest one."
     ),
-    good=_good,
+    good=lambda answer: False if answer.causes or answer.links or answer.findings else answer.complete or None,
     text=diff_text,
     form=Form("What changed?", page="/changes"),
     journal=lambda given: Journal.UNUSED if given["planned"] else Journal.NEEDED,

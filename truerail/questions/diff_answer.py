@@ -118,13 +118,8 @@ def diff_text(answer: Diff, options: Options) -> Iterator[RenderableType]:
 
 def counted(counts: Counts) -> list[str]:
     """`16 uplinks`, `128 NICs`, as many as there are."""
-    kinds = (
-        (counts.uplinks, "uplink"),
-        (counts.nics, "NIC"),
-        (counts.links, "unplanned link"),
-        (counts.findings, "finding"),
-    )
-    return [count(number, what) for number, what in kinds if number]
+    kinds = {"uplink": counts.uplinks, "NIC": counts.nics, "unplanned link": counts.links, "finding": counts.findings}
+    return [count(number, what) for what, number in kinds.items() if number]
 
 
 def _cause(cause: CauseChange) -> RenderableType:
@@ -134,9 +129,8 @@ def _cause(cause: CauseChange) -> RenderableType:
     if cause.times > 1:
         parts.append(f"{cause.times} times")
     line.append(f"  {', '.join(parts)}" if parts else "").append(f"; {_state(cause)}")
-    return hanging(
-        Text(_time(cause.began or cause.ended), style=QUIET), line.append(f"  {name(cause.cause)}", style=QUIET)
-    )
+    time = f"{at:%m-%d %H:%M:%S}" if (at := cause.began or cause.ended) else "earlier"
+    return hanging(Text(time, style=QUIET), line.append(f"  {name(cause.cause)}", style=QUIET))
 
 
 def in_short(summary: str) -> str:
@@ -152,10 +146,6 @@ def _state(cause: CauseChange) -> str:
     return {"unseen": "no data on it now"}.get(cause.state, name(cause.state))
 
 
-def _time(at: datetime | None) -> str:
-    return f"{at:%m-%d %H:%M:%S}" if at else "earlier"
-
-
 def _link(link: LinkLine) -> RenderableType:
     rail = "" if link.rail is None else f" (rail {link.rail})"
     line = Text().append(name(link.port), style=PORT).append(f"{rail}  ", style=QUIET).append(sentence(link.summary))
@@ -165,7 +155,5 @@ def _link(link: LinkLine) -> RenderableType:
 def _finding(one: FindingChange) -> RenderableType:
     line = Text().append(name(one.kind), style="bold").append(" ").append_text(severity_word(one.severity))
     line.append(f" {name(one.rule)} ").append(name(one.subject), style=PORT)
-    line.append(f"  {name(one.finding)}", style=QUIET)
-    return hanging(
-        Text(f"{one.at:%m-%d %H:%M:%S}" if one.at else "", style=QUIET), line.append(f"\n{sentence(one.summary)}")
-    )
+    line.append(f"  {name(one.finding)}", style=QUIET).append(f"\n{sentence(one.summary)}")
+    return hanging(Text(f"{one.at:%m-%d %H:%M:%S}" if one.at else "", style=QUIET), line)

@@ -19,7 +19,7 @@ from truerail.questions.drain_words import Outcome, announcement, can_drain, com
 from truerail.questions.moments import end_of
 from truerail.questions.question import RUNNING_JOBS, Asked, Form, Journal, Option, Parameter, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
-from truerail.questions.resolve import ResolvedTarget, recognise
+from truerail.questions.resolve import recognise
 from truerail.questions.working_time import folded, jobs_there, windows_announced
 from truerail.views.view import view_of
 
@@ -44,7 +44,7 @@ def drain(
     impact = blast(publication, of)
     cells = cells_of(view, standing, target)
     hosts = drain_hosts(view, standing, target, cells)
-    switches = switches_of(view, standing, target, _drained(meant))
+    switches = switches_of(view, standing, target, {*meant.devices, meant.device})
     below = np.unique(cells.host[cells.hit]) if len(target.host_cables) else hosts_below(standing, target)
     windows = windows_announced(view, asked.history, asked.now)
     outcome = Outcome(
@@ -58,7 +58,7 @@ def drain(
         jobs_source=there.source,
         jobs=jobs_of(view, there.jobs, cells, below, switches, impact.matched_type),
         faults=faults_of(view, target, below, switches),
-        other_work=other_work(view, windows or (), target, below, switches, (starts, ends)),
+        other_work=tuple(other_work(view, windows or (), target, below, switches, (starts, ends))),
         starts=starts,
         ends=ends,
     )
@@ -94,7 +94,7 @@ def drain(
         ends=ends,
         announcement=announcement(outcome, survives, because or ""),
         command="" if impact.down_now else command(view, (of, start, until, because or ""), meant, starts, ends),
-        summary=summary(outcome, survives, why),
+        summary=summary(outcome, survives),
         action=done[0] if done else "",
     )
 
@@ -105,11 +105,6 @@ def _times(start: str, until: str, now: datetime) -> tuple[datetime, datetime]:
     if ends <= starts:
         raise QueryError(f"until {until!r}: it ends ({ends:%Y-%m-%d %H:%M}) before it begins ({starts:%H:%M})")
     return starts, ends
-
-
-def _drained(meant: ResolvedTarget) -> frozenset[int]:
-    """The devices that are out of service themselves."""
-    return frozenset((*meant.devices, meant.device))
 
 
 def _share_left(standing: RailStatus, target: Target, below: Codes) -> float | None:

@@ -172,11 +172,8 @@ def _figures(answer: Drain) -> Iterator[tuple[str, RenderableType | str]]:
 
 
 def _connections(answer: Drain) -> str:
-    parts = (
-        (answer.connections_lost, "end"),
-        (answer.connections_kept, "move within their bond"),
-        (answer.connections_unknown, "unknown"),
-    )
+    lost, kept, unknown = answer.connections_lost, answer.connections_kept, answer.connections_unknown
+    parts = ((lost, "end"), (kept, "move within their bond"), (unknown, "unknown"))
     words = ", ".join(f"{number:,} {word}" for number, word in parts if number)
     return f" (host and rail: {words})" if words else ""
 
@@ -188,13 +185,13 @@ def _jobs(answer: Drain, most: int | None) -> Iterator[RenderableType]:
 
 
 def _job(job: DrainJob) -> RenderableType:
-    return hanging(
-        _EFFECTS.get(job.effect, "?"), Text(f"{name(job.name)} ({name(job.hosts)}): {sentence(job.summary)}")
-    )
+    words = f"{name(job.name)} ({name(job.hosts)}): {sentence(job.summary)}"
+    return hanging(_EFFECTS.get(job.effect, "?"), Text(words))
 
 
 def _hosts(answer: Drain, most: int | None) -> Iterator[RenderableType]:
-    groups = [(fold([one.host for one in alike]), _host(alike[0])) for alike in _alike(answer.hosts)]
+    alike = groupby(answer.hosts, key=lambda h: (h.lost, h.reduced, h.unknown, h.already_lost, h.share_left))
+    groups = [(fold([one.host for one in found]), _host(found[0])) for _, of in alike if (found := list(of))]
     yield from section(groups, _group, "groups of hosts", "Hosts", "least left first", most=most)
 
 
@@ -204,31 +201,17 @@ def _group(group: tuple[str, str]) -> RenderableType:
     return hanging("", Text().append(name(names), style=PORT).append(f": {words}"))
 
 
-def _alike(hosts: tuple[DrainHost, ...]) -> Iterator[list[DrainHost]]:
-    def key(one: DrainHost) -> tuple[object, ...]:
-        return one.lost, one.reduced, one.unknown, one.already_lost, one.share_left
-
-    yield from (list(found) for _, found in groupby(hosts, key=key))
-
-
 def _host(one: DrainHost) -> str:
-    parts = (
-        ("loses", one.lost),
-        ("keeps a part of", one.reduced),
-        ("unknown:", one.unknown),
-        ("lost already:", one.already_lost),
-    )
-    words = [f"{verb} {rail_words(rails)}" for verb, rails in parts if rails]
+    parts = {"loses": one.lost, "keeps a part of": one.reduced, "unknown:": one.unknown}
+    parts["lost already:"] = one.already_lost
+    words = [f"{verb} {rail_words(rails)}" for verb, rails in parts.items() if rails]
     left = f"keeps {rail_words(one.left)}" if one.left else "keeps no other rail"
     return ", ".join((*words, left, f"{one.share_left:.1%} of its bandwidth"))
 
 
 def _switches(answer: Drain, most: int | None) -> Iterator[RenderableType]:
-    groups = [
-        (fold([one.switch for one in alike]), _switch(alike[0]))
-        for _, found in groupby(answer.switches, key=lambda one: (one.planned, one.now, one.left, one.unknown))
-        if (alike := list(found))
-    ]
+    alike = groupby(answer.switches, key=lambda one: (one.planned, one.now, one.left, one.unknown))
+    groups = [(fold([one.switch for one in found]), _switch(found[0])) for _, of in alike if (found := list(of))]
     yield from section(groups, _group, "groups of switches", "Switches below", "least left first", most=most)
 
 

@@ -173,9 +173,7 @@ def switches_of(view: View, standing: RailStatus, target: Target, drained: Colle
     """The switches below that lose uplinks and stay in service, those that keep least first."""
     lower = np.setdiff1d(np.unique(standing.index.a_device[target.uplinks]), list(drained))
     rows = [_switch(view, standing, target, switch) for switch in lower.tolist()]
-    return tuple(
-        sorted(rows, key=lambda row: (row.left / max(1, row.planned), view.layout.rank[view.device(row.switch)]))
-    )
+    return tuple(sorted(rows, key=lambda r: (r.left / max(1, r.planned), view.layout.rank[view.device(r.switch)])))
 
 
 def _switch(view: View, standing: RailStatus, target: Target, switch: int) -> DrainSwitch:
@@ -192,12 +190,7 @@ def _switch(view: View, standing: RailStatus, target: Target, switch: int) -> Dr
 
 
 def jobs_of(
-    view: View,
-    jobs: Iterable[GivenJob],
-    cells: Cells,
-    below: Codes,
-    switches: Iterable[DrainSwitch],
-    matched_type: str,
+    view: View, jobs: Iterable[GivenJob], cells: Cells, below: Codes, switches: Iterable[DrainSwitch], matched_type: str
 ) -> tuple[DrainJob, ...]:
     """The jobs on affected hosts, those that end first, then by the number of hosts."""
     cut = not len(cells.host) and any(one.left + one.unknown == 0 for one in switches)
@@ -221,16 +214,13 @@ def _effect(job: GivenJob, hit: Codes, cells: Cells, cut: bool, matched_type: st
     if ends.any() and len(job.hosts) == 1:
         return UNKNOWN, "it runs on one host, and whether it uses the network is unknown"
     if ends.any():
-        return ENDS, f"its connections on {rail_words(_rails(cells, ends)) or 'these hosts'} end"
+        rails = rail_words({rail for rail in cells.rail[ends].tolist() if rail >= 0})
+        return ENDS, f"its connections on {rails or 'these hosts'} end"
     if (mine & np.isin(cells.fate, (Fate.REDUCED, Fate.UNKNOWN))).any():
         return UNKNOWN, "whether its connections end depends on what is not known"
     if cut:
         return (UNKNOWN, "its hosts may use several leaves") if len(job.hosts) > 1 else (SLOWER, "it runs on one host")
     return SLOWER, "no connection ends, less bandwidth is left"
-
-
-def _rails(cells: Cells, which: Mask) -> list[int]:
-    return [rail for rail in np.unique(cells.rail[which]).tolist() if rail >= 0]
 
 
 def faults_of(view: View, target: Target, below: Codes, switches: Iterable[DrainSwitch]) -> tuple[DrainFault, ...]:
@@ -254,15 +244,9 @@ def other_work(
     below: Codes,
     switches: Iterable[DrainSwitch],
     span: tuple[datetime, datetime],
-) -> tuple[OtherWork, ...]:
-    """Announced maintenance in this time on what would remain. One that covers all that is drained is its own."""
-    return tuple(_overlapping(view, windows, target, _remaining(view, target, below, switches), span))
-
-
-def _overlapping(
-    view: View, windows: Iterable[Window], target: Target, rest: Mask, span: tuple[datetime, datetime]
 ) -> Iterator[OtherWork]:
-    own = np.concatenate([target.host_cables, target.uplinks])
+    """Announced maintenance in this time on what would remain. One that covers all that is drained is its own."""
+    own, rest = np.concatenate([target.host_cables, target.uplinks]), _remaining(view, target, below, switches)
     for one in windows:
         here = np.flatnonzero(one.cables & rest)
         if one.starts >= span[1] or one.ends <= span[0] or not len(here) or (len(own) and one.cables[own].all()):

@@ -68,16 +68,11 @@ def rdma(one: Outcome) -> tuple[bool | None, str]:
     if one.impact.down_now:
         return True, "It is down: no connection runs over it."
     if cells.ends:
-        return (
-            False,
-            f"{_pairs(cells.ends)} {_lose(cells.ends)} the only path. {RETRY}.",
-        )
+        return (False, f"{_pairs(cells.ends)} {'loses' if cells.ends == 1 else 'lose'} the only path. {RETRY}.")
     if one.cut:
         names = fold([switch.switch for switch in one.cut])
-        return (
-            False,
-            f"{names} would have no uplink: connections between leaves end, those within a leaf stay. {RETRY}.",
-        )
+        why = f"{names} would have no uplink: connections between leaves end, those within a leaf stay. {RETRY}."
+        return False, why
     if cells.unknown:
         return None, _unknown(cells)
     if one.unsure:
@@ -88,10 +83,6 @@ def rdma(one: Outcome) -> tuple[bool | None, str]:
 
 def _pairs(number: int) -> str:
     return f"{number:,} {'pair' if number == 1 else 'pairs'} of host and rail"
-
-
-def _lose(number: int) -> str:
-    return "loses" if number == 1 else "lose"
 
 
 def _unknown(cells: Cells) -> str:
@@ -132,7 +123,7 @@ def can_drain(one: Outcome, survives: bool | None) -> bool | None:
     return None if one.hit else True
 
 
-def summary(one: Outcome, survives: bool | None, why: str) -> str:
+def summary(one: Outcome, survives: bool | None) -> str:
     """The answer first, then what is lost."""
     if one.impact.down_now:
         return f"Yes: {one.impact.summary}"
@@ -145,9 +136,8 @@ def _answer(one: Outcome, survives: bool | None) -> str:
     if can and not one.jobs_known:
         return f"Yes: {name} can be taken out of service, no connection ends."
     if can:
-        slower = f" {count(len(one.jobs), 'job')} {'keep' if len(one.jobs) > 1 else 'keeps'} less bandwidth." * bool(
-            one.jobs
-        )
+        jobs = len(one.jobs)
+        slower = f" {count(jobs, 'job')} {'keep' if jobs > 1 else 'keeps'} less bandwidth." * bool(jobs)
         return f"Yes: no {one.jobs_source} job loses a connection.{slower}"
     if can is None and not one.jobs_known:
         may = "ends" if survives is False else "may end"

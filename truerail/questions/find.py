@@ -58,8 +58,8 @@ class Matching:
 class Names:
     """The names of one evaluation, by kind."""
 
-    def __init__(self, sight: EvaluationIndex) -> None:
-        self._sight = sight
+    def __init__(self, evaluated: EvaluatedRound) -> None:
+        self._sight = evaluated.once(EvaluationIndex)
 
     @cached_property
     def devices(self) -> Matching:
@@ -127,11 +127,7 @@ class Names:
 
 def names_of(evaluated: EvaluatedRound) -> Names:
     """The names of an evaluated round, which owns them."""
-    return evaluated.once(_names)
-
-
-def _names(evaluated: EvaluatedRound) -> Names:
-    return Names(evaluated.once(EvaluationIndex))
+    return evaluated.once(Names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from truerail.analysis.published import Published
 from truerail.errors import NotFoundError
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
+from truerail.model.columns import grouped
 from truerail.model.names import printable
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
@@ -24,11 +25,11 @@ from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import PORT
 from truerail.questions.fabric_tree import SchedulerNodes, scheduler_nodes
 from truerail.questions.job import DEGRADED, LOST, UNKNOWN, cells_of
-from truerail.questions.job_harm import hosts_hurt
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.questions.rail_status import rail_status_of
 from truerail.questions.subjects import rail_words
 from truerail.questions.text import MOST_LINES, section
+from truerail.views.cause_jobs import hosts_by_cause
 from truerail.views.view import View, view_of
 
 _MOST_NAMED = 3
@@ -86,10 +87,8 @@ def _fitness(publication: Published) -> Fitness:
     found: dict[int, dict[int, tuple[int, ...]]] = {}
     for state in (LOST, DEGRADED, UNKNOWN):
         here = cells.state == state
-        grouped: dict[int, tuple[int, ...]] = {}
-        for host, rail in zip(cells.host[here].tolist(), cells.rail[here].tolist(), strict=True):
-            grouped[host] = (*grouped.get(host, ()), rail)
-        found[state] = grouped
+        pairs = zip(cells.host[here].tolist(), cells.rail[here].tolist(), strict=True)
+        found[state] = {host: tuple(lost) for host, lost in grouped(pairs).items()}
     number = dict(zip(hosts.tolist(), rails.tolist(), strict=True))
     return Fitness(number, found[LOST], found[DEGRADED], found[UNKNOWN], _hurt(view))
 
@@ -97,7 +96,7 @@ def _fitness(publication: Published) -> Fitness:
 def _hurt(view: View) -> dict[int, tuple[str, ...]]:
     """Causes by the hosts whose traffic they stall, slow or interrupt, though their cables are right."""
     found: dict[int, tuple[str, ...]] = {}
-    for key, hosts in hosts_hurt(view).items():
+    for key, hosts in hosts_by_cause(view.sight).items():
         cause = view.sight.causes[key]
         if CAUSE_KINDS[cause.kind].harm is Harm.STARVES or cause.kind is CauseKind.GPU_NIC_ORDER:
             for host in hosts.tolist():

@@ -131,9 +131,7 @@ def cells_of(standing: RailStatus, cables: Codes) -> Cells:
     index = standing.index
     key, group = np.unique(index.a_device[cables] << 16 | (index.rail[cables] + 1), return_inverse=True)
     stand = standing.stand[cables]
-    on, off, unknown = (
-        np.bincount(group[stand == kind], minlength=len(key)) for kind in (Stand.ON, Stand.OFF, Stand.UNKNOWN)
-    )
+    on, off, unknown = (np.bincount(group[stand == kind], minlength=len(key)) for kind in Stand)
     state = np.select([(on > 0) & (off > 0), unknown > 0, on > 0], [DEGRADED, UNKNOWN, WHOLE], LOST)
     return Cells(key >> 16, (key & 0xFFFF) - 1, state.astype(np.int64))
 
@@ -153,15 +151,12 @@ def _rails(view: View, cells: Cells) -> Iterator[JobRail]:
     yield from (row for _, row in sorted(made, key=lambda one: one[0]))
 
 
-def _worst(
-    view: View, standing: RailStatus, cells: Cells, hurt_by: Mapping[int, Mapping[str, None]]
-) -> Iterator[JobHost]:
+def _worst(view: View, standing: RailStatus, cells: Cells, hurt: Mapping[int, Mapping[str, None]]) -> Iterator[JobHost]:
     """Hosts with faults, those with most rails lost first."""
     bad = np.flatnonzero(cells.state != WHOLE)
     rails: dict[int, dict[int, list[int]]] = {}
-    for host, rail, state in zip(
-        *(column[bad].tolist() for column in (cells.host, cells.rail, cells.state)), strict=True
-    ):
+    columns = (column[bad].tolist() for column in (cells.host, cells.rail, cells.state))
+    for host, rail, state in zip(*columns, strict=True):
         rails.setdefault(host, {}).setdefault(state, []).append(rail)
     rank = view.layout.rank
 
@@ -175,7 +170,7 @@ def _worst(
         )
         summary = host_says(view, standing, host)
         name = view.index.devices.names[host]
-        yield JobHost(name, lost, unknown, summary, tuple(hurt_by.get(host, ())), degraded)
+        yield JobHost(name, lost, unknown, summary, tuple(hurt.get(host, ())), degraded)
 
 
 def _touching(view: View, standing: RailStatus, hosts: Codes, cables: Codes) -> Codes:
@@ -283,9 +278,8 @@ def ended_job(query: str, asked: Asked, runs: Sequence[JobRecord], past: Callabl
     ended = run.ended_at
     nodes = printable(run.nodes, 200) or "no node"
     span = f"from {time_words(run.begun_at)} to {time_words(ended)}" if ended else f"since {time_words(run.begun_at)}"
-    others = (
-        f" It ran {count(len(runs), 'time')}; this is the last." if len({one.key for one in runs}) < len(runs) else ""
-    )
+    again = len({one.key for one in runs}) < len(runs)
+    others = f" It ran {count(len(runs), 'time')}; this is the last." * again
     if not found.hosts:
         raise NotFoundError(f"job {key} ran {span} on {nodes}, and the plan has none of these")
     place = fold(found.hosts)

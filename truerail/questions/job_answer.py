@@ -276,7 +276,8 @@ def host_says(view: View, standing: RailStatus, host: int) -> str:
     bad = [cable for cable in view.layout.host_cables_of(host).tolist() if standing.stand[cable] != Stand.ON]
     reported = [_cable(view, standing, cable) for cable in bad[:MOST_NAMED]]
     if len({why for _, why in reported}) == 1 and len(bad) > 1 and "it is on" not in reported[0][1]:
-        return f"{_rails(standing, bad)}: {reported[0][1]}"
+        rails = rail_words({int(standing.index.rail[cable]) for cable in bad} - {NONE})
+        return f"{rails or 'cables without a rail'}: {reported[0][1]}"
     more = f"; and {count(len(bad) - MOST_NAMED, 'more cable')}" if len(bad) > MOST_NAMED else ""
     return "; ".join(f"{name}: {why}" for name, why in reported) + more
 
@@ -290,17 +291,12 @@ def _cable(view: View, standing: RailStatus, cable: int) -> tuple[str, str]:
     return name, why_words(view, cable, seen_end(view, cable))
 
 
-def _rails(standing: RailStatus, cables: Sequence[int]) -> str:
-    return rail_words({int(standing.index.rail[cable]) for cable in cables} - {NONE}) or "cables without a rail"
-
-
 def first_action(worst: Sequence[JobHost], causes: Sequence[CauseLine], *, cut: bool) -> str:
     """One action: repair what affects the worst host; if pairs are cut, the job must leave the hosts until then."""
     lost = [host.host for host in worst if host.lost]
     first = worst[0].causes if worst else ()
-    mend = next((cause.action for cause in causes if cause.key in first), "") or next(
-        (c.action for c in causes if c.action), ""
-    )
+    named = next((cause.action for cause in causes if cause.key in first), "")
+    mend = named or next((cause.action for cause in causes if cause.action), "")
     if cut and lost:
         more = " and the others that have lost a rail" if len(lost) > MOST_NAMED else ""
         return f"{mend} Until then keep the job off {fold(lost[:MOST_NAMED])}{more}.".strip()
@@ -340,17 +336,14 @@ def _rail_lines(answer: Job) -> Iterator[RenderableType]:
     broken = grid("left", "fold")
     for rail in answer.rails:
         if rail.connected != rail.hosts:
-            broken.add_row(Text(f"  {_word(rail.rail)}", style="bold"), sentence(rail.summary))
+            word = "no rail" if rail.rail is None else f"rail {rail.rail}"
+            broken.add_row(Text(f"  {word}", style="bold"), sentence(rail.summary))
     yield heading("Rails")
     if len(whole) < len(answer.rails):
         yield broken
     if whole:
         named = rail_words(rail.rail for rail in whole if rail.rail is not None) or count(len(whole), "rail")
         yield Text(f"  {named} connected", style="green")
-
-
-def _word(rail: int | None) -> str:
-    return "no rail" if rail is None else f"rail {rail}"
 
 
 def _host_line(host: JobHost) -> RenderableType:

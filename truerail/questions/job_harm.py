@@ -11,24 +11,19 @@ from truerail.analysis.cabling import State
 from truerail.analysis.jobs import JobSource, RunningJob
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, Harm
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.finding import Severity
 from truerail.outputs.report_words import count
 from truerail.questions.job_answer import Doubts
 from truerail.questions.jobs_answer import JobHarm, JobRun
 from truerail.questions.rail_status import RailStatus
 from truerail.questions.subjects import in_order
-from truerail.views.cause_jobs import gpus_hurt, hosts_by_cause, hours_of, moment
+from truerail.views.cause_jobs import HurtJob, cause_job, hosts_by_cause, moment
 from truerail.views.lines import cause_lines
 from truerail.views.view import View
 
 _ON_JOBS = ("JOB009",)
 """Rules with findings on running jobs, whose subject is `source/key@...`."""
-
-
-def hosts_hurt(view: View) -> Mapping[str, Codes]:
-    """The hosts that each cause hurts, by its key, ascending; without causes that hurt none."""
-    return hosts_by_cause(view.sight)
 
 
 def runs_of(
@@ -42,21 +37,16 @@ def runs_of(
     their place: a cause that began later did not hurt them.
     """
     codes = [np.array(sorted(map(view.named, job.hosts)), dtype=np.int64) for job in jobs]
-    on_host: dict[int, list[int]] = {}
-    for number, hosts in enumerate(codes):
-        for host in hosts.tolist():
-            on_host.setdefault(host, []).append(number)
+    on_host = grouped((host, number) for number, hosts in enumerate(codes) for host in hosts.tolist())
     hit: list[dict[str, list[int]]] = [{} for _ in jobs]
-    for key, hosts in hosts_hurt(view).items():
+    for key, hosts in hosts_by_cause(view.sight).items():
         for host in hosts.tolist():
             for number in on_host.get(host, ()):
                 hit[number].setdefault(key, []).append(host)
     at = {source.name: source for source in sources}
     beside, doubts, unclear = _beside(view), Doubts(view.sight.evaluation), unclear_above(view)
-    runs = [
-        _run(view, standing, job, hosts, causes, at.get(job.source), ended.get(number))
-        for number, (job, hosts, causes) in enumerate(zip(jobs, codes, hit, strict=True))
-    ]
+    each = enumerate(zip(jobs, codes, hit, strict=True))
+    runs = [_run(view, standing, job, on, of, at.get(job.source), ended.get(number)) for number, (job, on, of) in each]
     for number, (run, job, hosts) in enumerate(zip(runs, jobs, codes, strict=True)):
         if run.ended is None:
             climbing = climbs(standing, standing.below.of_all(hosts.tolist()))
@@ -88,11 +78,8 @@ def unclear_above(view: View) -> str:
 
 def _beside(view: View) -> Mapping[str, Sequence[str]]:
     """What was found on jobs without a cause, by source and key."""
-    found: dict[str, list[str]] = {}
-    for finding in view.sight.evaluation.findings:
-        if finding.rule in _ON_JOBS and finding.id not in view.sight.cause_of:
-            found.setdefault(finding.subject.rpartition("@")[0], []).append(finding.summary)
-    return found
+    found = (f for f in view.sight.evaluation.findings if f.rule in _ON_JOBS and f.id not in view.sight.cause_of)
+    return grouped((one.subject.rpartition("@")[0], one.summary) for one in found)
 
 
 def _with(run: JobRun, findings: Sequence[str]) -> JobRun:
@@ -113,9 +100,11 @@ def _run(
 ) -> JobRun:
     cables = standing.below.of_all(hosts.tolist())
     found = (_harm(view, job, key, on, ended) for key, on in hit.items())
-    harm = tuple(sorted((one for one in found if ended is None or _before(one.since, ended)), key=_by_harm))
+    kept = (one for one in found if ended is None or (one.since is not None and one.since < ended))
+    harm = tuple(sorted(kept, key=_by_harm))
     hours = [one.gpu_hours for one in harm]
-    waiting = [one.waiting_hours for one in harm]
+    waits = [one.waiting_hours for one in harm]
+    waiting = None if None in waits else round(max((one for one in waits if one is not None), default=0.0), 2)
     return JobRun(
         key=job.key,
         scheduler=job.scheduler,
@@ -131,17 +120,11 @@ def _run(
         cables_unknown=int(np.count_nonzero(view.wiring.state[cables] == State.UNKNOWN)),
         harm=harm,
         gpu_hours=None if None in hours else round(sum(one for one in hours if one is not None), 2),
-        waiting_hours=None
-        if None in waiting
-        else round(max((one for one in waiting if one is not None), default=0.0), 2),
+        waiting_hours=waiting,
         as_of=source.at if source else None,
         stale=ended is None and (source is None or bool(source.error)),
         ended=ended,
     )
-
-
-def _before(since: datetime | None, ended: datetime) -> bool:
-    return since is not None and since < ended
 
 
 def _by_harm(one: JobHarm) -> tuple[float, int, str]:
@@ -151,21 +134,8 @@ def _by_harm(one: JobHarm) -> tuple[float, int, str]:
 def _harm(view: View, job: RunningJob, key: str, hosts: list[int], ended: datetime | None) -> JobHarm:
     cause = view.sight.causes[key]
     (line,) = cause_lines(view, [cause])
-    begun = moment(job.start_at)
-    since = None if line.since is None else max(line.since, begun) if begun else line.since
-    gpus = gpus_hurt(view.layout, view.index.a_device, job, view.sight.affected[key], hosts)
-    waiting = None if gpus is None or job.gpus is None else job.gpus - gpus
-    lasts = None if since is None else max(((ended or view.at) - since).total_seconds(), 0.0) / 3600
+    lost = cause_job(view.sight, key, HurtJob(job, hosts), line.since, ended or view.at)
     return JobHarm(
-        key=key,
-        id=cause.id,
-        kind=cause.kind.value,
-        summary=line.summary,
-        hosts=fold(in_order(view, hosts)),
-        hosts_hurt=len(hosts),
-        since=since,
-        gpus=gpus,
-        waiting=waiting,
-        gpu_hours=hours_of(gpus, lasts),
-        waiting_hours=hours_of(waiting, lasts),
+        *(key, cause.id, cause.kind.value, line.summary, lost.hosts, lost.hosts_hurt, lost.since),
+        *(lost.gpus, lost.waiting, lost.gpu_hours, lost.waiting_hours),
     )

@@ -17,11 +17,12 @@ from truerail.model.job_record import JobRecord
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.blast import hosts_below, target_of
-from truerail.questions.job_harm import hosts_hurt, runs_of
+from truerail.questions.job_harm import runs_of
 from truerail.questions.jobs_answer import JobRun, Jobs, Scheduler, jobs_text
 from truerail.questions.moments import moment
 from truerail.questions.question import Asked, Form, Given, Journal, Option, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
+from truerail.views.cause_jobs import hosts_by_cause
 from truerail.views.view import View, view_of
 
 MOST_JOBS = 1000
@@ -86,7 +87,7 @@ def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:
     keys = [key for key, cause in view.sight.causes.items() if on in (key, cause.id)]
     hosts: Codes
     if keys:
-        hosts = hosts_hurt(view).get(keys[0], np.empty(0, dtype=np.int64))
+        hosts = hosts_by_cause(view.sight).get(keys[0], np.empty(0, dtype=np.int64))
     else:
         target = target_of(view, standing, on)
         of_cables = np.unique(view.index.a_device[target.host_cables])
@@ -119,10 +120,8 @@ def hours_of(hurt: Sequence[JobRun]) -> str:
 
 def since(name: str, at: object, error: str) -> str:
     """How old what a scheduler said is, and why."""
-    why = printable(error, 120)
-    return f"{name} does not answer ({why}), " + (
-        "its jobs are unknown" if at is None else f"its jobs are as of {time_words(at)}"
-    )
+    known = "unknown" if at is None else f"as of {time_words(at)}"
+    return f"{name} does not answer ({printable(error, 120)}), its jobs are {known}"
 
 
 def time_words(at: object) -> str:
@@ -171,11 +170,9 @@ def _begin(view: View, on: str | None, hosts: set[str] | None, begin: str, now: 
     if begin.strip().lower() != FAULT:
         return moment(begin, now)
     codes = {view.device(name) for name in hosts or ()}
-    begun = [
-        view.cause_lives[key].since
-        for key, found in hosts_hurt(view).items()
-        if key in view.cause_lives and (hosts is None or not codes.isdisjoint(found.tolist()))
-    ]
+    hurt = hosts_by_cause(view.sight).items()
+    there = (key for key, found in hurt if hosts is None or not codes.isdisjoint(found.tolist()))
+    begun = [view.cause_lives[key].since for key in there if key in view.cause_lives]
     if not begun:
         place = "the fabric" if on is None else printable(on, 80)
         raise QueryError(f"no fault hurts {place} now, so there is no time since it began: give one, such as 2h")
@@ -191,17 +188,9 @@ def job_of(view: View, run: JobRecord) -> RunningJob:
     names = expand(run.nodes, Budget()) if run.nodes else []
     codes = {name: view.device(name) for name in names}
     hosts = {view.index.devices.names[code] for code in codes.values() if view.is_planned(code)}
-    return RunningJob(
-        run.key,
-        run.scheduler,
-        run.source,
-        run.name,
-        run.user,
-        tuple(hosts),
-        tuple(name for name, code in codes.items() if not view.is_planned(code)),
-        run.gpus,
-        int(run.begun_at.astimezone(UTC).timestamp()),
-    )
+    strange = tuple(name for name, code in codes.items() if not view.is_planned(code))
+    begun = int(run.begun_at.astimezone(UTC).timestamp())
+    return RunningJob(run.key, run.scheduler, run.source, run.name, run.user, tuple(hosts), strange, run.gpus, begun)
 
 
 def _summary_since(runs: list[JobRun], on: str | None, start: datetime) -> str:

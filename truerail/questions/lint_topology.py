@@ -14,6 +14,7 @@ from truerail.analysis.published import Published
 from truerail.errors import QueryError, UnreadableError
 from truerail.files.nodesets import fold
 from truerail.model import Device, TopologyUnit
+from truerail.model.columns import grouped
 from truerail.model.names import natural_key
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
@@ -105,10 +106,7 @@ def _hosts(view: View, codes: Iterable[int]) -> str:
 
 def _text(answer: LintedTopology, options: "Options") -> Iterator["RenderableType"]:
 
-    alike: dict[str, list[str]] = {}
-    for fault in answer.faults:
-        alike.setdefault(fault.summary, []).append(fault.subject)
-    for summary, subjects in alike.items():
+    for summary, subjects in grouped((fault.summary, fault.subject) for fault in answer.faults).items():
         who = subjects[0] if len(subjects) == 1 else f"{len(subjects):,} ({fold(subjects)})"
         yield hanging("!", Text(f"{name(who)}: {sentence(summary)}"))
     if answer.unknown_nodes:

@@ -87,12 +87,9 @@ def _ago(word: str, now: datetime) -> datetime | None:
 
 
 def _clock(word: str, now: datetime) -> datetime | None:
-    shape = _CLOCK.fullmatch(word)
-    if shape is None:
+    if _CLOCK.fullmatch(word) is None:
         return None
-    hour, minute, second, zone = shape.groups()
-    here = now.astimezone(_zone(zone))
-    at = here.replace(hour=int(hour), minute=int(minute), second=int(second or 0), microsecond=0).astimezone(UTC)
+    at = _on_day(word, now, later=False)
     return at if at <= now else at - timedelta(days=1)
 
 

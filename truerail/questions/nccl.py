@@ -44,7 +44,7 @@ def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob, *, hops: boo
     own = {rank.rank for rank in job.ranks} | {end.rank for end in job.ends}
     crossings = tuple(_crossing(one) for one in (*job.crossings, *job.symmetric_crossings))
     return NcclAnswer(
-        _summary(job, path),
+        _summary(path),
         {False: "fault", True: "good", None: "unknown"}[path.good],
         (*path.unknown, *[_DEDUPLICATED] * bool(job.values("DEDUP_LOGS"))),
         tuple(f"{one.library} {one.version}" for one in job.versions),
@@ -74,7 +74,7 @@ def nothing_shown(*unknown: str) -> NcclAnswer:
     return NcclAnswer(summary, "unknown", unknown, (), (), (), 0, 0, 0, 0, 0, 0, 0, (), (), 0, (), (), (), (), ())
 
 
-def _summary(job: NcclJob, path: JobPath) -> str:
+def _summary(path: JobPath) -> str:
     cables = f"this job's {len(path.cables)} cable{'s' if len(path.cables) != 1 else ''}"
     if path.findings:
         count = len(path.findings)
@@ -99,10 +99,8 @@ def _ends_of(job: NcclJob, ports: tuple[int, ...]) -> tuple[tuple[str, ...], tup
     wiring, numbers = job.wiring, [job.nics.cable[port] for port in ports]
     cables = [wiring.index.plan.cables[number] for number in numbers]
     moved = [wiring.state[number] == State.WRONG and wiring.place[number] >= 0 for number in numbers]
-    leaves = [
-        str(wiring.index.spell(int(wiring.place[number])) if elsewhere else cable.b)
-        for number, cable, elsewhere in zip(numbers, cables, moved, strict=True)
-    ]
+    places = zip(wiring.place[numbers].tolist(), cables, moved, strict=True)
+    leaves = [str(wiring.index.spell(place) if elsewhere else cable.b) for place, cable, elsewhere in places]
     return tuple(str(cable.a) for cable in cables), tuple(leaves)
 
 
@@ -111,13 +109,11 @@ def _nics(job: NcclJob, ranks_of: dict[int, set[int]], places: _Places) -> Itera
     for nic, (ends, direct) in sorted(job.used.items(), key=lambda one: (one[0].host, one[0].index)):
         states = {State(int(job.wiring.state[job.nics.cable[port]])) for port in nic.ports}
         state = next((_STATES[one] for one in order if one in states), "unknown")
-        ranks = {rank for port in nic.ports for rank in ranks_of[port]}
+        ranks = tuple(sorted({rank for port in nic.ports for rank in ranks_of[port]}))
         host = job.names(nic.host) if nic.host >= 0 else None
         rails, planned = tuple(sorted(nic.rails)), tuple(sorted(nic.planned_rails))
         where = places(nic.ports)
-        yield NcclNicLine(
-            host, nic.index, nic.devices, *where, rails, planned, state, ends, direct, tuple(sorted(ranks))
-        )
+        yield NcclNicLine(host, nic.index, nic.devices, *where, rails, planned, state, ends, direct, ranks)
 
 
 def _hop(end: End, places: _Places) -> NcclHopLine:
@@ -160,11 +156,8 @@ def _crossing(one: Crossing) -> NcclCrossing:
 
 
 def _findings(job: NcclJob, path: JobPath, ranks_of: dict[int, set[int]]) -> Iterator[NcclFinding]:
-    by_name = {
-        str(end): ranks
-        for port, ranks in ranks_of.items()
-        for end in (job.wiring.index.plan.cables[job.nics.cable[port]][:2])
-    }
+    cables = job.wiring.index.plan.cables
+    by_name = {str(end): ranks for port, ranks in ranks_of.items() for end in cables[job.nics.cable[port]][:2]}
     for one in path.findings:
         places = {one.subject, one.expected or "", one.observed or ""}
         ranks = set().union(*(by_name.get(place, set()) for place in places))
@@ -182,10 +175,8 @@ def nccl_asked(publication: Published, logs: Sequence[tuple[str, Sequence[Fact]]
     """The answer for logs by their names. Raises QueryError if they show no job."""
     past, snapshot = publication.round, publication.snapshot
     devices = devices_of([name for name, _ in logs], publication.plan)
-    readings = [
-        Reading(device, "nccl_log", snapshot.at, tuple(facts), source=name)
-        for (name, facts), device in zip(logs, devices, strict=True)
-    ]
+    given = zip(logs, devices, strict=True)
+    readings = [Reading(one, "nccl_log", snapshot.at, tuple(facts), source=name) for (name, facts), one in given]
     joined = Snapshot(snapshot.at, [*snapshot.readings, *readings], snapshot.previous, snapshot.inventory)
     round = Round(past.plan, joined, past.counters, past.before, past.earlier, past.cabling, past.jobs_before)
     if round.nccl is None:

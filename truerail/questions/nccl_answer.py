@@ -162,9 +162,11 @@ def _lines(answer: NcclAnswer, details: bool) -> Iterator[str]:
     for why in answer.unknown:
         yield f"  ? {sentence(why)}"
     yield ""
-    yield f"  {', '.join(map(name, answer.versions)) or 'version unknown'}, {_over(answer.networks)}"
+    networks = ", ".join(map(name, answer.networks)) or "an unknown network"
+    yield f"  {', '.join(map(name, answer.versions)) or 'version unknown'}, over {networks}"
     hosts = f"{count(len(answer.hosts), 'host')} ({name(fold(answer.hosts))})" if answer.hosts else "no planned host"
-    yield f"  {hosts}, {count(answer.ranks, 'rank')}, {count(answer.channels, 'channel')}, {_shapes(answer)}"
+    shapes = f"{count(answer.rings, 'ring')}, {count(answer.trees, 'tree')}"
+    yield f"  {hosts}, {count(answer.ranks, 'rank')}, {count(answer.channels, 'channel')}, {shapes}"
     if answer.not_in_plan:
         yield f"  not in the plan: {name(', '.join(answer.not_in_plan))}"
     both = f"{answer.both_ends} with both ends in the log"
@@ -173,11 +175,8 @@ def _lines(answer: NcclAnswer, details: bool) -> Iterator[str]:
         yield f"  settings: {name(', '.join(answer.settings))}"
     most = None if details else _MOST
     yield from _section("Findings on the path", answer.findings, _finding, _MOST, "--format json")
-    for symmetric, title in (
-        (False, "Connections that cross rails"),
-        (True, "By symmetry, not seen: they cross rails"),
-    ):
-        found = [one for one in answer.crossings if one.by_symmetry is symmetric]
+    for symmetric, title in enumerate(("Connections that cross rails", "By symmetry, not seen: they cross rails")):
+        found = [one for one in answer.crossings if one.by_symmetry == bool(symmetric)]
         yield from _section(f"{title} ({len(found)})", found, _crossing, most)
     title = "NICs in use: device, cable, leaf, rail; state; ends of connections"
     yield from _section(title, answer.nics, _nic, most and 2 * most)
@@ -188,14 +187,6 @@ def _lines(answer: NcclAnswer, details: bool) -> Iterator[str]:
     yield from _section("Rings and trees: their steps between hosts", between, draw, most)
     if details:
         yield from _hops(answer)
-
-
-def _over(networks: Iterable[str]) -> str:
-    return f"over {', '.join(map(name, networks)) or 'an unknown network'}"
-
-
-def _shapes(answer: NcclAnswer) -> str:
-    return f"{count(answer.rings, 'ring')}, {count(answer.trees, 'tree')}"
 
 
 def _section(

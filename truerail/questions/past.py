@@ -20,20 +20,10 @@ from truerail.analysis.published import EvaluatedRound, Hindsight, Published
 from truerail.analysis.round import Round
 from truerail.errors import QueryError
 from truerail.history.past_counters import PastCounters
+from truerail.model import CableState, Cause, Evaluation, Finding, NotEvaluated, Severity, Status, Summary, Verdict
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
-from truerail.model.finding import (
-    CableState,
-    Cause,
-    Evaluation,
-    Finding,
-    NotEvaluated,
-    Severity,
-    Status,
-    Summary,
-    Verdict,
-)
 from truerail.model.history import History, KeptCause, KeptFinding, LinkPlace, MaintenanceWindow, NoHistory, PastState
 from truerail.model.life import LifeState
 from truerail.model.names import natural_key
@@ -78,9 +68,7 @@ def past_round(live: Published, state: PastState, counters: CounterView | None =
     wiring = join(plan, snapshot)
     same = state.plan_digest == live.plan_digest
     _restore(wiring, state.links, same_plan=same)
-    down = {
-        subject for one in state.causes if one.cause.kind is CauseKind.UNREACHABLE for subject in one.cause.subjects
-    }
+    down = {name for one in state.causes if one.cause.kind is CauseKind.UNREACHABLE for name in one.cause.subjects}
     _restore_read(wiring, down)
     return PastRound(plan, Snapshot(state.at, names), counters, known=wiring)
 
@@ -205,13 +193,9 @@ def past_of(asked: Asked, at: datetime) -> Past:
     state = history.as_of(at)
     counted = asked.counted(at) if asked.counted else None
     round = past_round(live, state, counted.counters if counted else None)
-    findings = [one for one in state.findings if _shown(one)]
-    causes = [one for one in state.causes if _shown(one)]
-    evaluation = without_actions(
-        _evaluation(
-            round, [one.finding for one in findings], _numbered(one.cause for one in causes), state.round_at or at
-        )
-    )
+    findings = [one.finding for one in state.findings if _shown(one)]
+    causes = _numbered(one.cause for one in state.causes if _shown(one))
+    evaluation = without_actions(_evaluation(round, findings, causes, state.round_at or at))
     unknown = tuple(_unknown(live, state, int(np.count_nonzero(round.cabling.state == State.UNKNOWN)), counted))
     publication = Published(
         0,
@@ -240,11 +224,9 @@ def _windows(history: History, at: datetime) -> tuple[MaintenanceWindow, ...]:
 
 def without_actions(evaluation: Evaluation) -> Evaluation:
     """An evaluation of the past, without what was to do: that may be done."""
-    return replace(
-        evaluation,
-        findings=tuple(replace(one, action="") for one in evaluation.findings),
-        causes=tuple(replace(one, action="", to_confirm="") for one in evaluation.causes),
-    )
+    findings = tuple(replace(one, action="") for one in evaluation.findings)
+    causes = tuple(replace(one, action="", to_confirm="") for one in evaluation.causes)
+    return replace(evaluation, findings=findings, causes=causes)
 
 
 def _hindsight(state: PastState, unknown: tuple[str, ...]) -> Hindsight:

@@ -15,7 +15,7 @@ from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE
 from truerail.model.plan import Role
 from truerail.questions.path_answer import Hop, PathAnswer, RailPath, path_text
 from truerail.questions.question import Form, Kind, Option, Parameter, Question, all_good
@@ -57,12 +57,9 @@ def headline(source: str, target: str, rails: Sequence[RailPath]) -> str:
         parts.append(f"{rail_words(doubt)} unknown")
     rest = len(rails) - len(off) - len(doubt)
     lost = [path.rail for path in rails if path.stays and path.planes_off and path.rail is not None]
-    if not parts and lost:
-        return (
-            f"{source} to {target}: all {len(rails)} rails stay within the rail, {rail_words(lost)} not on all planes."
-        )
     if not parts:
-        return f"{source} to {target}: all {len(rails)} rails stay within the rail."
+        planes = f", {rail_words(lost)} not on all planes" if lost else ""
+        return f"{source} to {target}: all {len(rails)} rails stay within the rail{planes}."
     return f"{source} to {target}: {'; '.join(parts)}; {rest} of {len(rails)} rails stay within the rail."
 
 
@@ -71,12 +68,10 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
     broken = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.OFF]
     if way.stays:
         over = "" if not way.steps else f" over {_over(view, way.steps)}"
-        return f"NIC to NIC within the rail{over}{_off_plan(view, standing, broken)}."
+        return f"NIC to NIC within the rail{over}{_off_plan(view, broken)}."
     if way.stays is None:
         doubt = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.UNKNOWN]
-        why = (
-            "; ".join(_why(view, cable) for cable in doubt) or "the state of the uplinks between the leaves is unknown"
-        )
+        why = "; ".join(_why(view, one) for one in doubt) or "the state of the uplinks between the leaves is unknown"
         return f"Unknown: {why}."
     why = "; ".join(_why(view, cable) for cable in broken) or "no link connects the leaves"
     if way.reaches and way.steps:
@@ -88,11 +83,8 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
 
 def planes_say(planes: int, off: Sequence[int], unknown: Sequence[int]) -> str:
     """The planes of a rail that do not connect its two NICs, as a sentence."""
-    words = [
-        f"{'planes' if len(which) > 1 else 'plane'} {', '.join(map(str, which))} {state}"
-        for which, state in ((off, "not"), (unknown, "unknown"))
-        if which
-    ]
+    parts = ((off, "not"), (unknown, "unknown"))
+    words = [f"{'planes' if len(of) > 1 else 'plane'} {', '.join(map(str, of))} {state}" for of, state in parts if of]
     return f"This holds on {planes - len(off) - len(unknown)} of {planes} planes: {', '.join(words)}."
 
 
@@ -109,7 +101,7 @@ def _why(view: View, cable: int) -> str:
     return f"{view.index.a_port(cable)}: {why_words(view, cable, seen_end(view, cable))}"
 
 
-def _off_plan(view: View, standing: RailStatus, broken: Sequence[int]) -> str:
+def _off_plan(view: View, broken: Sequence[int]) -> str:
     """Both ends are on one leaf, which is not the planned one."""
     if not broken:
         return ""
@@ -125,14 +117,6 @@ def _over(view: View, steps: Sequence[Step]) -> str:
         words.append(f"{len(step.switches)} {role}{'s' if len(step.switches) > 1 else ''}")
     distinct = list(dict.fromkeys(words)) if len(words) > 2 else words
     return f"{', '.join(distinct)} ({first.links} equal uplink{'s' if first.links > 1 else ''})"
-
-
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """The cables at both ends of a path."""
-
-    source: int
-    target: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,35 +209,31 @@ def _planes_that(view: View, ways: Sequence[Way], stays: bool | None) -> tuple[i
     return tuple(sorted(plane for plane in planes if plane >= 0))
 
 
-def _planes(standing: RailStatus, one: int, other: int, rail: int) -> Iterator[_Ends]:
+def _planes(standing: RailStatus, one: int, other: int, rail: int) -> Iterator[tuple[int, int]]:
     """The cables of the two hosts on a rail, plane with plane; all with all if they share no plane."""
     index = standing.index
 
-    def of(host: int) -> Codes:
-        cables = standing.below.of(host)
-        on_rail: Codes = cables[index.rail[cables] == rail]
-        return on_rail
-
-    pairs = [_Ends(a, b) for a in of(one).tolist() for b in of(other).tolist()]
-    yield from [pair for pair in pairs if index.plane[pair.source] == index.plane[pair.target]] or pairs
+    own, its = ([c for c in standing.below.of(host).tolist() if index.rail[c] == rail] for host in (one, other))
+    pairs = [(source, target) for source in own for target in its]
+    yield from [pair for pair in pairs if index.plane[pair[0]] == index.plane[pair[1]]] or pairs
 
 
-def _way(view: View, standing: RailStatus, ends: _Ends, rail: int) -> Way:
+def _way(view: View, standing: RailStatus, ends: tuple[int, int], rail: int) -> Way:
     """One path, with all that is known of it."""
-    stand = [int(standing.stand[cable]) for cable in (ends.source, ends.target)]
-    leaves = [int(standing.end[cable]) for cable in (ends.source, ends.target)]
+    stand = [int(standing.stand[cable]) for cable in ends]
+    leaves = [int(standing.end[cable]) for cable in ends]
     unknown = Stand.UNKNOWN in stand
     if min(leaves) < 0:
-        return Way(rail, ends.source, ends.target, None, False, "", reaches=False)
+        return Way(rail, *ends, None, False, "", reaches=False)
     steps = between(standing, *leaves)
     perhaps = steps is None and between(standing, *leaves, maybe=True) is not None
     off = [leaf for leaf, how in zip(leaves, stand, strict=True) if how == Stand.OFF]
     if off and leaves[0] != leaves[1] and not (standing.rail_only and steps):
         name = view.index.devices.names[off[0]]
-        return Way(rail, ends.source, ends.target, steps, None if unknown else False, name, reaches=steps is not None)
+        return Way(rail, *ends, steps, None if unknown else False, name, reaches=steps is not None)
     reaches = steps is not None
     stays = None if unknown or perhaps else reaches
-    return Way(rail, ends.source, ends.target, steps, stays, "", reaches=reaches)
+    return Way(rail, *ends, steps, stays, "", reaches=reaches)
 
 
 def _hops(view: View, standing: RailStatus, way: Way) -> Iterator[Hop]:
@@ -313,10 +293,6 @@ def _switch_port(view: View, standing: RailStatus, cable: int) -> str:
     return view.plan.cables[cable].b.name if standing.stand[cable] != Stand.OFF else ""
 
 
-def _good(answer: PathAnswer) -> bool | None:
-    return all_good(path.stays for path in answer.rails)
-
-
 QUESTION = Question(
     "path",
     PathAnswer,
@@ -350,7 +326,7 @@ QUESTION = Question(
     lambda asked, given: path(asked.publication, given["from"], given["to"], given["rail"]),
     "The actual hops from one host to another, and where the path leaves its rail.",
     help="The actual hops from host to host on each rail, and where a path leaves its rail; between GPUs also by PXN.",
-    good=_good,
+    good=lambda answer: all_good(path.stays for path in answer.rails),
     text=lambda answer, options: path_text(answer),
     form=Form(
         "Which path does traffic take?",

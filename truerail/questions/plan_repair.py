@@ -195,10 +195,8 @@ def _unit(basis: Basis, at: datetime) -> int:
 
 def _placed(basis: Basis, work: Schedule, start: Codes) -> list[Placed]:
     """Where each repair is in the plan, in order of work."""
-    found = [
-        Placed(row, *_span(basis, work, row, int(start[row])), _waits_for(basis, work, row, start))
-        for row in range(len(start))
-    ]
+    slots = enumerate(start.tolist())
+    found = [Placed(row, *_span(basis, work, row, at), _waits_for(basis, work, row, start)) for row, at in slots]
     late = basis.ends + timedelta(days=1)
     return sorted(found, key=lambda one: (one.starts or late, one.row))
 
@@ -283,19 +281,8 @@ def _keys(basis: Basis, rows: Sequence[int]) -> tuple[str, ...]:
 
 def _windows(basis: Basis, repairs: Sequence[Repair]) -> Iterator[RepairWindow]:
     for one in basis.windows:
-        own = tuple(
-            repair.key
-            for repair in repairs
-            if repair.when == one.name and repair.starts and one.starts <= repair.starts < one.ends
-        )
+        own = tuple(r.key for r in repairs if r.when == one.name and r.starts and one.starts <= r.starts < one.ends)
         yield RepairWindow(one.name, one.starts, one.ends, one.announced, one.reason, own)
-
-
-def _good(answer: RepairPlan) -> bool | None:
-    """Good if there is nothing to repair; unknown if findings have no cause."""
-    if answer.repairs:
-        return False
-    return None if answer.findings_without_cause else True
 
 
 QUESTION = Question(
@@ -328,7 +315,7 @@ QUESTION = Question(
     "All open causes as an order of work: what can be repaired now, what in which window, and what not together.",
     help="All open causes as an order of work that gives back most GPU-hours: what can be repaired now without "
     "touching a running job, what in which maintenance window, what not together, and what each gives back.",
-    good=_good,
+    good=lambda answer: False if answer.repairs else None if answer.findings_without_cause else True,
     text=plan_repair_text,
     operation="the_plan_repair",
     form=Form(

@@ -137,7 +137,7 @@ def plan_repair_text(answer: RepairPlan, options: Options) -> Iterator[Renderabl
     yield Text()
     yield rows(_figures(answer))
     for when, found in groupby((one for one in answer.repairs if one.when), key=lambda one: one.when):
-        yield from _slot(answer, "Now" if when == "now" else f"In the window of {when}", list(found), options)
+        yield from _slot("Now" if when == "now" else f"In the window of {when}", list(found), options)
     waiting = [one for one in answer.repairs if not one.when]
     draw = partial(_repair, options=options)
     yield from section(waiting, draw, "repairs", "Not planned yet", most=most)
@@ -148,20 +148,16 @@ def plan_repair_text(answer: RepairPlan, options: Options) -> Iterator[Renderabl
 
 def _figures(answer: RepairPlan) -> Iterator[tuple[str, RenderableType | str]]:
     yield "plan", f"{answer.starts:%Y-%m-%d %H:%M} to {answer.ends:%Y-%m-%d %H:%M} UTC"
-    yield "gives back", f"{answer.gpu_hours_back:,.1f} GPU-hours in this time{_unknown(answer)}"
-    jobs = count(answer.jobs, "job") if answer.jobs_known else "unknown: give them with --job NAME=NODES"
-    yield "jobs", jobs
+    unknown = f"; unknown for {count(answer.gains_unknown, 'repair')}, counted as 0" if answer.gains_unknown else ""
+    yield "gives back", f"{answer.gpu_hours_back:,.1f} GPU-hours in this time{unknown}"
+    yield "jobs", count(answer.jobs, "job") if answer.jobs_known else "unknown: give them with --job NAME=NODES"
     if answer.not_in_plan:
         yield "not in the plan", name(fold(answer.not_in_plan))
     windows = ", ".join(f"{name(one.name)} to {one.ends:%H:%M}" for one in answer.windows[:MOST_STEPS])
     yield "windows", windows or ("none" if answer.windows_known else "unknown: the journal cannot be read")
 
 
-def _unknown(answer: RepairPlan) -> str:
-    return f"; unknown for {count(answer.gains_unknown, 'repair')}, counted as 0" if answer.gains_unknown else ""
-
-
-def _slot(answer: RepairPlan, title: str, repairs: Sequence[Repair], options: Options) -> Iterator[RenderableType]:
+def _slot(title: str, repairs: Sequence[Repair], options: Options) -> Iterator[RenderableType]:
     yield heading(title, count(len(repairs), "repair"))
     most = None if options.details else MOST_LINES
     for rack, found in groupby(repairs[:most], key=lambda one: one.racks[:1]):
@@ -336,15 +332,10 @@ def _given_back(repairs: Sequence[Repair]) -> str:
 
 def assumptions(technicians: int, there: JobsThere, *, windows_known: bool) -> tuple[str, ...]:
     """What the plan takes for granted."""
-    times = ", ".join(
-        f"{MINUTES[work]} min a {thing}"
-        for work, thing in ((Work.MOVE, "plug"), (Work.LINK, "cable"), (Work.HOST, "host"), (Work.SETTINGS, "setting"))
-    )
-    jobs = (
-        f"a host of no {there.source} job is idle; a job runs until it is ended"
-        if there.known
-        else "jobs are unknown: what interrupts a host that works waits for a window"
-    )
+    things = {Work.MOVE: "plug", Work.LINK: "cable", Work.HOST: "host", Work.SETTINGS: "setting"}
+    times = ", ".join(f"{MINUTES[work]} min a {thing}" for work, thing in things.items())
+    known = f"a host of no {there.source} job is idle; a job runs until it is ended"
+    jobs = known if there.known else "jobs are unknown: what interrupts a host that works waits for a window"
     people = f"{count(technicians, 'technician')}, one more for every {PLUGS_EACH} plugs where there are more"
     windows = "" if windows_known else "announced maintenance is unknown: the journal cannot be read"
     return tuple(filter(None, (f"{times}: judged, not measured", people, jobs, windows)))

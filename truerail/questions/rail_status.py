@@ -110,7 +110,8 @@ def _stand(evaluated: EvaluatedRound) -> RailStatus:
     stand = _stands(wiring, sorted_, renamed, _renamed(evaluation, wiring, open_too=True))
     on_switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[sorted_.at] > Role.HOST.tier
     elsewhere = np.where(on_switch & (wiring.state == State.WRONG) & ~_inactive(wiring), sorted_.at, NONE)
-    end = np.where((stand == Stand.OFF) | _moved_uplink(index, wiring, renamed), elsewhere, index.b_device)
+    moved = (wiring.state == State.WRONG) & ~index.from_host & ~renamed  # uplinks on another switch: they work there
+    end = np.where((stand == Stand.OFF) | moved, elsewhere, index.b_device)
     return RailStatus(
         wiring, sorted_, stand, end, renamed,
         below=Groups(index.a_device, size), above=Groups(index.b_device, size), ends=Groups(end, size),
@@ -140,11 +141,6 @@ def carrying(standing: RailStatus) -> Mask:
     wiring = standing.wiring
     dead = (wiring.state == State.MISSING) | (wiring.why == Why.PENDING)
     return np.asarray(~(dead | _inactive(wiring)), dtype=bool)
-
-
-def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
-    """Uplinks on another switch than planned: they work there."""
-    return np.asarray((wiring.state == State.WRONG) & ~index.from_host & ~renamed, dtype=bool)
 
 
 def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
@@ -207,9 +203,7 @@ def _steps(
     standing: RailStatus, up: list[dict[int, int]], down: list[dict[int, int]], top: Iterable[int], maybe: bool
 ) -> tuple[Step, ...]:
     """For each tier only the switches that lead to the top ones, in both directions."""
-    rising = _leading(standing, up, set(top), maybe)
-    falling = _leading(standing, down, set(top), maybe)
-    tiers = [*rising, set(top), *reversed(falling)]
+    tiers = [*_leading(standing, up, set(top), maybe), set(top), *reversed(_leading(standing, down, set(top), maybe))]
     steps = []
     for lower, upper in pairwise(tiers):
         links = sum(_links(standing, one, other, maybe) for one in lower for other in upper)

@@ -3,9 +3,10 @@
 The load is that of the last minutes, as rule RAL001 reads it (`analysis/counters/rail_balance.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,8 @@ def balance(publication: Published, nodeset: str | None = None) -> Balance:
     gaps = tuple(_not_measured(loads, wanted))
     own, uplinks = _findings(view, wanted, every=not nodeset)
     low = [host for host in hosts if host.low]
-    fine = int(np.count_nonzero(_compared(loads) & ~loads.low.any(axis=1)))
+    compared = loads.rails.busy[loads.rows] & loads.rails.carried.enough
+    fine = int(np.count_nonzero(compared & ~loads.low.any(axis=1)))
     rails = tuple(_rail(loads, wanted, rail) for rail in _numbers(view, wanted))
     return Balance(
         query=nodeset,
@@ -77,11 +79,6 @@ def _loads(view: View, rails: Rails, wanted: Codes) -> _Loads:
     return _Loads(view, rails, rows, cable, np.asarray(low, dtype=bool))
 
 
-def _compared(loads: _Loads) -> Mask:
-    """The rows whose NICs can be compared with each other."""
-    return np.asarray(loads.rails.busy[loads.rows] & loads.rails.carried.enough, dtype=bool)
-
-
 def _numbers(view: View, hosts: Codes) -> list[int]:
     """The rails of these hosts."""
     rails = view.index.rail[view.index.from_host & np.isin(view.index.a_device, hosts)]
@@ -101,21 +98,19 @@ def _rail(loads: _Loads, hosts: Codes, rail: int) -> RailBalance:
         name=planned.name if planned and planned.name else f"rail {rail}",
         cables=count_of(view.wiring, cables),
         measured=int(np.count_nonzero((here & ~np.isnan(use)).any(axis=1))),
-        load=_mean(use[here]),
-        share=_middle(share[here & loads.rails.busy[loads.rows][:, None]]),
+        load=_typical(np.mean, use[here]),
+        share=_typical(np.median, share[here & loads.rails.busy[loads.rows][:, None]]),
         low=fold(in_order(view, low)),
     )
 
 
-def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
-    known = values[~np.isnan(values)]
-    return round(float(known.mean()), 3) if len(known) else None
+def _typical(of: Callable[..., Any], values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
+    """The mean or the median of what is known.
 
-
-def _middle(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
-    """The median: the NICs of one host that a storm stops make the share of its last one any number."""
+    Shares take the median: the NICs of one host that a storm stops make the share of its last one any number.
+    """
     known = values[~np.isnan(values)]
-    return round(float(np.median(known)), 3) if len(known) else None
+    return round(float(of(known)), 3) if len(known) else None
 
 
 def _hosts(loads: _Loads) -> list[HostBalance]:
@@ -168,7 +163,8 @@ def _not_measured(loads: _Loads, wanted: Codes) -> Iterator[NotMeasured]:
     bare = np.setdiff1d(wanted, rails.host[rows])
     yield from _gap(view, bare.tolist(), "the plan has no cable of them on a rail")
     if not rails.carried.enough:
-        why = "no device was polled for counters" if rails.carried.windows == 0 and not _counted(view) else TOO_FEW
+        unpolled = rails.carried.windows == 0 and view.round.counters is None
+        why = "no device was polled for counters" if unpolled else TOO_FEW
         yield from _gap(view, rails.host[rows].tolist(), why)
         return
     planned, known = rails.port[rows] >= 0, ~np.isnan(rails.use[rows])
@@ -183,10 +179,6 @@ def _not_measured(loads: _Loads, wanted: Codes) -> Iterator[NotMeasured]:
         (little, "they carry less than a tenth of the line rate, or use a part of their NICs"),
     ):
         yield from _gap(view, rails.host[rows[which]].tolist(), why)
-
-
-def _counted(view: View) -> bool:
-    return view.round.counters is not None
 
 
 def _gap(view: View, hosts: list[int], why: str) -> Iterator[NotMeasured]:
@@ -225,13 +217,11 @@ def _summary(
     return ", ".join(parts) or "the plan has no hosts on rails"
 
 
-def _action(
-    view: View, own: tuple[FindingLine, ...], hosts: list[HostBalance], uplinks: tuple[FindingLine, ...]
-) -> str:
+def _action(view: View, own: tuple[FindingLine, ...], hosts: list[HostBalance], above: tuple[FindingLine, ...]) -> str:
     """That of the cause of the worst finding on balance, else of the first cable that is not right."""
     ids = [line.id for line in own if line.severity != Severity.INFO.value]
     ids += [finding for host in hosts for finding in host.findings]
-    ids += [line.id for line in uplinks]
+    ids += [line.id for line in above]
     for one in ids:
         cause, finding = view.cause_of(one), view.finding(one)
         action = cause.action if cause else finding.action if finding else ""

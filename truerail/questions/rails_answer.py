@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from truerail.files.nodesets import fold
+from truerail.model.columns import grouped
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import hanging, heading
@@ -142,10 +143,7 @@ def percent(share: float | None) -> str:
 
 def _by_cables(hosts: Sequence[HostBalance]) -> list[tuple[str, str]]:
     """Hosts with the same wrong and missing cables, as a node set, and these cables; those of most hosts first."""
-    alike: dict[str, list[str]] = {}
-    for host in hosts:
-        if cables := _cables_not_right(host):
-            alike.setdefault(cables, []).append(host.host)
+    alike = grouped((cables, host.host) for host in hosts if (cables := _cables_not_right(host)))
     return [(fold(names), cables) for cables, names in sorted(alike.items(), key=lambda one: -len(one[1]))]
 
 
@@ -171,10 +169,7 @@ def _host(host: HostBalance, options: Options) -> RenderableType:
 
 def _nic_words(nic: HostRail) -> str:
     plane = "" if nic.plane is None else f" plane {nic.plane}"
-    load = (
-        f"{percent(nic.share)} of the median, {percent(nic.load)} of the line rate"
-        if nic.load is not None
-        else ("load unknown")
-    )
+    known = f"{percent(nic.share)} of the median, {percent(nic.load)} of the line rate"
+    load = "load unknown" if nic.load is None else known
     seen = f", seen on {name(nic.seen)}" if nic.state == "wrong" and nic.seen else ""
     return f"rail {nic.rail}{plane}: {load}, cable {state_word(nic.state).plain}{seen}"

@@ -158,13 +158,11 @@ def speed_of(telemetry: Telemetry, ports: Codes) -> Floats:
     return np.where(planned, telemetry.speed()[np.where(planned, ports, 0)], np.nan).astype(np.float32)
 
 
-def _share(
-    telemetry: Telemetry, counted: tuple[Quantity, Quantity], ports: Codes, speed: Floats
-) -> tuple[Floats, Mask]:
+def _share(telemetry: Telemetry, pair: tuple[Quantity, Quantity], ports: Codes, speed: Floats) -> tuple[Floats, Mask]:
     """Share of time of the priority with most of it, shape (ports, samples), and whether it was measured: from
     durations where a port counts any, else the upper bound from frames.
     """
-    duration, frames = counted
+    duration, frames = pair
     measured = _most(telemetry, duration, ports) / 1e6
     bound = _most(telemetry, frames, ports) * QUANTUM_BITS / (speed[:, None] * 8)
     exact: Mask = np.logical_not(np.isnan(measured)).any(axis=1)

@@ -218,16 +218,14 @@ def _summary(repairs: Sequence[TextRepair]) -> str:
         return "no open cause or finding is repaired by text alone"
     if not made:
         return repairs[0].refused
-    parts = (
-        _number(made, "devices", "device to rename", "devices to rename"),
-        _number(made, "links", "host with NICs to rename", "hosts with NICs to rename"),
-    )
-    return f"{count(len(made), 'repair')} by text alone: {', '.join(filter(None, parts))}; review, nothing is applied"
+    devices = _number(made, "devices", "device to rename", "devices to rename")
+    links = _number(made, "links", "host with NICs to rename", "hosts with NICs to rename")
+    parts = ", ".join(filter(None, (devices, links)))
+    return f"{count(len(made), 'repair')} by text alone: {parts}; review, nothing is applied"
 
 
 def _number(made: Sequence[TextRepair], field: str, one: str, more: str) -> str:
-    found = (part for repair in made for part in getattr(repair, field))
-    number = sum(1 for _ in found)
+    number = sum(len(getattr(repair, field)) for repair in made)
     return f"{number} {one if number == 1 else more}" if number else ""
 
 
@@ -328,9 +326,7 @@ QUESTION = Question(
             label="Export of NetBox or Nautobot",
         ),
     ),
-    lambda asked, given: repair_diff(
-        asked.publication, given["cause"] or "", given["topology"] or "", given["ids"] or ""
-    ),
+    lambda asked, given: repair_diff(asked.publication, *(given[name] or "" for name in ("cause", "topology", "ids"))),
     "The names to change where no cable has to move: of each device, in NetBox or Nautobot, in the plan and in Slurm's "
     "topology, as text to review.",
     help="Names to change where no cable has to move: of each device; or, if the names in the plan are wrong, in "

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.cause_kinds import Work
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, grouped
 from truerail.model.plan import Role
 from truerail.questions.repairs import Candidate
 from truerail.views.view import View
@@ -68,10 +68,8 @@ def in_order(work: Schedule) -> Codes:
     if not number:
         return np.empty(0, dtype=np.int64)
     scheduler = _Scheduler(work)
-    best, order = max(
-        ((scheduler.value(order), order) for order in map(_feasible(work), _priorities(work, scheduler))),
-        key=lambda one: one[0],
-    )
+    orders = ((scheduler.value(order), order) for order in map(_Sorter(work), _priorities(work, scheduler)))
+    best, order = max(orders, key=lambda one: one[0])
     steps = max(0, PLACEMENTS // number - 4)
     order = _improved(work, scheduler, order, best, steps)
     return scheduler.schedule(order)
@@ -163,10 +161,6 @@ def _waiting(work: Schedule) -> list[tuple[int, Sequence[int]]]:
     return [(row, before) for row, before in enumerate(work.after) if before]
 
 
-def _feasible(work: Schedule) -> "_Sorter":
-    return _Sorter(work)
-
-
 class _Sorter:
     """Puts into a permutation what must come first before what waits for it."""
 
@@ -230,13 +224,12 @@ def groups(view: View, repairs: tuple[Candidate, ...]) -> tuple[Group, ...]:
     - two switches of one tier and pod: the paths that replace each other
     - a port that both use
     """
-    found = (
+    return (
         *_shared(view, repairs, _host_rails, "{}: all cables there (planes, bond members) would be down together"),
         *_shared(view, repairs, _uplinks, "uplinks of {}: its redundant paths"),
         *_shared(view, repairs, _switches, "{}: one at a time"),
         *_shared(view, repairs, _ports, "the port {} is part of both"),
     )
-    return tuple(found)
 
 
 def apart(found: Iterable[Group], number: int) -> Mask:
@@ -251,14 +244,8 @@ def apart(found: Iterable[Group], number: int) -> Mask:
 def _shared(
     view: View, repairs: tuple[Candidate, ...], things: Callable[[View, Candidate], Iterable[Thing]], why: str
 ) -> Iterator[Group]:
-    rows: dict[Thing, list[int]] = {}
-    for row, one in enumerate(repairs):
-        for thing in things(view, one):
-            rows.setdefault(thing, []).append(row)
-    names: dict[tuple[int, ...], list[str]] = {}
-    for (name, _), of in rows.items():
-        if len(of) > 1:
-            names.setdefault(tuple(of), []).append(name)
+    rows = grouped((thing, row) for row, one in enumerate(repairs) for thing in things(view, one))
+    names = grouped((tuple(of), name) for (name, _), of in rows.items() if len(of) > 1)
     yield from (Group(why.format(_listed(found)), of) for of, found in names.items())
 
 
@@ -283,11 +270,7 @@ def _switches(view: View, one: Candidate) -> Iterable[Thing]:
     """Tier and pod of the switches that lose uplinks or are worked on as a whole."""
     devices = [view.layout.devices[code] for code in one.switches.tolist()]
     found = {(device.role, device.pod) for device in devices}
-    return [(_tier_words(role, pod), (role, pod)) for role, pod in sorted(found)]
-
-
-def _tier_words(role: Role, pod: str) -> str:
-    return f"{_TIER_WORDS[role]} of pod {pod}" if pod else _TIER_WORDS[role]
+    return [(f"{_TIER_WORDS[role]}{f' of pod {pod}' if pod else ''}", (role, pod)) for role, pod in sorted(found)]
 
 
 def _ports(view: View, one: Candidate) -> Iterable[Thing]:

@@ -19,7 +19,7 @@ from truerail.analysis.affected import cables_at
 from truerail.analysis.cabling import State, Why
 from truerail.model import Role
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm, Work
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, grouped
 from truerail.model.finding import Cause, is_down, waits
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.report_words import order as natural
@@ -182,22 +182,13 @@ def gain_is_known(one: Candidate) -> bool:
 
 def dependencies(repairs: tuple[Candidate, ...]) -> Mapping[str, tuple[str, ...]]:
     """By the key of each cause, the keys of the open causes that must be repaired first."""
-    known = {one.key for one in repairs}
-    return {
-        one.key: tuple(
-            dict.fromkeys(
-                key for move in one.cause.moves for key in move.after_causes if key in known and key != one.key
-            )
-        )
-        for one in repairs
-    }
+    after = {one.key: [key for move in one.cause.moves for key in move.after_causes] for one in repairs}
+    return {own: tuple(dict.fromkeys(key for key in of if key in after and key != own)) for own, of in after.items()}
 
 
 def steps_of(view: View) -> dict[str, tuple[Step, ...]]:
     """The steps of the punch list by the id of their cause."""
-    found: dict[str, list[Step]] = {}
-    for step in punch_list(view.sight.evaluation):
-        found.setdefault(step.cause, []).append(step)
+    found = grouped((step.cause, step) for step in punch_list(view.sight.evaluation))
     return {cause: tuple(steps) for cause, steps in found.items()}
 
 

@@ -55,7 +55,8 @@ def recognise(view: View, text: str) -> ResolvedTarget:
         found = reading(view, asked)
         if found is not None:
             return found
-    raise NotFoundError(f"plan and snapshot have no {printable(asked, 80)!r}{view.nearest.hint(_head(asked))}")
+    head = _SEPARATOR.split(asked, maxsplit=1)[0]
+    raise NotFoundError(f"plan and snapshot have no {printable(asked, 80)!r}{view.nearest.hint(head)}")
 
 
 def group_of(view: View, text: str) -> ResolvedTarget | None:
@@ -99,19 +100,12 @@ def _passed(plan: Plan) -> dict[int, frozenset[str]]:
 def _pod(view: View, text: str) -> ResolvedTarget | None:
     """`p1`, `pod p1`: the host cables of a pod."""
     name = text.partition(" ")[2].strip() if text.lower().startswith("pod ") else text
-    hosts = [
-        code
-        for code, one in enumerate(view.layout.devices)
-        if one.pod.lower() == name.lower() and view.index.devices.is_host(code)
-    ]
+    alike = (code for code, one in enumerate(view.layout.devices) if one.pod.lower() == name.lower())
+    hosts = list(filter(view.index.devices.is_host, alike))
     if not name or not hosts:
         return None
-    return ResolvedTarget(
-        "pod",
-        f"pod {view.layout.devices[hosts[0]].pod}",
-        np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts)),
-        devices=tuple(hosts),
-    )
+    cables = np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts))
+    return ResolvedTarget("pod", f"pod {view.layout.devices[hosts[0]].pod}", cables, devices=tuple(hosts))
 
 
 def _rack(view: View, text: str) -> ResolvedTarget | None:
@@ -163,9 +157,7 @@ def _row(view: View, text: str) -> ResolvedTarget | None:
     if found is None:
         return None
     wanted = loose(found[1])
-    codes = [
-        code for rack, codes in view.layout.racks.items() if wanted == _row_of(view, rack, codes) for code in codes
-    ]
+    codes = [code for rack, of in view.layout.racks.items() if wanted == _row_of(view, rack, of) for code in of]
     if not codes:
         rows = sorted({row for rack, codes in view.layout.racks.items() if (row := _row_of(view, rack, codes))})
         known = f"known are {', '.join(rows[:12])}" if rows else "its racks are not named by rows"
@@ -198,13 +190,7 @@ def _group(matched_type: str, name: str, view: View, codes: Sequence[int]) -> Re
     """Several devices with all their cables, those of hosts first."""
     cables = [view.layout.cables_of(code) for code in codes]
     found = np.unique(np.concatenate(cables)) if cables else np.empty(0, dtype=np.int64)
-    return ResolvedTarget(
-        matched_type, name, found[np.argsort(view.layout.place[found])], note="", devices=tuple(codes)
-    )
-
-
-def _head(text: str) -> str:
-    return _SEPARATOR.split(text, maxsplit=1)[0]
+    return ResolvedTarget(matched_type, name, found[np.argsort(view.layout.place[found])], devices=tuple(codes))
 
 
 def _device(view: View, text: str) -> ResolvedTarget | None:
@@ -255,9 +241,8 @@ def _other_name(view: View, device: int, name: str) -> ResolvedTarget | None:
     """A port by its RDMA device, or by any other name that its own device reports."""
     key = port_key(name)
     rdma = _of_ports(view, device, lambda port: view.nics.is_rdma(port, name), "rdma device")
-    return rdma or _of_ports(
-        view, device, lambda port: key in map(port_key, view.nics.names(port)), _port_word(view, device)
-    )
+    word = _port_word(view, device)
+    return rdma or _of_ports(view, device, lambda port: key in map(port_key, view.nics.names(port)), word)
 
 
 def _port_word(view: View, device: int) -> str:
@@ -285,26 +270,24 @@ def _gpu(view: View, device: int, text: str) -> ResolvedTarget | None:
     if shape is None or not view.is_planned(device) or not view.index.devices.is_host(device):
         return None
     gpu, cables = int(shape.group(1)), view.layout.host_cables_of(device)
-    name = f"{view.index.devices.names[device]} GPU {gpu}"
+    host = view.index.devices.names[device]
+    name = f"{host} GPU {gpu}"
     near = view.nics.nearest(device, view.index.a[cables])
     if gpu in near:
         ports = [port for port, _ in near[gpu]]
         return ResolvedTarget("gpu", name, cables[np.isin(view.index.a[cables], ports)], device)
     planned = view.layout.gpu_cables(device, gpu)
     if not len(planned):
-        raise NotFoundError(
-            f"{name}: {view.index.devices.names[device]} has no such GPU on a rail, by plan or topology"
-        )
-    return ResolvedTarget(
-        "gpu", name, planned, device, note="its host did not report its topology; this is by the plan"
-    )
+        raise NotFoundError(f"{name}: {host} has no such GPU on a rail, by plan or topology")
+    note = "its host did not report its topology; this is by the plan"
+    return ResolvedTarget("gpu", name, planned, device, note=note)
 
 
 def _mac(view: View, text: str) -> ResolvedTarget | None:
     mac = canonical_mac(text)
     if mac is None:
         return None
-    port = view.nics.port_of_mac(mac)
+    port = view.nics.macs.port_of(mac)
     if port != NONE:
         return port_meant(view, port, "mac address")
     port = view.nics.port_hearing(mac)

@@ -18,7 +18,7 @@ from truerail.analysis.published import Published
 from truerail.errors import QueryError
 from truerail.files.nodesets import node_set
 from truerail.files.problems import nearest
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, grouped
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.fabric_tree import FabricTree, fabric_tree, kubernetes_drain, slurm_drain
@@ -54,11 +54,7 @@ class Topology:
     summary: str
 
 
-def topology(
-    publication: Published,
-    format: str,  # noqa: A002 - the parameter of the API
-    nccl: str | None = None,
-) -> Topology:
+def topology(publication: Published, format: str, nccl: str | None = None) -> Topology:  # noqa: A002 - as in the API
     """The tree in one format; that of NCCL for a version of it. Raises QueryError for an unknown one, and for a fabric
     that it cannot be made of.
     """
@@ -113,9 +109,7 @@ def _header(publication: Published, view: View, tree: FabricTree, drain: _Drain 
 
 
 def _remarks(view: View, tree: FabricTree, what: str, found: Mapping[int, tuple[int, ...]]) -> Iterator[str]:
-    by_rails: dict[tuple[int, ...], list[int]] = {}
-    for host, rails in found.items():
-        by_rails.setdefault(rails, []).append(host)
+    by_rails = grouped((rails, host) for host, rails in found.items())
     for rails, hosts in list(by_rails.items())[:_MOST_REMARKS]:
         yield f"# {what}: {_nodes(view, tree, hosts)} {_rails(rails)}"
     if len(by_rails) > _MOST_REMARKS:
@@ -192,10 +186,7 @@ def _hca(publication: Published, view: View, tree: FabricTree, entry: str) -> st
     wrong = [finding.subject for finding in publication.evaluation.findings if finding.rule == "NIC001"]
     if wrong:
         raise QueryError(f"the order of GPUs and NICs is not as planned on {', '.join(wrong[:5])}: see NIC001")
-    kinds: dict[tuple[str | None, ...], list[int]] = {}
-    for unit in tree.units:
-        for host in unit.hosts:
-            kinds.setdefault(_devices(view, host, entry), []).append(host)
+    kinds = grouped((_devices(view, host, entry), host) for unit in tree.units for host in unit.hosts)
     lines = list(_header(publication, view, tree))
     alone = not any(unit.children for unit in tree.units)
     for devices, hosts in kinds.items():

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
-from truerail.model.finding import Finding, Severity
+from truerail.model.finding import Severity
 from truerail.model.names import printable
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
@@ -77,7 +77,8 @@ def status(publication: Published, now: datetime) -> Status:
     lines = cause_lines(view)
     causes = tuple(line for line in lines if line.muted is None)
     held = {finding.id for finding in publication.pending_resolution}
-    own = [finding for finding in view.findings.all if _counts(view, finding) and finding.id not in held]
+    counted = (f for f in view.findings.all if f.severity is not Severity.INFO and f.id not in view.sight.cause_of)
+    own = [finding for finding in counted if finding.id not in held]
     loud = [finding for finding in own if finding.id not in publication.mutes]
     findings = finding_lines_of(view, loud[:MOST_FINDINGS])
     pending = tuple(one for one in publication.pending_resolution if one.id not in publication.mutes)
@@ -102,18 +103,12 @@ def status(publication: Published, now: datetime) -> Status:
     )
 
 
-def _counts(view: View, finding: Finding) -> bool:
-    """Whether a finding is shown on its own: no cause explains it, and it is more than information."""
-    return finding.severity is not Severity.INFO and finding.id not in view.sight.cause_of
-
-
 def _summary(view: View, causes: tuple[CauseLine, ...], findings: int, pending: int, muted: int) -> str:
     parts = []
     if causes:
         worst = max(line.impact for line in causes)
-        does = f", the worst affects {count(worst, 'GPU')}" if worst and len(causes) > 1 else ""
-        one = f", {count(worst, 'GPU')} affected" if worst and len(causes) == 1 else ""
-        parts.append(f"{count(len(causes), 'cause')}{does}{one}")
+        does = f", the worst affects {count(worst, 'GPU')}" if len(causes) > 1 else f", {count(worst, 'GPU')} affected"
+        parts.append(f"{count(len(causes), 'cause')}{does * bool(worst)}")
     if findings:
         parts.append(f"{count(findings, 'finding')} without a common cause")
     if not parts:

@@ -1,6 +1,5 @@
 """`storm [PORT|DEVICE]`: the pause trees, each with its root, its victims and their distance."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,11 +12,10 @@ from rich.text import Text
 
 from truerail.analysis.pfc.culprits import Culprit, Wait
 from truerail.analysis.pfc.edges import STORM
-from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.published import Published
 from truerail.analysis.rule import InsufficientDataError
 from truerail.files.nodesets import fold
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, grouped
 from truerail.model.finding import Finding
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
@@ -115,12 +113,13 @@ def storm(publication: Published, of: str | None = None) -> Storm:
     if publication.plan.transport is not Transport.ROCE:
         return Storm(of, (), (), True, f"PFC does not stop senders on {publication.plan.transport.value}", "")
     try:
-        pauses = publication.round.pauses
+        found = publication.round.storm_culprits
     except InsufficientDataError as why:
         return Storm(of, (), locks, False, f"whether there is a storm is unknown: it takes {why}", "")
-    culprits = sorted(publication.round.storm_culprits, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
-    trees = tuple(_tree(view, pauses, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
-    return Storm(of, trees, locks, True, _says(trees, locks, meant), trees[0].action if trees else _unlock(locks))
+    culprits = sorted(found, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
+    trees = tuple(_tree(view, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
+    action = trees[0].action if trees else locks[0].action if locks else ""
+    return Storm(of, trees, locks, True, _says(trees, locks, meant), action)
 
 
 def _says(trees: tuple[StormTree, ...], locks: tuple[FindingLine, ...], meant: ResolvedTarget | None) -> str:
@@ -132,15 +131,9 @@ def _says(trees: tuple[StormTree, ...], locks: tuple[FindingLine, ...], meant: R
     if not trees:
         return f"there is no PFC storm{about}"
     also = f", and {len(locks)} PFC deadlock{'s' * (len(locks) > 1)}" if locks else ""
-    return (
-        f"{len(trees)} PFC storms{about}{also}, the worst begins at {trees[0].culprit}"
-        if len(trees) > 1
-        else (f"a PFC storm begins at {trees[0].culprit}{also}")
-    )
-
-
-def _unlock(locks: tuple[FindingLine, ...]) -> str:
-    return locks[0].action if locks else ""
+    if len(trees) == 1:
+        return f"a PFC storm begins at {trees[0].culprit}{also}"
+    return f"{len(trees)} PFC storms{about}{also}, the worst begins at {trees[0].culprit}"
 
 
 def _in_lock(finding: Finding, meant: ResolvedTarget | None) -> bool:
@@ -165,7 +158,7 @@ def _in_tree(view: View, culprit: Culprit, meant: ResolvedTarget | None) -> bool
     return bool(np.isin(ports, view.index.a[meant.cables]).any())
 
 
-def _tree(view: View, pauses: Pauses, culprit: Culprit) -> StormTree:
+def _tree(view: View, culprit: Culprit) -> StormTree:
     port = _name(view, culprit.port) if culprit.switch < 0 else view.index.devices.names[culprit.switch]
     finding = next((f for f in view.findings.all if f.rule == STORM_RULE and f.subject == port), None)
     nodes = tuple(_nodes(view, culprit))
@@ -191,15 +184,9 @@ def _tree(view: View, pauses: Pauses, culprit: Culprit) -> StormTree:
 
 
 def _edge(view: View, wait: Wait) -> StormEdge:
-    return StormEdge(
-        waiting=_name(view, wait.waiting),
-        on=_name(view, wait.on),
-        hops=wait.hops,
-        share=round(wait.share, 3),
-        exact=wait.exact,
-        source="both ends" if wait.both else "one end",
-        link="actual" if wait.seen else "planned",
-    )
+    waiting, on = _name(view, wait.waiting), _name(view, wait.on)
+    source, link = "both ends" if wait.both else "one end", "actual" if wait.seen else "planned"
+    return StormEdge(waiting, on, wait.hops, round(wait.share, 3), wait.exact, source, link)
 
 
 def _name(view: View, port: int) -> str:
@@ -255,9 +242,7 @@ def _facts(tree: StormTree) -> Iterator[tuple[str, RenderableType | str]]:
 
 def _drawn(tree: StormTree, options: Options) -> Iterator[Text]:
     """The tree, one paused port on a line, below the device that pauses it."""
-    under: dict[tuple[str, int], list[StormEdge]] = defaultdict(list)
-    for edge in tree.edges:
-        under[_device_line(edge.on), edge.hops].append(edge)
+    under = grouped(((_device_line(edge.on), edge.hops), edge) for edge in tree.edges)
     roots = {_device_line(edge.on) for edge in tree.edges if edge.hops == 1}
     yield Text("  ").append(name(tree.culprit), style="bold red").append("  the culprit", style=QUIET)
     for root in sorted(roots):
@@ -310,10 +295,6 @@ def _stem(last: bool, options: Options) -> str:
     return "   " if last else "|  " if options.ascii else "│  "
 
 
-def _good(answer: Storm) -> bool | None:
-    return False if answer.storms or answer.deadlocks else answer.reported or None
-
-
 QUESTION = Question(
     "storm",
     Storm,
@@ -328,7 +309,7 @@ QUESTION = Question(
     lambda asked, given: storm(asked.publication, given["of"]),
     "PFC storms: the root of each, the reason, and its victims; all, or those that involve a device or port.",
     help="PFC storms: the NIC or egress at the root, the reason, and the paused ports as a tree.",
-    good=_good,
+    good=lambda answer: False if answer.storms or answer.deadlocks else answer.reported or None,
     text=storm_text,
     form=Form("Is there a PFC storm?", page="/storm"),
 )

@@ -13,6 +13,7 @@ from rich.text import Text
 from truerail.analysis.published import Published
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
+from truerail.model.columns import grouped
 from truerail.model.history import (
     Acknowledgement,
     CauseEvent,
@@ -88,10 +89,9 @@ class _Scope:
 
     def names(self, subjects: Iterable[str]) -> bool:
         """Whether the subjects of a cause are in scope, or on its devices."""
-        return any(
-            one in self.subjects if self.subjects else one in self.devices or one.partition("/")[0] in self.devices
-            for one in subjects
-        )
+        if self.subjects:
+            return not self.subjects.isdisjoint(subjects)
+        return any(one in self.devices or one.partition("/")[0] in self.devices for one in subjects)
 
 
 def timeline(publication: Published, history: History, of: str, limit: int = 100) -> Timeline:
@@ -102,7 +102,7 @@ def timeline(publication: Published, history: History, of: str, limit: int = 100
     view = view_of(publication)
     meant = recognise(view, of)
     scope = _scope(view, meant)
-    until = _until(publication)
+    until = publication.at + timedelta(days=1)  # after the newest row, which may have the time of the evaluation
     findings, all_findings = _rows(partial(history.finding_events, _BEGIN, until), scope, lambda row: {row.subject})
     links, all_links = _rows(partial(history.link_changes, _BEGIN, until), scope, _link_ends)
     of_causes = history.cause_events(_BEGIN, until, page=RowRange(MOST_CAUSES))
@@ -116,18 +116,13 @@ def timeline(publication: Published, history: History, of: str, limit: int = 100
 
 
 def _folded(
-    of_causes: Sequence[CauseEvent],
-    findings: Sequence[FindingEvent],
-    links: Sequence[LinkChange],
-    scope: _Scope,
+    of_causes: Sequence[CauseEvent], findings: Sequence[FindingEvent], links: Sequence[LinkChange], scope: _Scope
 ) -> tuple[list[TimelineEvent], list[TimelineEvent]]:
     """The events of causes, and of what belongs to none; and those folded into the nearest event of their cause."""
     causes = CausesOfChanges(of_causes, findings, links)
     rows = [(causes.of_finding(row), _finding_event(row)) for row in findings]
     rows += [(causes.of_link(row), _link_event(row)) for row in links]
-    events_of: dict[str | None, list[CauseEvent]] = {}
-    for event in of_causes:
-        events_of.setdefault(event.cause, []).append(event)
+    events_of: dict[str | None, list[CauseEvent]] = grouped((event.cause, event) for event in of_causes)
     loose = [event for key, event in rows if key not in events_of]
     folded = [replace(event, cause=key) for key, event in rows if key in events_of]
     counts: dict[int, Counter[str]] = {}
@@ -185,25 +180,16 @@ def _open_findings(view: View, meant: ResolvedTarget, scope: _Scope) -> set[str]
     """Ids of the current findings on it."""
     findings = view.findings
     places = {place for subject in scope.subjects for place in findings.by_subject.get(subject, ())}
-    return {
-        findings.ids[place]
-        for place in places.union(() if scope.subjects else findings.by_device.get(meant.device, ()))
-    }
+    own: Iterable[int] = () if scope.subjects else findings.by_device.get(meant.device, ())
+    return {findings.ids[place] for place in places.union(own)}
 
 
-def _until(publication: Published) -> datetime:
-    """After the newest row: a row may have the time of the evaluation itself."""
-    return publication.at + timedelta(days=1)
-
-
-def _rows(
-    ask: Callable[..., Sequence[Row]], scope: _Scope, subjects: Callable[[Row], set[str]]
-) -> tuple[list[Row], bool]:
+def _rows(ask: Callable[..., Sequence[Row]], scope: _Scope, ends: Callable[[Row], set[str]]) -> tuple[list[Row], bool]:
     """Rows in scope, newest first, and whether these are all."""
     before, found = None, list[Row]()
     for _ in range(_PAGES):
         rows = ask(devices=scope.devices, page=RowRange(_PAGE_ROWS + 1, before))
-        found += [row for row in rows if not scope.subjects or not scope.subjects.isdisjoint(subjects(row))]
+        found += [row for row in rows if not scope.subjects or not scope.subjects.isdisjoint(ends(row))]
         if len(rows) <= _PAGE_ROWS:
             return found, True
         if len(found) > _PAGE_ROWS:
@@ -268,21 +254,15 @@ def _says(name: str, reported: tuple[TimelineEvent, ...], whole: bool) -> str:
 
 def timeline_text(answer: Timeline, options: Options) -> Iterator[RenderableType]:
     """The events, with date and time once each; on request with those folded into causes."""
-    events = (
-        sorted((*answer.events, *answer.folded), key=lambda one: one.at, reverse=True)
-        if options.details
-        else answer.events
-    )
+    every = (*answer.events, *(answer.folded if options.details else ()))
+    events = sorted(every, key=lambda one: one.at, reverse=True)
     table = grid("left", "left", "fold")
     for event in events:
         body = Text().append(name(event.subject), style=PORT).append(f"  {sentence(event.summary)}")
         if event.cause is not None and event.finding is None:
             body.append(f"  {', '.join((*_folded_words(event), name(event.cause)))}", style=QUIET)
-        table.add_row(
-            Text(f"  {event.at:%Y-%m-%d %H:%M:%S}", style=QUIET),
-            Text(name(event.kind), style=severity_word(event.severity or "").style or "bold"),
-            body,
-        )
+        kind = Text(name(event.kind), style=severity_word(event.severity or "").style or "bold")
+        table.add_row(Text(f"  {event.at:%Y-%m-%d %H:%M:%S}", style=QUIET), kind, body)
     if answer.events:
         yield Text()
         yield table
@@ -304,14 +284,7 @@ QUESTION = Question(
     Timeline,
     (
         Parameter("of", help="A device or a port.", description="a device or a port"),
-        Option(
-            "limit",
-            help="Maximum number of events.",
-            kind=Kind.NUMBER,
-            default=100,
-            least=1,
-            most=1000,
-        ),
+        Option("limit", help="Maximum number of events.", kind=Kind.NUMBER, default=100, least=1, most=1000),
     ),
     lambda asked, given: timeline(asked.publication, asked.history, given["of"], given["limit"]),
     "All its events, newest first.",

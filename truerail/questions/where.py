@@ -48,9 +48,7 @@ def where(publication: Published, text: str, history: History | None = None) -> 
     view = view_of(publication)
     meant = recognise(view, text)
     paths = cable_paths(view, meant.cables, history or NoHistory())
-    return Where(
-        printable(text.strip()), meant.matched_type, paths, f"{_says(meant, paths)}{_names_alone(view, paths)}"
-    )
+    return Where(printable(text.strip()), meant.matched_type, paths, _says(meant, paths) + _names_alone(view, paths))
 
 
 def _names_alone(view: View, paths: tuple[CablePath, ...]) -> str:
@@ -114,10 +112,7 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
     for number, port in enumerate(path.via):
         yield "" if number else "via", end(port)
     yield "planned", end(path.planned)
-    yield (
-        "actual",
-        end(path.actual).append(_confirmed(path), QUIET),
-    )
+    yield ("actual", end(path.actual).append(_confirmed(path), QUIET))
     yield "state", state_word(path.state).append(f": {sentence(path.why)}", style="not bold")
     if path.since:
         yield "since", when(path.since)
@@ -162,10 +157,6 @@ def _lines(paths: tuple[CablePath, ...]) -> Iterator[RenderableType]:
         yield Text(f"  {count(len(paths) - len(bad), 'cable')} right{more}", QUIET)
 
 
-def _good(answer: Where) -> bool | None:
-    return all_good({"right": True, "unknown": None}.get(path.state, False) for path in answer.paths)
-
-
 QUESTION = Question(
     "where",
     Where,
@@ -181,7 +172,7 @@ QUESTION = Question(
     lambda asked, given: where(asked.publication, given["port"], asked.history),
     "The full path of a cable, from GPU to uplinks: planned and actual, since when, and its findings.",
     help="The full path of a cable: GPU, NIC, leaf port, rail, uplinks; planned and actual, and its findings.",
-    good=_good,
+    good=lambda answer: all_good({"right": True, "unknown": None}.get(path.state, False) for path in answer.paths),
     text=lambda answer, options: where_text(answer),
     journal=lambda given: Journal.USED,
     operation="the_place",

@@ -2,10 +2,10 @@
 once it is resolved, what ended it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from truerail.causes import trace
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
-from truerail.model.facts import Fact
 from truerail.model.finding import Cause, Evidence, Finding
 from truerail.model.history import FindingRecord, History, NoHistory
 from truerail.model.life import MuteKind
@@ -100,12 +99,8 @@ def _nic_order(view: View, cable: int, kind: CauseKind | None) -> Iterator[str]:
     """The NIC is the planned one: in its host's topology the rail's GPUs are nearest to it."""
     index, rail = view.index, int(view.index.rail[cable])
     host, port = int(index.a_device[cable]), int(index.a[cable])
-    if (
-        not index.from_host[cable]
-        or rail < 0
-        or kind is CauseKind.GPU_NIC_ORDER
-        or host in view.wiring.gpu_rails.misordered
-    ):
+    misordered = kind is CauseKind.GPU_NIC_ORDER or host in view.wiring.gpu_rails.misordered
+    if not index.from_host[cable] or rail < 0 or misordered:
         return
     if rail < 62 and not int(view.wiring.gpu_rails.near[port]) >> rail & 1:
         return
@@ -158,9 +153,9 @@ def why(publication: Published, history: History, wanted: str) -> Why:
     key = _key(view, wanted)
     found, cause = view.finding(key), view.cause(key)
     if found is not None:
-        return _present(view, history, found, _record(history, key))
+        return _present(view, history, found, _or_none(lambda: history.finding(key)))
     if cause is not None:
-        return _present_cause(view, history, key, cause)
+        return _present_cause(view, key, cause)
     return _remembered(history, key) or _remembered_cause(history, key) or _unknown(history, wanted)
 
 
@@ -211,7 +206,7 @@ def _unknown(history: History, wanted: str) -> NoReturn:
 
 def _present(view: View, history: History, found: Finding, record: FindingRecord | None) -> Why:
     one = found.id
-    cause, cable = view.cause_of(one), _cable(view, found)
+    cause, cable = view.cause_of(one), int(view.findings.cable[view.findings.number[one]])
     life = view.lives.get(one) or (record.life if record else None)
     mute = view.mutes.get(one)
     known = mute if mute and mute.kind is MuteKind.ACKNOWLEDGED else None
@@ -232,7 +227,7 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
     )
 
 
-def _present_cause(view: View, history: History, key: str, cause: Cause) -> Why:
+def _present_cause(view: View, key: str, cause: Cause) -> Why:
     life = view.cause_lives.get(key)
     explained = [found for found in map(view.finding, cause.explains[:MOST_EXPLAINED]) if found is not None]
     alternatives = tuple(one.summary for one in cause.alternatives)
@@ -293,15 +288,6 @@ def _or_none(ask: Callable[[], T]) -> T | None:
         return None
 
 
-def _record(history: History, finding: str) -> FindingRecord | None:
-    return _or_none(lambda: history.finding(finding))
-
-
-def _cable(view: View, found: Finding) -> int:
-    """The finding's cable; -1 if it is about a device."""
-    return int(view.findings.cable[view.findings.number[found.id]])
-
-
 def _evidence(view: View, evidence: Evidence) -> EvidenceLine:
     return _evidence_line(evidence, _source(view, evidence))
 
@@ -314,7 +300,7 @@ def _evidence_line(evidence: Evidence, source: str) -> EvidenceLine:
         kind=type(evidence.fact).__name__,
         source=source,
         command=command_of(evidence.collector, source),
-        fact=_plain(evidence.fact),
+        fact={key: value for key, value in evidence.fact._asdict().items() if value not in (None, ())},
     )
 
 
@@ -328,18 +314,10 @@ def _source(view: View, evidence: Evidence) -> str:
     return ""
 
 
-def _plain(fact: Fact) -> Mapping[str, Any]:
-    return {key: value for key, value in fact._asdict().items() if value not in (None, ())}
-
-
 def _explanation(code: str) -> str:
     """The rule's own page; empty for a rule that this release does not have."""
     rule = rules().get(code)
     return rule.explanation.strip() if rule else ""
-
-
-def _good(answer: Why) -> bool:
-    return answer.state == "resolved"
 
 
 def _find(asked: Asked, given: Given) -> Why:
@@ -375,7 +353,7 @@ QUESTION = Question(
     "one: when it began and ended, what repaired it, and its evidence then.",
     help="The basis of a finding or a cause: evidence, both ends, alternatives, and what was ruled out; of a resolved "
     "one when it began and ended, what repaired it, and its evidence then.",
-    good=_good,
+    good=lambda answer: answer.state == "resolved",
     text=why_text,
     form=Form("What is a finding based on?", page="/"),
     journal=lambda given: Journal.USED,

@@ -155,11 +155,8 @@ def jobs_there(publication: Published, text: str | None) -> JobsThere:
     known = publication.round.jobs
     if given or publication.hindsight is not None or not known.sources:
         return JobsThere(given, bool(given), "given")
-    found = tuple(
-        GivenJob(job_words(job), np.array(sorted(map(view.device, job.hosts)), dtype=np.int64))
-        for job in known.running
-        if job.hosts
-    )
+    running = ((job_words(job), sorted(map(view.device, job.hosts))) for job in known.running if job.hosts)
+    found = tuple(GivenJob(name, np.array(hosts, dtype=np.int64)) for name, hosts in running)
     return JobsThere(found, known.known and not known.away, "running")
 
 

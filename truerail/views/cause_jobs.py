@@ -14,7 +14,7 @@ from truerail.analysis.affected import hosts_hurt
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.published import EvaluatedRound
 from truerail.files.nodesets import fold
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.names import printable
 from truerail.views.index import EvaluationIndex
 from truerail.views.layout import Layout
@@ -43,10 +43,7 @@ def jobs_by_cause(evaluated: EvaluatedRound) -> Mapping[str, Sequence[HurtJob]]:
     if not running:
         return {}
     names = index.index.devices.names
-    on_host: dict[str, list[RunningJob]] = {}
-    for job in running:
-        for host in job.hosts:
-            on_host.setdefault(host, []).append(job)
+    on_host = grouped((host, job) for job in running for host in job.hosts)
     found: dict[str, Sequence[HurtJob]] = {}
     for key, hosts in hosts_by_cause(index).items():
         hit: dict[int, HurtJob] = {}
@@ -60,17 +57,17 @@ def jobs_by_cause(evaluated: EvaluatedRound) -> Mapping[str, Sequence[HurtJob]]:
 
 def cause_jobs(index: EvaluationIndex, key: str, hit: Iterable[HurtJob], since: datetime | None) -> list[CauseJob]:
     """The jobs that a cause hurts, which began at `since`; the worst first."""
-    found = [_cause_job(index, key, one, since) for one in hit]
+    found = [cause_job(index, key, one, since, index.evaluation.at) for one in hit]
     return sorted(found, key=lambda one: (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key))
 
 
-def _cause_job(index: EvaluationIndex, key: str, one: HurtJob, began: datetime | None) -> CauseJob:
+def cause_job(index: EvaluationIndex, key: str, one: HurtJob, began: datetime | None, until: datetime) -> CauseJob:
     job, layout = one.job, index.layout
     begun = moment(job.start_at)
     since = None if began is None else max(began, begun) if begun else began
     gpus = gpus_hurt(layout, index.index.a_device, job, index.affected[key], one.hosts)
     waiting = None if gpus is None or job.gpus is None else job.gpus - gpus
-    lasts = None if since is None else max((index.evaluation.at - since).total_seconds(), 0.0) / 3600
+    lasts = None if since is None else max((until - since).total_seconds(), 0.0) / 3600
     ranked = sorted(one.hosts, key=lambda code: int(layout.rank[code]))
     return CauseJob(
         key=job.key,

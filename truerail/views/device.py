@@ -22,14 +22,7 @@ from truerail.views.lines import (
     state_count,
     uplinks_of,
 )
-from truerail.views.list_rows import (
-    RowList,
-    findings_on_ports,
-    on_nodes,
-    on_words,
-    severity_on_ports,
-    states,
-)
+from truerail.views.list_rows import RowList, findings_on_ports, on_nodes, on_words, severity_on_ports, states
 from truerail.views.models import DeviceView, PanelPort, ReadingLine
 from truerail.views.view import View, view_of
 
@@ -67,12 +60,8 @@ def _asked(view: View, code: int) -> tuple[ReadingLine, ...]:
     if view.hindsight is not None:
         return ()
     readings = sorted(view.sight.readings.get(code, ()), key=lambda reading: (reading.collector, reading.at))
-    return tuple(
-        ReadingLine(
-            r.collector, r.at, r.took_seconds, r.source, command_of(r.collector, r.source), printable(r.error, 400)
-        )
-        for r in readings
-    )
+    asked = ((one, command_of(one.collector, one.source), printable(one.error, 400)) for one in readings)
+    return tuple(ReadingLine(r.collector, r.at, r.took_seconds, r.source, command, why) for r, command, why in asked)
 
 
 def _maintenance(view: View, code: int, findings: list[Finding], history: History) -> str | None:

@@ -1,20 +1,19 @@
 """The fabric at a glance."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from truerail.analysis.cabling import State
 from truerail.analysis.cabling.named_by import VERIFIED
 from truerail.analysis.published import CollectorRun, Published
 from truerail.model.finding import Severity, Verdict
 from truerail.model.plan import Role
 from truerail.outputs.unevaluated import rule_name
 from truerail.views.headline import overview_headline
-from truerail.views.index import EvaluationIndex
+from truerail.views.index import EvaluationIndex, states_at
 from truerail.views.lines import count_of, state_count
 from truerail.views.models import Coverage, FabricView, RailLine
 from truerail.views.pieces import AsOf
@@ -67,19 +66,11 @@ def as_of(publication: Published) -> AsOf | None:
 
 def rail_lines(sight: EvaluationIndex) -> tuple[RailLine, ...]:
     """The status of each rail by its host cables, in order; cables without a rail, if any, come last."""
-    return tuple(_rail_lines(sight))
-
-
-def _rail_lines(sight: EvaluationIndex) -> Iterator[RailLine]:
-    layout, state, width = sight.layout, sight.wiring.state, len(State)
+    layout, state = sight.layout, sight.wiring.state
     rails, place = np.unique(layout.rail[layout.from_host], return_inverse=True)
-    counts = np.bincount(place * width + state[layout.from_host], minlength=len(rails) * width).reshape(-1, width)
-    lines = [
-        RailLine(None if rail < 0 else rail, _rail_name(sight, rail), state_count(row))
-        for rail, row in zip(rails.tolist(), counts, strict=True)
-    ]
-    yield from (line for line in lines if line.rail is not None)
-    yield from (line for line in lines if line.rail is None)
+    counts = zip(rails.tolist(), states_at(place, state[layout.from_host], len(rails)), strict=True)
+    lines = [RailLine(None if rail < 0 else rail, _rail_name(sight, rail), state_count(row)) for rail, row in counts]
+    return tuple(sorted(lines, key=lambda line: line.rail is None))
 
 
 def _rail_name(sight: EvaluationIndex, rail: int) -> str:

@@ -17,7 +17,7 @@ from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.life import Life
 from truerail.model.open_fault import OpenFault
 from truerail.model.plan import Plan
-from truerail.views.cause_jobs import HurtJob, jobs_by_cause, named_jobs
+from truerail.views.cause_jobs import jobs_by_cause, named_jobs
 from truerail.views.index import EvaluationIndex
 
 MOST_NAMED = 3
@@ -36,22 +36,14 @@ def open_faults(
     found = {finding.id: finding for finding in (*evaluated.evaluation.findings, *pending_findings)}
     explained = {one for cause in (*evaluated.evaluation.causes, *away) for one in cause.explains}
     faults = [_present(index, key, cause, found) for key, cause in index.causes.items()]
-    faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, cause_lives, found)]
-    faults += [
-        _of_finding(index.evaluation.plan, finding)
-        for one, finding in found.items()
-        if one not in explained and finding.severity is not Severity.INFO
-    ]
+    faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, found)]
+    alone = (f for one, f in found.items() if one not in explained and f.severity is not Severity.INFO)
+    faults += [_of_finding(index.evaluation.plan, finding) for finding in alone]
     dated = (replace(fault, since=_since(fault, cause_lives, lives)) for fault in faults)
-    hurt = evaluated.once(jobs_by_cause)
-    dated = (replace(one, summary=_with_jobs(one.summary, hurt.get(one.key, ()))) for one in dated)
+    hurt = {key: f"; it hurts {named_jobs(hit)}" for key, hit in evaluated.once(jobs_by_cause).items()}
+    dated = (replace(one, summary=one.summary + hurt.get(one.key, "")) for one in dated)
     present = {*index.causes, *(finding.id for finding in evaluated.evaluation.findings)}
     return tuple(sorted((one for one in dated if one.key in present or _lasted(one, cause_lives, lives)), key=_worst))
-
-
-def _with_jobs(summary: str, hit: Sequence[HurtJob]) -> str:
-    """What alerts say of a cause that hurts running jobs."""
-    return f"{summary}; it hurts {named_jobs(hit)}" if hit else summary
 
 
 def _worst(fault: OpenFault) -> tuple[int, int, float, str]:
@@ -59,9 +51,7 @@ def _worst(fault: OpenFault) -> tuple[int, int, float, str]:
     return -fault.severity.rank, -(fault.affected_gpus or 0), since, fault.key
 
 
-def _kept(
-    index: EvaluationIndex, away: Sequence[Cause], lives: Mapping[str, Life], found: Mapping[str, Finding]
-) -> Iterable[Cause]:
+def _kept(index: EvaluationIndex, away: Sequence[Cause], found: Mapping[str, Finding]) -> Iterable[Cause]:
     """Causes that are away and that no present cause took over, with a finding that is still open."""
     taken = {name for cause in index.causes.values() for name in (*cause.subjects, *cause.explains)}
     for cause in away:
@@ -115,14 +105,9 @@ def _placed(plan: Plan, fault: OpenFault, subjects: Sequence[str]) -> OpenFault:
     named = dict.fromkeys(subject if subject in plan.devices else subject.partition("/")[0] for subject in subjects)
     devices = [plan.devices[name] for name in named if name in plan.devices]
     pods, racks = {device.pod for device in devices}, dict.fromkeys(device.rack for device in devices if device.rack)
-    unit = devices[0].unit if len(devices) == 1 else None
-    return replace(
-        fault,
-        pod=pods.pop() if len(pods) == 1 else "",
-        subject=_listed(subjects),
-        rack=_listed(list(racks)),
-        unit="" if unit is None else str(unit),
-    )
+    pod, unit = pods.pop() if len(pods) == 1 else "", devices[0].unit if len(devices) == 1 else None
+    where = "" if unit is None else str(unit)
+    return replace(fault, pod=pod, subject=_listed(subjects), rack=_listed(list(racks)), unit=where)
 
 
 def _listed(names: Sequence[str]) -> str:

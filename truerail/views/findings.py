@@ -1,17 +1,14 @@
 """Findings as columns and by subject: read by every view, computed once for each evaluation."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, grouped
 from truerail.model.finding import Finding
 from truerail.model.index import PlanIndex
-
-K = TypeVar("K", bound=Hashable)
 
 
 class Findings:
@@ -37,7 +34,7 @@ class Findings:
     @cached_property
     def by_subject(self) -> dict[str, list[int]]:
         """Indices by subject."""
-        return _grouped(finding.subject for finding in self.all)
+        return grouped((finding.subject, number) for number, finding in enumerate(self.all))
 
     @cached_property
     def rank(self) -> Codes:
@@ -81,14 +78,7 @@ class Findings:
     @cached_property
     def by_device(self) -> dict[int, list[int]]:
         """Indices by device code, without findings on unplanned devices."""
-        return {device: places for device, places in _grouped(self.device.tolist()).items() if device >= 0}
+        return grouped((device, place) for place, device in enumerate(self.device.tolist()) if device >= 0)
 
     def _is_device(self, finding: Finding) -> bool:
         return finding.subject in self._index.plan.devices
-
-
-def _grouped(keys: Iterable[K]) -> dict[K, list[int]]:
-    groups: dict[K, list[int]] = {}
-    for number, key in enumerate(keys):
-        groups.setdefault(key, []).append(number)
-    return groups

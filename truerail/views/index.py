@@ -10,7 +10,7 @@ from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.named_by import verified
 from truerail.analysis.published import EvaluatedRound
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, grouped
 from truerail.model.finding import Cause, Finding
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
@@ -110,17 +110,13 @@ class EvaluationIndex:
     @cached_property
     def counts(self) -> Codes:
         """The number of cables of each device in each state: shape (planned devices, states)."""
-        size, width = len(self.layout.devices), len(State)
         device = np.concatenate([self.layout.a_device, self.layout.b_device])
-        packed = device * width + np.tile(self.wiring.state, 2)
-        return np.bincount(packed[device >= 0], minlength=size * width).reshape(size, width)
+        return states_at(device, np.tile(self.wiring.state, 2), len(self.layout.devices))
 
     @cached_property
     def readings(self) -> Mapping[int, Sequence[Reading]]:
         """Readings and failures by the code of the device under whose name they are stored."""
-        found: dict[str, list[Reading]] = {}
-        for reading in self.round.snapshot.readings:
-            found.setdefault(reading.device, []).append(reading)
+        found = grouped((reading.device, reading) for reading in self.round.snapshot.readings)
         by_code: dict[int, list[Reading]] = {}
         for name, readings in found.items():
             by_code.setdefault(self.wiring.identity.filed(name), []).extend(readings)
@@ -136,8 +132,7 @@ class EvaluationIndex:
         ports = every[switch & (device >= 0)]
         device, (names, code) = device[ports], np.unique(index.ports.name_of(ports), return_inverse=True)
         spelled = [natural_key(index.ports.spelled(name)) for name in names.tolist()]
-        rank = np.empty(len(names), dtype=np.int64)
-        rank[sorted(range(len(names)), key=spelled.__getitem__)] = np.arange(len(names))
+        rank = np.argsort(sorted(range(len(names)), key=spelled.__getitem__))
         order = np.lexsort((rank[code], layout.rank[device], layout.tier[device]))
         return ports[order], device[order]
 
@@ -168,6 +163,12 @@ class EvaluationIndex:
         strange = (cable >= 0) & (self.index.a[cable] == partner) & (self.index.b[cable] != port)
         found: Codes = cable[strange]
         return found
+
+
+def states_at(place: Codes, state: Codes, size: int) -> Codes:
+    """How many of each state are at each of `size` places, of shape (size, states); -1 is no place."""
+    width, packed = len(State), (place * len(State) + state)[place >= 0]
+    return np.bincount(packed, minlength=size * width).reshape(size, width)
 
 
 def _on_hosts(index: "EvaluationIndex", cause: Cause) -> bool:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, factorize
+from truerail.model.columns import NONE, Codes, factorize, grouped
 from truerail.model.index import PlanColumns
 from truerail.model.names import device_key, natural_key, short_name
 from truerail.model.plan import Plan, Role
@@ -51,28 +51,22 @@ class Layout:
     @cached_property
     def by_loose_name(self) -> Mapping[str, Sequence[int]]:
         """Codes of devices by their names without domain, marks and leading zeros: `gpu3` for `gpu-003.dc.example`."""
-        found: dict[str, list[int]] = {}
-        for code in self.ordered_devices.tolist():
-            found.setdefault(loose(short_name(device_key(self.devices[code].name))), []).append(code)
-        return found
+        codes = self.ordered_devices.tolist()
+        return grouped((loose(short_name(device_key(self.devices[code].name))), code) for code in codes)
 
     @cached_property
     def racks(self) -> Mapping[str, Sequence[int]]:
         """Codes of the devices in each rack, by its name in lower case."""
-        found: dict[str, list[int]] = {}
-        for code in self.ordered_devices.tolist():
-            if rack := self.devices[code].rack:
-                found.setdefault(rack.lower(), []).append(code)
-        return found
+        return grouped(
+            (rack.lower(), code) for code in self.ordered_devices.tolist() if (rack := self.devices[code].rack)
+        )
 
     @cached_property
     def place(self) -> Codes:
         """Each cable's index in the order of lists: host cables first, then by device and port, shape (cables,)."""
         code, names = factorize([cable.a.name for cable in self.cables])
         order = np.lexsort((_ranks(names)[code], self._rank_of(self.a_device), self._tier_of(self.a_device)))
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return place
+        return np.argsort(order)
 
     @cached_property
     def _by_device(self) -> tuple[Codes, Codes]:
@@ -153,11 +147,7 @@ class Layout:
     @cached_property
     def by_label(self) -> dict[str, list[int]]:
         """Cable numbers by label, in lower case."""
-        found: dict[str, list[int]] = {}
-        for number, cable in enumerate(self.cables):
-            if cable.label:
-                found.setdefault(cable.label.strip().lower(), []).append(number)
-        return found
+        return grouped((cable.label.strip().lower(), at) for at, cable in enumerate(self.cables) if cable.label)
 
     @cached_property
     def nearest(self) -> Nearest:
@@ -179,9 +169,7 @@ class Layout:
         """Each cable's upper end in natural order, shape (cables,)."""
         names = ranks(cable.b.name for cable in self.cables)
         order = np.lexsort((names, self._rank_of(self.b_device)))
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return place
+        return np.argsort(order)
 
     @cached_property
     def label_rank(self) -> Codes:
@@ -214,9 +202,7 @@ class Layout:
 
 def _ranks(names: Sequence[str]) -> Codes:
     """The index of each name in their natural order."""
-    ranks = np.empty(len(names), dtype=np.int64)
-    ranks[sorted(range(len(names)), key=lambda at: natural_key(names[at]))] = np.arange(len(names))
-    return ranks
+    return np.argsort(sorted(range(len(names)), key=lambda at: natural_key(names[at])))
 
 
 _MARKS = re.compile(r"[-_. ]+")

@@ -5,6 +5,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from truerail.model.columns import grouped
+
 _NUMBER = re.compile(r"\d+")
 _NEIGHBOURS = 24
 _SAME_NUMBER = 48
@@ -17,9 +19,7 @@ class Nearest:
     def __init__(self, names: Iterable[str]) -> None:
         self._spelled = {name.lower(): name for name in names}
         self._names = sorted(self._spelled)
-        self._by_numbers: dict[tuple[str, ...], list[str]] = {}
-        for name in self._names:
-            self._by_numbers.setdefault(_numbers(name), []).append(name)
+        self._by_numbers = grouped((_numbers(name), name) for name in self._names)
 
     def find(self, word: str) -> str | None:
         """The nearest name, or None."""

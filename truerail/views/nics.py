@@ -9,7 +9,7 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.macs import MacOwners
 from truerail.analysis.cabling.paths import CLOSENESS
-from truerail.model.columns import NONE, Codes, equals
+from truerail.model.columns import NONE, Codes, equals, grouped
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.names import printable
 from truerail.views.pieces import GpuLink, Nic
@@ -86,20 +86,11 @@ class Nics:
         return found
 
     def _read(self, host: int, ports: Codes) -> Mapping[int, tuple[tuple[int, str], ...]]:
-        names: dict[str, list[int]] = {}  # the device of a bond is that of each member
-        for port in ports.tolist():
-            if (rdma := self.rdma(port)) is not None:
-                names.setdefault(rdma.device, []).append(port)
-        of_gpu: dict[int, list[tuple[int, str]]] = {}
-        for path in self._topology(host):
-            if path.level in CLOSENESS:
-                of_gpu.setdefault(path.gpu, []).extend(
-                    (port, path.level) for port in names.get(path.device or path.nic, ())
-                )
-        return {gpu: nearest for gpu, nics in of_gpu.items() if nics and (nearest := _nearest(nics))}
-
-    def _topology(self, host: int) -> Sequence[GpuNicPath]:
-        return self.topologies.get(host, ())
+        known = ((rdma.device, port) for port in ports.tolist() if (rdma := self.rdma(port)) is not None)
+        names = grouped(known)  # the device of a bond is that of each member
+        paths = (path for path in self.topologies.get(host, ()) if path.level in CLOSENESS)
+        near = ((path.gpu, (port, path.level)) for path in paths for port in names.get(path.device or path.nic, ()))
+        return {gpu: nearest for gpu, nics in grouped(near).items() if (nearest := _nearest(nics))}
 
     @property
     def topologies(self) -> Mapping[int, Sequence[GpuNicPath]]:
@@ -110,10 +101,6 @@ class Nics:
     def macs(self) -> MacOwners:
         """The owner of each MAC."""
         return self._wiring.identity.names.macs
-
-    def port_of_mac(self, mac: str) -> int:
-        """The port that owns this MAC according to its device's interface list; -1 if none does, or several do."""
-        return self.macs.port_of(mac)
 
     def port_hearing(self, mac: str) -> int:
         """The port that hears this MAC as its neighbour's port or chassis; -1 if none does, or several do."""

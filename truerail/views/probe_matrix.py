@@ -3,6 +3,7 @@
 from base64 import b64encode
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 
@@ -22,19 +23,14 @@ from truerail.analysis.published import Published
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key, printable
 from truerail.views.fabric_map import Grid, PodSpan, grid_of
-from truerail.views.list_rows import (
-    RowList,
-    of_device,
-    on_nodes,
-    on_rail,
-    on_words,
-)
+from truerail.views.list_rows import RowList, of_device, on_nodes, on_rail, on_words
 from truerail.views.view import View, view_of
 
 MOST_LEFT_OUT = 200
 _BADNESS = np.zeros(len(NIC_STATES), dtype=np.int64)
 _BADNESS[[NO_NIC, REACHED, UNTRIED, PARTLY, LOST]] = range(5)
 """By state. If several NICs of a host share a rail and plane, the worst shows."""
+_FLOWS = ("sent", "sent_lost", "received", "received_lost", "faulty")
 NOT_PROBED = "no probe has been sent, or none of its results is recent: every NIC is untried"
 
 
@@ -163,15 +159,8 @@ def _by_rail(view: View, results: ProbeResults | None) -> tuple[ProbedRail, ...]
         count = np.bincount(state[(rail == number) & (state != NO_NIC)], minlength=len(NIC_STATES))
         pairs = results.pairs[number] if results else (0, 0, 0, *rest[number])
         packets = results.packets.get(number) if results else None
-        found.append(
-            ProbedRail(
-                number,
-                int(count.sum()),
-                *(int(count[code]) for code in (REACHED, PARTLY, LOST, UNTRIED)),
-                *pairs,
-                *(packets or (None, None)),
-            )
-        )
+        states = (int(count[code]) for code in (REACHED, PARTLY, LOST, UNTRIED))
+        found.append(ProbedRail(number, int(count.sum()), *states, *pairs, *(packets or (None, None))))
     return tuple(found)
 
 
@@ -192,24 +181,10 @@ def _flows(view: View, of: str) -> Codes:
 def _line(view: View, cable: int) -> ProbedNic:
     planned = view.plan.cables[cable]
     state = NIC_STATES[int(states_of(view)[cable])]
-    sent, sent_lost, received, received_lost, faulty = (
-        int(_flows(view, name)[cable]) for name in ("sent", "sent_lost", "received", "received_lost", "faulty")
-    )
-    why = "" if state != "untried" else _why(view, planned.a.device, sent, received)
-    return ProbedNic(
-        nic=str(planned.a),
-        host=planned.a.device,
-        rail=int(view.index.rail[cable]),
-        plane=planned.plane,
-        leaf=planned.b.device,
-        state=state,
-        sent=sent,
-        sent_lost=sent_lost,
-        received=received,
-        received_lost=received_lost,
-        faulty=faulty,
-        why_untried=why,
-    )
+    flows = {name: int(_flows(view, name)[cable]) for name in _FLOWS}
+    why = "" if state != "untried" else _why(view, planned.a.device, flows["sent"], flows["received"])
+    nic, host, leaf, rail = str(planned.a), planned.a.device, planned.b.device, int(view.index.rail[cable])
+    return ProbedNic(nic, host, rail, planned.plane, leaf, state, why_untried=why, **flows)
 
 
 def _why(view: View, host: str, sent: int, received: int) -> str:
@@ -245,11 +220,7 @@ probed_nics = RowList(
         "plane": lambda view: view.layout.plane,
         "leaf": lambda view: of_device(view.layout.rank, view.layout.b_device),
         "state": lambda view: len(NIC_STATES) - _BADNESS[states_of(view)],
-        "sent": lambda view: _flows(view, "sent"),
-        "sent_lost": lambda view: _flows(view, "sent_lost"),
-        "received": lambda view: _flows(view, "received"),
-        "received_lost": lambda view: _flows(view, "received_lost"),
-        "faulty": lambda view: _flows(view, "faulty"),
+        **{name: partial(_flows, of=name) for name in _FLOWS},
     },
     words=lambda view: view.layout.cable_words,
 )

@@ -14,6 +14,7 @@ from truerail.model.finding import Severity
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.outputs.worklist import Mark
+from truerail.views.index import states_at
 from truerail.views.lines import state_count
 from truerail.views.models import StepLine
 from truerail.views.pieces import StateCount
@@ -107,12 +108,9 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
 
 def _states(view: View, code: Codes, size: int) -> Codes:
     """The cables of each rack by state, shape (racks, states): one with both ends in a rack counts once."""
-    layout, width = view.layout, len(State)
     padded = np.append(code, NONE)
-    a, b = padded[layout.a_device], padded[layout.b_device]
-    rack = np.concatenate([a, np.where(b == a, NONE, b)])
-    packed = rack * width + np.tile(view.wiring.state, 2)
-    return np.bincount(packed[rack >= 0], minlength=size * width).reshape(size, width)
+    a, b = padded[view.layout.a_device], padded[view.layout.b_device]
+    return states_at(np.concatenate([a, np.where(b == a, NONE, b)]), np.tile(view.wiring.state, 2), size)
 
 
 def _elsewhere(view: View, code: Codes, size: int) -> Codes:
@@ -120,16 +118,13 @@ def _elsewhere(view: View, code: Codes, size: int) -> Codes:
     (racks,).
     """
     findings, layout, padded = view.findings, view.layout, np.append(code, NONE)
-    rows = np.flatnonzero(
-        np.isin(np.append(view.wiring.state, State.RIGHT)[findings.cable], (State.WRONG, State.MISSING))
-    )
+    state = np.append(view.wiring.state, State.RIGHT)[findings.cable]
+    rows = np.flatnonzero(np.isin(state, (State.WRONG, State.MISSING)))
     number = {key: place for place, key in enumerate(view.sight.causes)}
     cause = np.array([number.get(view.sight.cause_of.get(findings.ids[row], ""), NONE) for row in rows], dtype=np.int64)
-    cable = np.tile(findings.cable[rows], 2)
-    rack = np.concatenate(
-        [padded[layout.a_device[findings.cable[rows]]], padded[layout.b_device[findings.cable[rows]]]]
-    )
-    cause = np.tile(cause, 2)
+    cable = findings.cable[rows]
+    rack = np.concatenate([padded[layout.a_device[cable]], padded[layout.b_device[cable]]])
+    cable, cause = np.tile(cable, 2), np.tile(cause, 2)
     here = (cause < 0) | np.isin(cause * size + rack, _repairs(view, code, size))
     packed = rack * len(layout.rail) + cable
     others = np.setdiff1d(packed[rack >= 0], packed[here & (rack >= 0)])
@@ -143,6 +138,4 @@ def _repairs(view: View, code: Codes, size: int) -> Codes:
         for number, cause in enumerate(view.sight.causes.values())
         for name in (*cause.subjects, *(str(port) for move in cause.moves for port in (move.source, move.target)))
     }
-    return np.array(
-        [number * size + code[device] for number, device in places if 0 <= device < len(code)], dtype=np.int64
-    )
+    return np.array([one * size + code[device] for one, device in places if 0 <= device < len(code)], dtype=np.int64)

@@ -88,6 +88,4 @@ def filter_steps(
     known = {*(one.rack for one in view.layout.devices), *(one.rack for one in view.plan.panels.values())}
     racks = None if rack is None else one_of("rack", rack, known)
     names = None if nodes is None else {view.index.devices.names[code] for code in view.nodes(nodes).tolist()}
-    return tuple(
-        step for step in steps if (racks is None or step.rack in racks) and (names is None or step.device in names)
-    )
+    return tuple(s for s in steps if (racks is None or s.rack in racks) and (names is None or s.device in names))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE
 from truerail.model.finding import Severity
 from truerail.model.plan import Role
+from truerail.views.index import states_at
 from truerail.views.lines import state_count
 from truerail.views.pieces import StateCount
 from truerail.views.view import View, view_of
@@ -61,7 +61,7 @@ def topology(publication: Published) -> Topology:
 
 def _switches(view: View) -> Iterator[SwitchNode]:
     layout, (findings, loudest) = view.layout, view.loudest
-    below = _states(view, layout.b_device, layout.from_host, len(layout.devices))
+    below = states_at(np.where(layout.from_host, layout.b_device, NONE), view.wiring.state, len(layout.devices))
     ordered = layout.ordered_devices
     for code in ordered[np.lexsort((layout.rank[ordered], -layout.tier[ordered]))].tolist():
         device, rank = layout.devices[code], int(loudest[code])
@@ -85,7 +85,7 @@ def _bundles(view: View) -> Iterator[Bundle]:
     pairs, place = np.unique(layout.a_device[between] * size + layout.b_device[between], return_inverse=True)
     bundle_of = np.full(len(layout.rail) + 1, NONE, dtype=np.int64)
     bundle_of[:-1][between] = place
-    states = _states(view, bundle_of[:-1], between, len(pairs))
+    states = states_at(bundle_of[:-1], view.wiring.state, len(pairs))
     worst: dict[int, int] = {}
     for number in np.flatnonzero(~view.muted & (bundle_of[findings.cable] >= 0)).tolist():
         bundle = int(bundle_of[findings.cable[number]])
@@ -102,11 +102,3 @@ def _bundles(view: View) -> Iterator[Bundle]:
             cause=view.sight.cause_of.get(finding) if finding else None,
             finding=finding,
         )
-
-
-def _states(view: View, group: Codes, use: Codes, size: int) -> Codes:
-    """Cables by group and state, shape (size, states). `use` is a mask over cables."""
-    width = len(State)
-    chosen = use & (group >= 0)
-    packed = group[chosen] * width + view.wiring.state[chosen]
-    return np.bincount(packed, minlength=size * width).reshape(size, width)

@@ -135,9 +135,8 @@ class View(Owner):
             return code
         fits = [one for one in self.layout.by_loose_name.get(loose(name.strip()), ()) if self._shortens(name, one)]
         if len(fits) > 1:
-            raise NotFoundError(
-                f"{printable(name, 80)!r} fits {listed([self.layout.devices[one].name for one in fits])}"
-            )
+            known = listed([self.layout.devices[one].name for one in fits])
+            raise NotFoundError(f"{printable(name, 80)!r} fits {known}")
         return fits[0] if fits else NONE
 
     def _shortens(self, name: str, device: int) -> bool:
