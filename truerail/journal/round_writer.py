@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
@@ -83,13 +83,8 @@ def _write_texts(connection: Connection, bodies: Iterable[str], at: datetime) ->
 def _life(row: FindingRow | CauseRow) -> Row:
     life = row.life
     return {
-        "id": life.id,
+        **{one.name: getattr(life, one.name) for one in fields(life)},
         "state": life.state.value,
-        "first_seen": life.first_seen,
-        "since": life.since,
-        "last_seen": life.last_seen,
-        "resolved_at": life.resolved_at,
-        "episodes": life.episodes,
         "present": row.present,
         "away": row.away,
         "appearances": " ".join(str(microseconds(at)) for at in row.appearances),
@@ -115,11 +110,7 @@ def _cause(row: CauseRow) -> Row:
 
 
 def _write_events(connection: Connection, changes: Changes) -> None:
-    _write_texts(
-        connection,
-        (*(one.summary for one in changes.events), *(one.summary for one in changes.cause_events)),
-        changes.at,
-    )
+    _write_texts(connection, (one.summary for one in (*changes.events, *changes.cause_events)), changes.at)
     if changes.events:
         connection.execute(tables.finding_events.insert(), [_finding_event(event) for event in changes.events])
     if changes.cause_events:
