@@ -122,28 +122,26 @@ class StoreFolder:
         """Where the files of a day are."""
         return self.path / table.name / f"day={day.isoformat()}"
 
-    def append(self, table: HistoryTable, rows: "pa.Table", now: datetime) -> int:
-        """Writes rows into the days of their times, a file for each: all of them or none. Returns their bytes. Raises
-        OSError.
-        """
+    def append(self, table: HistoryTable, rows: "pa.Table", now: datetime) -> None:
+        """Writes rows into the days of their times, a file for each: all of them or none. Raises OSError."""
         import pyarrow.compute as pc
 
         days = pc.cast(rows[table.time], arrow().date32())
-        written: dict[Path, int] = {}
+        written: list[Path] = []
         try:
             for day in sorted(pc.unique(days).to_pylist()):
                 number = max((one.last for one in self.all_parts(table, day)), default=0) + 1
                 path = self.day_folder(table, day) / f"part-{now:%H%M%S}-{number:06}.parquet"
-                written[path] = write_parquet(path, rows.filter(pc.equal(days, day)))
+                write_parquet(path, rows.filter(pc.equal(days, day)))
+                written.append(path)
         except OSError:
             for path in written:
                 path.unlink(missing_ok=True)
             raise
-        return sum(written.values())
 
-    def replace_open(self, table: HistoryTable, rows: "pa.Table") -> int:
-        """Replaces the rows that have not ended; returns their bytes. Raises OSError."""
-        return write_parquet(self.open_file(table), rows)
+    def replace_open(self, table: HistoryTable, rows: "pa.Table") -> None:
+        """Replaces the rows that have not ended. Raises OSError."""
+        write_parquet(self.open_file(table), rows)
 
     def copy_to(self, other: "StoreFolder", since: datetime) -> None:
         """Copies the files with rows from `since` on into an empty store, as they are. Raises OSError."""
@@ -153,15 +151,13 @@ class StoreFolder:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place)
 
-    def retain(self, table: HistoryTable, before: datetime) -> int:
-        """Deletes the days that ended before a time; returns their number."""
-        gone = [day for day in self.days(table) if day + timedelta(days=1) <= before.date()]
-        for day in gone:
+    def retain(self, table: HistoryTable, before: datetime) -> None:
+        """Deletes the days that ended before a time."""
+        for day in [day for day in self.days(table) if day + timedelta(days=1) <= before.date()]:
             folder = self.day_folder(table, day)
             for name in _listed(folder):
                 (folder / name).unlink(missing_ok=True)
             folder.rmdir()
-        return len(gone)
 
     def tidy(self) -> None:
         """Deletes what an ended writer left: half-written files, and parts that were merged. For the writer alone."""
@@ -179,14 +175,13 @@ class StoreFolder:
         return sum(path.stat().st_size for path in self.path.rglob("*.parquet"))
 
 
-def write_parquet(path: Path, rows: "pa.Table") -> int:
-    """Writes a file as a whole: under its name only when it is on disk. Returns its bytes. Raises OSError."""
+def write_parquet(path: Path, rows: "pa.Table") -> None:
+    """Writes a file as a whole: under its name only when it is on disk. Raises OSError."""
     arrow()
     import pyarrow.parquet as pq
 
     with whole_file(path) as temporary:
         pq.write_table(rows, temporary, **parquet_options(rows.schema))
-    return path.stat().st_size
 
 
 def parquet_options(schema: "pa.Schema") -> dict[str, Any]:
