@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from truerail.errors import CommandError
+from truerail.cli.exit_codes import refusing
+from truerail.errors import BusError, CommandError
 from truerail.extras import require
 
 if TYPE_CHECKING:
@@ -124,25 +125,18 @@ def _run(work: Coroutine[Any, Any, _T]) -> _T:
     import asyncio
     import logging
 
-    from truerail.errors import BusError
-
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each TLS connection that a server closes first
-    try:
+    with refusing(BusError):
         return asyncio.run(work)
-    except BusError as error:
-        raise CommandError(str(error)) from error
 
 
 def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | None, key: Path | None) -> "BusAddress":
     """Raises CommandError."""
     require("bus", "truerail bus")
-    from truerail.errors import BusError
     from truerail.link.nats_link import BusAddress
 
-    try:
+    with refusing(BusError):
         return BusAddress(bus, creds, ca, certificate, key)
-    except BusError as error:
-        raise CommandError(str(error)) from error
 
 
 def _subjects(fabric: str) -> "Subjects":

@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from truerail.cli import terminal_output
-from truerail.cli.exit_codes import ExitCode
+from truerail.cli.exit_codes import ExitCode, refusing
 from truerail.cli.oncall import (
     LOCAL_SERVICE,
     Capture,
@@ -107,10 +107,8 @@ def _command(question: Question[Any]) -> Callable[..., None]:
 def _value(one: Parameter, value: Any) -> Any:
     """A parameter's value as the API takes it: a repeated option is one text, a file its content."""
     if one.kind is Kind.TEXT and value is not None:
-        try:
+        with refusing(FileError):
             return read_text(value, _MOST_TEXT_BYTES, FileError)
-        except FileError as error:
-            raise CommandError(str(error)) from error
     return "; ".join(value or ()) or None if one.kind is Kind.LIST else value
 
 

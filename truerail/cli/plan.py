@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truerail.cli.check import FailOn
-from truerail.cli.exit_codes import ExitCode
+from truerail.cli.exit_codes import ExitCode, refusing
 from truerail.errors import CommandError, QueryError
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ def new(
         "speed_gbps": speed,
         "platform": platform,
     }
-    try:
+    with refusing(ValueError):
         text = from_template(template, {name: value for name, value in numbers.items() if value is not None})
-    except ValueError as error:
-        raise CommandError(str(error)) from error
     _put(text, output)
 
 
@@ -173,11 +171,9 @@ def _with_companions(plan: "Plan", layout: Path | None, hca_mapping: Path | None
     from truerail.plans import PlanError
     from truerail.plans.companions import with_hca_names, with_layout
 
-    try:
+    with refusing(PlanError):
         plan = with_layout(plan, layout) if layout else plan
         return with_hca_names(plan, hca_mapping) if hca_mapping else plan
-    except PlanError as error:
-        raise CommandError(str(error)) from error
 
 
 @app.command(short_help="Labels, rack sheets, port maps and a bill of cables.")
@@ -289,10 +285,8 @@ def _written(plan: "Plan", language: Language) -> str | bytes:
         return own[language](plan)
     if language is Language.XLSX:
         return exports.dump_workbook(plan)
-    try:
+    with refusing(QueryError):
         text = exports.TEXTS[language](plan)
-    except QueryError as error:
-        raise CommandError(str(error)) from error
     terminal_output.remark(f"not in this format: {exports.LOSES[language]}")
     return text
 
