@@ -70,7 +70,9 @@ def init(
     if not bus:
         terminal_output.remark(next_step(out, words))
         return
-    made = _make_streams(_address(bus, out / f"{OPERATOR}{SEED}", ca, cert, key), subjects)
+    from truerail.link.inspection import make_streams
+
+    made = _run(make_streams(_address(bus, out / f"{OPERATOR}{SEED}", ca, cert, key), subjects))
     terminal_output.say("\n".join(f"made    stream {name}" for name in made) or "all streams are there")
 
 
@@ -92,7 +94,10 @@ def check(
     from truerail.cli.exit_codes import ExitCode
 
     role = _role(role, zone)
-    found = _inspect(_address(bus, creds, ca, cert, key), _subjects(fabric), role, zone)
+    address = _address(bus, creds, ca, cert, key)
+    from truerail.link.inspection import inspect
+
+    found = _run(inspect(address, _subjects(fabric), role, zone))
     terminal_output.say(_text(found, role, zone))
     if not found.good:
         raise typer.Exit(ExitCode.FOUND)
@@ -106,18 +111,6 @@ def _role(role: str, zone: str) -> str:
     if (found == "poller") is not bool(zone):
         raise CommandError("--role poller needs --zone" if not zone else f"--zone is for a poller, not for a {found}")
     return found
-
-
-def _make_streams(address: "BusAddress", subjects: "Subjects") -> list[str]:
-    from truerail.link.inspection import make_streams
-
-    return _run(make_streams(address, subjects))
-
-
-def _inspect(address: "BusAddress", subjects: "Subjects", role: str, zone: str) -> "Inspection":
-    from truerail.link.inspection import inspect
-
-    return _run(inspect(address, subjects, role, zone))
 
 
 def _run(work: Coroutine[Any, Any, _T]) -> _T:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -75,17 +75,8 @@ def new(
         width = max(map(len, TEMPLATES))
         _put("\n".join(f"{name:<{width}}  {summary(name)}" for name in TEMPLATES), output)
         return
-    numbers = {
-        "hosts": hosts,
-        "rails": rails,
-        "spines": spines,
-        "uplinks": uplinks,
-        "pods": pods,
-        "planes": planes,
-        "rails_per_leaf": rails_per_leaf,
-        "speed_gbps": speed,
-        "platform": platform,
-    }
+    numbers: dict[str, Any] = {"hosts": hosts, "rails": rails, "spines": spines, "uplinks": uplinks, "pods": pods}
+    numbers |= {"planes": planes, "rails_per_leaf": rails_per_leaf, "speed_gbps": speed, "platform": platform}
     with refusing(ValueError):
         text = from_template(template, {name: value for name, value in numbers.items() if value is not None})
     _put(text, output)
@@ -257,16 +248,8 @@ def fit(
 
 
 def _language(output: Path | None, otherwise: Language) -> Language:
-    by_suffix = {
-        ".yaml": Language.YAML,
-        ".yml": Language.YAML,
-        ".csv": Language.CSV,
-        ".dot": Language.DOT,
-        ".gv": Language.DOT,
-        ".xlsx": Language.XLSX,
-        ".ndt": Language.NDT,
-        ".topo": Language.TOPO,
-    }
+    named = (Language.YAML, Language.CSV, Language.DOT, Language.XLSX, Language.NDT, Language.TOPO)
+    by_suffix = {".yml": Language.YAML, ".gv": Language.DOT, **{f".{one.value}": one for one in named}}
     if output and output.name.lower().endswith((".clab.yml", ".clab.yaml")):
         return Language.CONTAINERLAB
     return by_suffix.get(output.suffix.lower() if output else "", otherwise)

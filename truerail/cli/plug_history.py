@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING
 from truerail.cli import terminal_output
 from truerail.cli.exit_codes import refusing
 from truerail.errors import CaptureError
-from truerail.transport.replay import Capture, signals_before
+from truerail.transport.replay import Capture, read_capture, signals_before
 from truerail.transport.times import round_time
-
-if TYPE_CHECKING:
-    from truerail.analysis.trends.link_past import Past
-    from truerail.model import Plan
-from typing import TYPE_CHECKING
-
-from truerail.transport.replay import read_capture
 
 if TYPE_CHECKING:
     from truerail.analysis.cabling.plugs import Plugs
     from truerail.analysis.counters import CounterView
     from truerail.analysis.round import Round
+    from truerail.analysis.trends.link_past import Past
     from truerail.cli.evaluating import Seen
     from truerail.model import Plan, Snapshot
 
@@ -76,7 +70,6 @@ def _fell(counters: "CounterView") -> bool:
 def _plugs_before(plan: "Plan", capture: Capture, counters: "CounterView") -> "Plugs":
     from truerail.analysis.cabling.plugs import Plugs
     from truerail.analysis.round import Round
-    from truerail.transport.times import round_time
 
     times = {name: at for name in capture.rounds if (at := round_time(name)) is not None}
     earlier = [name for name, at in times.items() if counters.oldest <= at.timestamp() and at < capture.at]

@@ -1,6 +1,7 @@
 """`truerail serve`: the service. Runs rounds on a schedule, keeps a history, serves the page, the API and metrics."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -156,18 +157,9 @@ def _serve(
     async def judging(post: Post) -> None:
         import asyncio
 
-        await judge(
-            settings,
-            fleet.targets,
-            PlanInForce(lambda: _plan(config), fleet.plan),
-            open_transport(),
-            post,
-            ready=listening,
-            stop=asyncio.Event(),
-            reload=reload,
-            polling=polling,
-            leading=leading,
-        )
+        plan, stop = PlanInForce(lambda: _plan(config), fleet.plan), asyncio.Event()
+        begun = partial(judge, settings, fleet.targets, plan, open_transport(), post, ready=listening, stop=stop)
+        await begun(reload=reload, polling=polling, leading=leading)
 
     serve(settings, judging, lambda: read_settings(config))
 

@@ -56,6 +56,9 @@ def read_causes(report: Path) -> "list[Cause]":
         device, _, name = text.partition("/")
         return Port(device, name)
 
+    def move(row: dict[str, str], after: tuple[str, ...]) -> Move:
+        return Move(port(row["cable"]), port(row["from"]), port(row["to"]), after_causes=after)
+
     try:
         found = json.loads(report.read_text(encoding="utf-8"))["causes"]
         bare = {
@@ -65,15 +68,7 @@ def read_causes(report: Path) -> "list[Cause]":
         return [
             replace(
                 bare[one["id"]],
-                moves=tuple(
-                    Move(
-                        port(move["cable"]),
-                        port(move["from"]),
-                        port(move["to"]),
-                        after_causes=tuple(bare[key].key for key in move["after"]),
-                    )
-                    for move in one["moves"]
-                ),
+                moves=tuple(move(row, tuple(bare[key].key for key in row["after"])) for row in one["moves"]),
                 renames=tuple(Rename(name["actual"], name["planned"]) for name in one["renames"]),
             )
             for one in found
