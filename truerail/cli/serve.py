@@ -158,8 +158,8 @@ def _serve(
         import asyncio
 
         plan, stop = PlanInForce(lambda: _plan(config), fleet.plan), asyncio.Event()
-        begun = partial(judge, settings, fleet.targets, plan, open_transport(), post, ready=listening, stop=stop)
-        await begun(reload=reload, polling=polling, leading=leading)
+        start = partial(judge, settings, fleet.targets, plan, open_transport(), post, ready=listening, stop=stop)
+        await start(reload=reload, polling=polling, leading=leading)
 
     serve(settings, judging, lambda: read_settings(config))
 

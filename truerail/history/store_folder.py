@@ -80,7 +80,8 @@ class StoreFolder:
             if any(self.path.iterdir()):
                 raise HistoryStoreError(f"{self.path}: is not empty, and no history store")
             about = {"schema": SCHEMA, "fabric": fabric, "created": datetime.now(UTC).isoformat(timespec="seconds")}
-            _write_whole(self.path / MANIFEST, json.dumps(about, indent=2).encode() + b"\n")
+            with whole_file(self.path / MANIFEST) as temporary:
+                temporary.write_bytes(json.dumps(about, indent=2).encode() + b"\n")
         except OSError as error:
             raise HistoryStoreError(f"{self.path}: cannot be written: {error.strerror or error}") from error
 
@@ -212,11 +213,6 @@ class whole_file:  # noqa: N801 - used as a with statement's word
                 _synced(self._path.parent)
         finally:
             self._temporary.unlink(missing_ok=True)
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_bytes(data)
 
 
 def _synced(path: Path) -> None:
