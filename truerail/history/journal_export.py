@@ -31,13 +31,8 @@ def export_journal(history: History, plan: Plan, folder: StoreFolder, since: dat
         listed = list(rows)
         ended = [row for row in listed if row["ended"] is not None]
         _write(folder, table, ended, [row for row in listed if row["ended"] is None], now)
-    _write(
-        folder,
-        ROUNDS,
-        [round_row(one) for one in _pages(history.rounds, lambda one: one.number) if one.at >= begin],
-        None,
-        now,
-    )
+    rounds = (one for one in _pages(history.rounds, lambda one: one.number) if one.at >= begin)
+    _write(folder, ROUNDS, list(map(round_row, rounds)), None, now)
 
 
 def _write(

@@ -183,16 +183,8 @@ def _target(platform: str, scheduler: Scheduler, listed: dict[str, Target]) -> T
 
 def _beside(known: Target, name: str, platform: str, ssh: SshAccess) -> Target:
     """A machine of the inventory once more, with a platform of its own."""
-    return Target(
-        name,
-        known.address,
-        platform=platform,
-        timeout_seconds=known.timeout_seconds,
-        ssh=ssh,
-        zone=known.zone,
-        file=known.file,
-        line=known.line,
-    )
+    found = Target(name, known.address, platform=platform, timeout_seconds=known.timeout_seconds, ssh=ssh)
+    return replace(found, zone=known.zone, file=known.file, line=known.line)
 
 
 def _access(platform: str, scheduler: SchedulerApi) -> RestAccess | None:
