@@ -110,7 +110,8 @@ def _cause(row: CauseRow) -> Row:
 
 
 def _write_events(connection: Connection, changes: Changes) -> None:
-    _write_texts(connection, (one.summary for one in (*changes.events, *changes.cause_events)), changes.at)
+    summaries = (*(one.summary for one in changes.events), *(one.summary for one in changes.cause_events))
+    _write_texts(connection, summaries, changes.at)
     if changes.events:
         connection.execute(tables.finding_events.insert(), [_finding_event(event) for event in changes.events])
     if changes.cause_events:
