@@ -152,13 +152,15 @@ class StoreFolder:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place)
 
-    def retain(self, table: HistoryTable, before: datetime) -> None:
-        """Deletes the days that ended before a time."""
-        for day in [day for day in self.days(table) if day + timedelta(days=1) <= before.date()]:
+    def retain(self, table: HistoryTable, before: datetime) -> int:
+        """Deletes the days that ended before a time; returns their number."""
+        gone = [day for day in self.days(table) if day + timedelta(days=1) <= before.date()]
+        for day in gone:
             folder = self.day_folder(table, day)
             for name in _listed(folder):
                 (folder / name).unlink(missing_ok=True)
             folder.rmdir()
+        return len(gone)
 
     def tidy(self) -> None:
         """Deletes what an ended writer left: half-written files, and parts that were merged. For the writer alone."""
