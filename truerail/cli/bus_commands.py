@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from truerail.errors import CommandError
+from truerail.cli.exit_codes import refusing
+from truerail.errors import BusError, CommandError
 from truerail.extras import require
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def init(
     if not bus:
         terminal_output.remark(next_step(out, words))
         return
-    made = _make_streams(_address(bus, out / f"{OPERATOR}{SEED}", ca, cert, key), subjects)
+    from truerail.link.inspection import make_streams
+
+    made = _run(make_streams(_address(bus, out / f"{OPERATOR}{SEED}", ca, cert, key), subjects))
     terminal_output.say("\n".join(f"made    stream {name}" for name in made) or "all streams are there")
 
 
@@ -91,7 +94,10 @@ def check(
     from truerail.cli.exit_codes import ExitCode
 
     role = _role(role, zone)
-    found = _inspect(_address(bus, creds, ca, cert, key), _subjects(fabric), role, zone)
+    address = _address(bus, creds, ca, cert, key)
+    from truerail.link.inspection import inspect
+
+    found = _run(inspect(address, _subjects(fabric), role, zone))
     terminal_output.say(_text(found, role, zone))
     if not found.good:
         raise typer.Exit(ExitCode.FOUND)
@@ -107,42 +113,23 @@ def _role(role: str, zone: str) -> str:
     return found
 
 
-def _make_streams(address: "BusAddress", subjects: "Subjects") -> list[str]:
-    from truerail.link.inspection import make_streams
-
-    return _run(make_streams(address, subjects))
-
-
-def _inspect(address: "BusAddress", subjects: "Subjects", role: str, zone: str) -> "Inspection":
-    from truerail.link.inspection import inspect
-
-    return _run(inspect(address, subjects, role, zone))
-
-
 def _run(work: Coroutine[Any, Any, _T]) -> _T:
     """Raises CommandError."""
     import asyncio
     import logging
 
-    from truerail.errors import BusError
-
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each TLS connection that a server closes first
-    try:
+    with refusing(BusError):
         return asyncio.run(work)
-    except BusError as error:
-        raise CommandError(str(error)) from error
 
 
 def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | None, key: Path | None) -> "BusAddress":
     """Raises CommandError."""
     require("bus", "truerail bus")
-    from truerail.errors import BusError
     from truerail.link.nats_link import BusAddress
 
-    try:
+    with refusing(BusError):
         return BusAddress(bus, creds, ca, certificate, key)
-    except BusError as error:
-        raise CommandError(str(error)) from error
 
 
 def _subjects(fabric: str) -> "Subjects":

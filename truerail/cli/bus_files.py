@@ -8,6 +8,7 @@ from os import open as os_open
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from truerail.cli.exit_codes import refusing
 from truerail.errors import BusError, CommandError
 
 if TYPE_CHECKING:
@@ -36,10 +37,8 @@ class ServerWords:
         """Those of a cluster; none without one. Raises CommandError."""
         from truerail.link.cluster_files import cluster_servers
 
-        try:
+        with refusing(BusError):
             return cluster_servers(self.routes) if self.routes else []
-        except BusError as error:
-            raise CommandError(str(error)) from error
 
     def options(self) -> "list[ServerOptions]":
         """Of each server. Raises CommandError."""
@@ -106,7 +105,7 @@ def write_files(
     from truerail.link.server_files import SEED, USERS, public_key, users_text
 
     texts = dict(_texts(subjects, words))
-    try:
+    with refusing(BusError, OSError):
         wanted = list(users(subjects, dict.fromkeys(zones)))
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         there = {file.name for file in out.iterdir()}
@@ -114,8 +113,6 @@ def write_files(
             known = {name: (out / name).read_text() if name in there else text for name, text in texts.items()}
             _require_certificates(out, known)
         public = {user.name: public_key(out / f"{user.name}{SEED}") for user in wanted}
-    except (BusError, OSError) as error:
-        raise CommandError(str(error)) from error
     for name in _seeds(wanted):
         _report(out / name, kept=name in there)
     for name, text in texts.items():

@@ -8,7 +8,7 @@ import typer
 
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.oncall import TokenFile
-from truerail.errors import CommandError
+from truerail.errors import CommandError, FolderBusyError, ScrubError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,6 @@ def capture(
 ) -> None:
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
     from truerail.cli import live, terminal_output
-    from truerail.errors import FolderBusyError
     from truerail.transport.capture_writer import CaptureWriter, pack
     from truerail.transport.lock import alone_in
 
@@ -134,7 +133,6 @@ def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:
     """Replaces the round by a scrubbed one; a plan is written beside it."""
     import shutil
 
-    from truerail.errors import ScrubError
     from truerail.plans import dump_csv
     from truerail.scrub import scrub_round
 

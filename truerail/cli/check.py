@@ -62,8 +62,7 @@ def check(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
     ] = None,
     only: Annotated[
-        str | None,
-        typer.Option(metavar="NODESET", help="Limit to these nodes: 'gpu-[001-004],leaf-2'."),
+        str | None, typer.Option(metavar="NODESET", help="Limit to these nodes: 'gpu-[001-004],leaf-2'.")
     ] = None,
     rule: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Run only this rule. May be repeated.")] = None,
     fail_on: Annotated[
@@ -113,12 +112,7 @@ class _Found:
 
 
 def _found(
-    plan: Path | None,
-    capture: Path | None,
-    inventory: Path | None,
-    rule: list[str],
-    only: str | None,
-    deadline: float,
+    plan: Path | None, capture: Path | None, inventory: Path | None, rule: list[str], only: str | None, deadline: float
 ) -> _Found:
     """Evaluates the capture or polls the inventory's devices. Raises BadParameter if it is unclear which."""
     from truerail.cli.evaluating import codes, evaluated

@@ -20,8 +20,7 @@ def demo(
     hosts: Annotated[int, typer.Option(min=1, help="Hosts of the fabric.")] = 64,
     rails: Annotated[int, typer.Option(min=1, help="Rails: NICs of each host.")] = 8,
     fault: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND", help=f"A fault at the start; may be repeated. {KNOWN}"),
+        list[str] | None, typer.Option(metavar="KIND", help=f"A fault at the start; may be repeated. {KNOWN}")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed makes the same fabric and story.")] = 1,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all files.")] = Path(

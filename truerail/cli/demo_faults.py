@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from truerail.cli.exit_codes import refusing
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
@@ -23,10 +24,8 @@ def faults(words: "Sequence[str]") -> "list[Fault]":
         if kind not in KINDS:
             known = [*(known.value for known in KINDS), *_troubles()]
             raise CommandError(f"unknown fault {kind!r}{nearest(kind, known)}")
-        try:
+        with refusing(ValueError):
             made.append(Fault(CauseKind(kind), variant))
-        except ValueError as error:
-            raise CommandError(str(error)) from error
     return made
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truerail.errors import CommandError
+from truerail.errors import CommandError, NoRoomError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,6 @@ def check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, out
 def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:
     """Writes the fabric; returns the capture's folder."""
     from truerail.cli.demo_folder import prepare, too_few
-    from truerail.errors import NoRoomError
     from truerail.simulator import demo_simulation
 
     try:

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refusing
 from truerail.cli.plug_history import round_of
-from truerail.errors import CaptureError, CommandError
+from truerail.errors import CaptureError, CommandError, NodeSetError
 from truerail.files.problems import nearest
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.plans.plan_error import PlanError
@@ -67,10 +68,8 @@ def load_plan(path: Path, *, out_of_band: bool = False, unnamed: bool = False, f
     """The plan in a file. Raises CommandError with a line for each problem."""
     from truerail.plans import load
 
-    try:
+    with refusing(PlanError):
         return load(path, out_of_band=out_of_band, unnamed=unnamed, form=form)
-    except PlanError as error:
-        raise CommandError(str(error)) from error
 
 
 def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Capture:
@@ -78,13 +77,11 @@ def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Captur
     terminal.
     """
     devices = plan.devices if plan else None
-    try:
+    with refusing(CaptureError):
         with terminal_output.progress("reading answers") as tick:
             capture = read_capture(path, devices=devices, round_name=round_name, progress=tick)
         with terminal_output.progress("reading counters") as tick:
             return with_counters(capture, devices=devices, progress=tick)
-    except CaptureError as error:
-        raise CommandError(str(error)) from error
 
 
 def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
@@ -132,7 +129,6 @@ def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
 
 def named(only: str, among: Iterable[str]) -> set[str]:
     """Those of some devices that a node set names, in their own spelling. Raises CommandError."""
-    from truerail.errors import NodeSetError
     from truerail.files.nodesets import Budget, expand
     from truerail.model.names import device_key
 

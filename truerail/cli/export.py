@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truerail.cli.oncall import LOCAL_SERVICE, Capture, Inventory, PlanFile, Service, TokenFile
-from truerail.errors import CommandError
+from truerail.errors import CommandError, HistoryStoreError, JournalUnavailableError, QueryError
 
 if TYPE_CHECKING:
     from truerail.history.store_folder import StoreFolder
@@ -35,8 +35,7 @@ def topology(
         TopologyFormat, typer.Option(help="k8s-labels: kubectl commands; nccl: NCCL_IB_HCA.")
     ] = TopologyFormat.SLURM,
     nccl: Annotated[
-        str | None,
-        typer.Option(metavar="VERSION", help="With nccl: from 2.30 on each device has its rail and plane."),
+        str | None, typer.Option(metavar="VERSION", help="With nccl: from 2.30 on each device has its rail and plane.")
     ] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
@@ -72,7 +71,6 @@ def history(
 ) -> None:
     """Write a fabric's history as Parquet files: from a service's history store, its journal, or a capture."""
     from truerail.cli import terminal_output
-    from truerail.errors import HistoryStoreError, JournalUnavailableError, QueryError
     from truerail.history.arrow_tables import arrow
     from truerail.history.store_folder import StoreFolder
     from truerail.questions.moments import moment
@@ -172,7 +170,6 @@ def _capture(capture: Path, plan: Path | None, folder: "StoreFolder") -> None:
 
 def _fresh(folder: "StoreFolder", fabric: str) -> None:
     """Makes an empty store. Raises HistoryStoreError for a folder with anything in it."""
-    from truerail.errors import HistoryStoreError
 
     if folder.path.exists() and any(folder.path.iterdir()):
         raise HistoryStoreError(f"{folder.path}: is not empty: export into a new folder")

@@ -10,6 +10,7 @@ from typing import TypeVar
 from collector import at_once
 from truerail.cli import terminal_output
 from truerail.cli.evaluating import load_plan, named
+from truerail.cli.exit_codes import refusing
 from truerail.errors import CommandError
 from truerail.model import Plan, Target
 from truerail.model.names import device_key
@@ -53,10 +54,8 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
     """Reads an inventory and a plan. Raises CommandError with a line for each problem."""
     from truerail.inventory import InventoryError, load_inventory
 
-    try:
+    with refusing(InventoryError):
         found = load_inventory(inventory)
-    except InventoryError as error:
-        raise CommandError(str(error)) from error
     for note in found.notes:
         terminal_output.remark(note)
     if not found.targets:

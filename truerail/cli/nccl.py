@@ -10,8 +10,7 @@ from truerail.cli.oncall import LOCAL_SERVICE, Details, Format, Inventory, Servi
 from truerail.errors import CommandError
 
 Capture = Annotated[
-    Path | None,
-    typer.Option("--from", metavar="CAPTURE", help="The fabric's state: a folder or tar archive."),
+    Path | None, typer.Option("--from", metavar="CAPTURE", help="The fabric's state: a folder or tar archive.")
 ]
 PlanFile = Annotated[Path | None, typer.Option("--plan", metavar="PLAN", help="The plan. Without one it is inferred.")]
 

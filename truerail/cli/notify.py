@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.errors import CommandError
+from truerail.errors import CommandError, DeliveryError, MissingExtraError
 
 if TYPE_CHECKING:
     from truerail.service.notify.notification import Notification
@@ -64,7 +64,6 @@ def _message(settings: "Settings") -> "Notification":
 
 def _sent(settings: "Settings", name: str, message: "Notification") -> str:
     """Why a receiver did not take a message; empty if it did."""
-    from truerail.errors import DeliveryError, MissingExtraError
     from truerail.extras import require
     from truerail.service.notify.notifier import channels
     from truerail.service.notify_settings import OTLP

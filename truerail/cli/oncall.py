@@ -20,17 +20,12 @@ class Format(StrEnum):
     JSON = "json"
 
 
-Service = Annotated[
-    str,
-    typer.Option(metavar="URL", envvar="TRUERAIL_URL", help="URL of the service."),
-]
+Service = Annotated[str, typer.Option(metavar="URL", envvar="TRUERAIL_URL", help="URL of the service.")]
 TokenFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="File with the API token. Default: TRUERAIL_TOKEN."),
+    Path | None, typer.Option(metavar="FILE", help="File with the API token. Default: TRUERAIL_TOKEN.")
 ]
 Inventory = Annotated[
-    Path | None,
-    typer.Option(metavar="INVENTORY", help="Without a service: poll the devices of this inventory now."),
+    Path | None, typer.Option(metavar="INVENTORY", help="Without a service: poll the devices of this inventory now.")
 ]
 Shown = Annotated[Format, typer.Option("--format", help="Text, or the JSON of the API.")]
 Details = Annotated[bool, typer.Option("--details", help="Text: show everything.")]

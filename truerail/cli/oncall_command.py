@@ -15,21 +15,8 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from truerail.cli import terminal_output
-from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall import (
-    LOCAL_SERVICE,
-    Capture,
-    Details,
-    Format,
-    Interval,
-    Inventory,
-    PlanFile,
-    Service,
-    Shown,
-    TokenFile,
-    Watch,
-)
+from truerail.cli import oncall, terminal_output
+from truerail.cli.exit_codes import ExitCode, refusing
 from truerail.cli.oncall_source import Source, ask
 from truerail.errors import CommandError
 from truerail.files.file_text import read_text
@@ -46,27 +33,22 @@ _MOST_TEXT_BYTES = 16 << 20
 _CHANGES_ALWAYS = ("at", "age_seconds", "evaluation")
 """Fields of an answer that differ in each round: alone they are no change."""
 _LOCAL = ("capture", "inventory", "plan_file")
-_FOLLOWED = (
-    Argument("watch", Argument.KEYWORD_ONLY, annotation=Watch, default=False),
-    Argument("interval", Argument.KEYWORD_ONLY, annotation=Interval, default=5.0),
-)
+
+
+def _option(name: str, kind: Any, default: Any) -> Argument:
+    return Argument(name, Argument.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+_FOLLOWED = (_option("watch", oncall.Watch, False), _option("interval", oncall.Interval, 5.0))
 """Options of a question whose answer depends on the time."""
-
-
-_AT = Argument(
-    "at",
-    Argument.KEYWORD_ONLY,
-    annotation=Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="TIME",
-            help="As it was then, from the service's journal or the capture's rounds: 2h, 'yesterday 14:00', ISO 8601.",
-        ),
-    ],
-    default=None,
-)
-"""A question of the past."""
+_AT = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="TIME",
+        help="As it was then, from the service's journal or the capture's rounds: 2h, 'yesterday 14:00', ISO 8601.",
+    ),
+]
 
 
 def command_of(question: Question[Any]) -> Any:
@@ -96,7 +78,7 @@ def _command(question: Question[Any]) -> Callable[..., None]:
     arguments = [
         *map(_argument, question.parameters),
         *(_FOLLOWED if question.timed else ()),
-        *([_AT] if question.takes_at else ()),
+        *([_option("at", _AT, None)] if question.takes_at else ()),
         *_shared(local=not question.service_only),
     ]
     setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function
@@ -107,10 +89,8 @@ def _command(question: Question[Any]) -> Callable[..., None]:
 def _value(one: Parameter, value: Any) -> Any:
     """A parameter's value as the API takes it: a repeated option is one text, a file its content."""
     if one.kind is Kind.TEXT and value is not None:
-        try:
+        with refusing(FileError):
             return read_text(value, _MOST_TEXT_BYTES, FileError)
-        except FileError as error:
-            raise CommandError(str(error)) from error
     return "; ".join(value or ()) or None if one.kind is Kind.LIST else value
 
 
@@ -123,25 +103,21 @@ def _argument(one: Parameter) -> Argument:
     else:
         how = typer.Argument(metavar=one.metavar, help=one.help)
     default = Argument.empty if one.needed else one.default
-    return Argument(_variable(one), Argument.KEYWORD_ONLY, annotation=Annotated[kind, how], default=default)
+    return _option(_variable(one), Annotated[kind, how], default)
 
 
 def _shared(*, local: bool) -> list[Argument]:
     """The options of all commands. `local`: those that need no service as well."""
     options: tuple[tuple[str, Any, Any], ...] = (
-        ("service", Service, LOCAL_SERVICE),
-        ("token_file", TokenFile, None),
-        ("capture", Capture, None),
-        ("inventory", Inventory, None),
-        ("plan_file", PlanFile, None),
-        ("fmt", Shown, Format.TEXT),
-        ("details", Details, False),
+        ("service", oncall.Service, oncall.LOCAL_SERVICE),
+        ("token_file", oncall.TokenFile, None),
+        ("capture", oncall.Capture, None),
+        ("inventory", oncall.Inventory, None),
+        ("plan_file", oncall.PlanFile, None),
+        ("fmt", oncall.Shown, oncall.Format.TEXT),
+        ("details", oncall.Details, False),
     )
-    return [
-        Argument(name, Argument.KEYWORD_ONLY, annotation=kind, default=default)
-        for name, kind, default in options
-        if local or name not in _LOCAL
-    ]
+    return [_option(*one) for one in options if local or one[0] not in _LOCAL]
 
 
 def _variable(one: Parameter) -> str:
@@ -149,9 +125,9 @@ def _variable(one: Parameter) -> str:
     return f"{one.name}_" if iskeyword(one.name) else one.name
 
 
-def _shown(answer: Any, value: Any, fmt: Format, details: bool) -> str:
+def _shown(answer: Any, value: Any, fmt: oncall.Format, details: bool) -> str:
     """An answer as text or JSON."""
-    if fmt is Format.JSON:
+    if fmt is oncall.Format.JSON:
         return json.dumps(value, indent=2)
     options = Options(terminal_output.width(), terminal_output.colorful(), details, terminal_output.ascii_only())
     return answer_text(answer, options)
@@ -202,8 +178,8 @@ def _lasting(value: Any) -> Any:
 def _draw(screen: Live | None, text: str) -> None:
     if screen is None:
         terminal_output.say(text)
-        return
-    screen.update(Text.from_ansi(text), refresh=True)
+    else:
+        screen.update(Text.from_ansi(text), refresh=True)
 
 
 def _away(screen: Live | None, text: str, error: str) -> None:

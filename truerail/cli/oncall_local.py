@@ -10,6 +10,7 @@ from pathlib import Path
 from truerail.analysis.published import Published
 from truerail.cli import live, live_progress
 from truerail.cli.evaluating import Seen, inferred, load_plan, read
+from truerail.cli.exit_codes import refusing
 from truerail.cli.oncall_source import Source
 from truerail.cli.plug_history import round_of
 from truerail.errors import CaptureError, CommandError, QueryError
@@ -62,11 +63,9 @@ def round_at(path: Path, plan: Plan | None, at: str) -> tuple[Capture, AsOf]:
     """The last round of a capture up to a time, and what to say with its answer. A time such as `2h` counts from the
     newest round, not from now: a capture may be old. Raises CommandError, which names the span of the rounds.
     """
-    try:
+    with refusing(CaptureError, QueryError):
         listed = read_capture(path, only=())
         wanted = moment(at, listed.at)
-    except (CaptureError, QueryError) as error:
-        raise CommandError(str(error.args[0])) from error
     times = {name: time for name in listed.rounds if (time := round_time(name)) is not None}
     upto = [name for name, time in times.items() if time <= wanted]
     first, last = (min(times.values()), max(times.values())) if times else (listed.at, listed.at)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from truerail.cli.exit_codes import ExitCode
+from truerail.cli.exit_codes import ExitCode, refusing
 from truerail.cli.oncall import LOCAL_SERVICE, Format, Service, Shown, TokenFile
 
 Until = Annotated[
@@ -91,13 +91,11 @@ def _needed(because: str | None) -> str:
 
 
 def _time(text: str) -> str:
-    from truerail.errors import CommandError, QueryError
+    from truerail.errors import QueryError
     from truerail.questions.moments import end_of
 
-    try:
+    with refusing(QueryError):
         return end_of(text, datetime.now(UTC)).isoformat()
-    except QueryError as error:
-        raise CommandError(str(error.args[0])) from error
 
 
 class _Api:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from truerail.analysis.round import Round
 from truerail.cli.evaluating import inferred, load_plan, read
+from truerail.cli.exit_codes import refusing
 from truerail.cli.oncall_local import answered
 from truerail.errors import CommandError, QueryError
 from truerail.journal.lives import Lives
@@ -50,10 +51,8 @@ def _two(given: Given, newest: "Capture", plan: Plan | None) -> tuple["Capture",
             f"{path}: has one round, a comparison needs two: `truerail capture` adds one to a folder, "
             "--before CAPTURE sets another capture"
         )
-    try:
+    with refusing(QueryError):
         start, end = span(given["since"], given["until"], newest.at)
-    except QueryError as error:
-        raise CommandError(str(error.args[0])) from error
     last = _at(rounds, end)
     first = min(_at(rounds, start), last - 1)
     if first < 0:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from truerail.cli.exit_codes import refusing
 from truerail.cli.oncall_service import fetched, sent, versions_named
 from truerail.errors import CommandError, NotFoundError, QueryError
 from truerail.model.history import NoHistory
@@ -47,12 +48,10 @@ def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, A
         raise CommandError(f"{question.name} needs the journal of a running service. Use --service")
     from truerail.cli.oncall_local import publication
 
-    try:
+    with refusing(QueryError, NotFoundError):
         shown, as_of = publication(source)
         now = datetime.now(UTC) if as_of is None else as_of.at
         answer = question.find(Asked(shown, NoHistory(), now), given)
-    except (QueryError, NotFoundError) as error:
-        raise CommandError(str(error.args[0])) from error
     answer = answer if as_of is None else replace(answer, as_of=as_of)
     return answer, as_json(answer)
 

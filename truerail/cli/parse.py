@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from truerail.errors import CommandError
+from truerail.errors import CommandError, UnreadableError
 
 STDIN = Path("-")
 MOST_BYTES = 1 << 30
@@ -24,7 +24,6 @@ def parse(
 
     from collector import collectors
     from truerail.cli import terminal_output
-    from truerail.errors import UnreadableError
     from truerail.files.problems import nearest
     from truerail.model import Device, Fact, PortCounters, Role
     from truerail.model.nccl_facts import NCCL_FACTS

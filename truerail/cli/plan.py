@@ -2,12 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from truerail.cli.check import FailOn
-from truerail.cli.exit_codes import ExitCode
+from truerail.cli.exit_codes import ExitCode, refusing
 from truerail.errors import CommandError, QueryError
 
 if TYPE_CHECKING:
@@ -75,21 +75,10 @@ def new(
         width = max(map(len, TEMPLATES))
         _put("\n".join(f"{name:<{width}}  {summary(name)}" for name in TEMPLATES), output)
         return
-    numbers = {
-        "hosts": hosts,
-        "rails": rails,
-        "spines": spines,
-        "uplinks": uplinks,
-        "pods": pods,
-        "planes": planes,
-        "rails_per_leaf": rails_per_leaf,
-        "speed_gbps": speed,
-        "platform": platform,
-    }
-    try:
+    numbers: dict[str, Any] = {"hosts": hosts, "rails": rails, "spines": spines, "uplinks": uplinks, "pods": pods}
+    numbers |= {"planes": planes, "rails_per_leaf": rails_per_leaf, "speed_gbps": speed, "platform": platform}
+    with refusing(ValueError):
         text = from_template(template, {name: value for name, value in numbers.items() if value is not None})
-    except ValueError as error:
-        raise CommandError(str(error)) from error
     _put(text, output)
 
 
@@ -173,11 +162,9 @@ def _with_companions(plan: "Plan", layout: Path | None, hca_mapping: Path | None
     from truerail.plans import PlanError
     from truerail.plans.companions import with_hca_names, with_layout
 
-    try:
+    with refusing(PlanError):
         plan = with_layout(plan, layout) if layout else plan
         return with_hca_names(plan, hca_mapping) if hca_mapping else plan
-    except PlanError as error:
-        raise CommandError(str(error)) from error
 
 
 @app.command(short_help="Labels, rack sheets, port maps and a bill of cables.")
@@ -261,16 +248,8 @@ def fit(
 
 
 def _language(output: Path | None, otherwise: Language) -> Language:
-    by_suffix = {
-        ".yaml": Language.YAML,
-        ".yml": Language.YAML,
-        ".csv": Language.CSV,
-        ".dot": Language.DOT,
-        ".gv": Language.DOT,
-        ".xlsx": Language.XLSX,
-        ".ndt": Language.NDT,
-        ".topo": Language.TOPO,
-    }
+    named = (Language.YAML, Language.CSV, Language.DOT, Language.XLSX, Language.NDT, Language.TOPO)
+    by_suffix = {".yml": Language.YAML, ".gv": Language.DOT, **{f".{one.value}": one for one in named}}
     if output and output.name.lower().endswith((".clab.yml", ".clab.yaml")):
         return Language.CONTAINERLAB
     return by_suffix.get(output.suffix.lower() if output else "", otherwise)
@@ -289,10 +268,8 @@ def _written(plan: "Plan", language: Language) -> str | bytes:
         return own[language](plan)
     if language is Language.XLSX:
         return exports.dump_workbook(plan)
-    try:
+    with refusing(QueryError):
         text = exports.TEXTS[language](plan)
-    except QueryError as error:
-        raise CommandError(str(error)) from error
     terminal_output.remark(f"not in this format: {exports.LOSES[language]}")
     return text
 

@@ -40,16 +40,9 @@ def _bisection(shape: Shape) -> str:
 
 def _switch(switch: SwitchShape) -> tuple[str, ...]:
     ratio = switch.oversubscription
-    return (
-        name(switch.name),
-        switch.role.value,
-        name(switch.pod),
-        _numbers(switch.rails),
-        _numbers(switch.planes),
-        str(switch.down_ports),
-        str(switch.up_ports),
-        "-" if ratio is None else f"{ratio:.2f}:1",
-    )
+    numbers = (_numbers(switch.rails), _numbers(switch.planes), str(switch.down_ports), str(switch.up_ports))
+    oversubscribed = "-" if ratio is None else f"{ratio:.2f}:1"
+    return (name(switch.name), switch.role.value, name(switch.pod), *numbers, oversubscribed)
 
 
 def _numbers(numbers: Sequence[int]) -> str:

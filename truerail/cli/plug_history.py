@@ -4,21 +4,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from truerail.cli import terminal_output
-from truerail.errors import CaptureError, CommandError
-from truerail.transport.replay import Capture, signals_before
+from truerail.cli.exit_codes import refusing
+from truerail.errors import CaptureError
+from truerail.transport.replay import Capture, read_capture, signals_before
 from truerail.transport.times import round_time
-
-if TYPE_CHECKING:
-    from truerail.analysis.trends.link_past import Past
-    from truerail.model import Plan
-from typing import TYPE_CHECKING
-
-from truerail.transport.replay import read_capture
 
 if TYPE_CHECKING:
     from truerail.analysis.cabling.plugs import Plugs
     from truerail.analysis.counters import CounterView
     from truerail.analysis.round import Round
+    from truerail.analysis.trends.link_past import Past
     from truerail.cli.evaluating import Seen
     from truerail.model import Plan, Snapshot
 
@@ -38,15 +33,12 @@ def past_before(plan: "Plan", capture: Capture) -> "Past | None":
     if not times or capture.at - times[0] < timedelta(days=LEAST_DAYS):
         return None
     past = None
-    try:
-        with terminal_output.progress("reading rounds of the last days") as tick:
-            rounds = signals_before(capture, capture.at - timedelta(days=DAYS), SAMPLE_SECONDS, devices=plan.devices)
-            for number, (snapshot, counters) in enumerate(rounds, 1):
-                past = Round(plan, snapshot, counters, earlier=past).past
-                if tick:
-                    tick(number, max(len(times), number))
-    except CaptureError as error:
-        raise CommandError(str(error)) from error
+    with refusing(CaptureError), terminal_output.progress("reading rounds of the last days") as tick:
+        rounds = signals_before(capture, capture.at - timedelta(days=DAYS), SAMPLE_SECONDS, devices=plan.devices)
+        for number, (snapshot, counters) in enumerate(rounds, 1):
+            past = Round(plan, snapshot, counters, earlier=past).past
+            if tick:
+                tick(number, max(len(times), number))
     return past
 
 
@@ -78,18 +70,14 @@ def _fell(counters: "CounterView") -> bool:
 def _plugs_before(plan: "Plan", capture: Capture, counters: "CounterView") -> "Plugs":
     from truerail.analysis.cabling.plugs import Plugs
     from truerail.analysis.round import Round
-    from truerail.transport.times import round_time
 
     times = {name: at for name in capture.rounds if (at := round_time(name)) is not None}
     earlier = [name for name, at in times.items() if counters.oldest <= at.timestamp() and at < capture.at]
     plugs = Plugs()
-    try:
-        with terminal_output.progress("reading earlier rounds") as tick:
-            for number, name in enumerate(earlier, 1):
-                before = read_capture(capture.path, devices=plan.devices, round_name=name).snapshot()
-                plugs = Round(plan, before, counters, plugs).plugs
-                if tick:
-                    tick(number, len(earlier))
-    except CaptureError as error:
-        raise CommandError(str(error)) from error
+    with refusing(CaptureError), terminal_output.progress("reading earlier rounds") as tick:
+        for number, name in enumerate(earlier, 1):
+            before = read_capture(capture.path, devices=plan.devices, round_name=name).snapshot()
+            plugs = Round(plan, before, counters, plugs).plugs
+            if tick:
+                tick(number, len(earlier))
     return plugs

@@ -42,8 +42,7 @@ def probe(
         Path | None, typer.Option(metavar="PLAN", help="Plan file. Without it the cables of the inventory.")
     ] = None,
     what: Annotated[
-        str,
-        typer.Option(metavar="WORDS", help="What to show: reach, nic, mtu, dscp, paths, loss; or all."),
+        str, typer.Option(metavar="WORDS", help="What to show: reach, nic, mtu, dscp, paths, loss; or all.")
     ] = "reach,nic,mtu,dscp",
     lists: Annotated[
         str, typer.Option("--list", metavar="LETTERS", help="Pinglists: A, B, C, D, E; with commas.")

@@ -28,12 +28,7 @@ def summary(plan: HeavyPlan) -> Iterator[str]:
         yield f"left out of it, {len(plan.left_out):,} hosts: {', '.join(left_out)}"
 
 
-def run_heavy(
-    plan: HeavyPlan,
-    fleet: live.Fleet,
-    targets: Mapping[str, Target],
-    progress: Progress,
-) -> dict[str, str]:
+def run_heavy(plan: HeavyPlan, fleet: live.Fleet, targets: Mapping[str, Target], progress: Progress) -> dict[str, str]:
     """The recordings by host. Looks again which hosts are idle, and leaves all others out."""
 
     async def sending(transport: Transport, stop: asyncio.Event) -> dict[str, str]:

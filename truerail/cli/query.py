@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.errors import CommandError
+from truerail.cli.exit_codes import refusing
+from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError, SettingsError
 
 if TYPE_CHECKING:
     from truerail.history.query.query_request import Limits, QueryRequest
@@ -82,13 +83,10 @@ def _store(store: Path | None, config: Path) -> Path:
         return store
     if not config.exists():
         raise CommandError(f"give the history store: --store DIR, or settings that name one ({config} is not there)")
-    from truerail.errors import SettingsError
     from truerail.service.loading import load_settings
 
-    try:
+    with refusing(SettingsError):
         history = load_settings(config).history
-    except SettingsError as error:
-        raise CommandError(str(error)) from error
     if history is None:
         raise CommandError(f"{config}: has no history: {{path: DIR}}. Give --store DIR")
     return history.path
@@ -113,7 +111,6 @@ def _request(
     """What is asked: the ready-made question, if it is one, and the request. A name has no blanks, SQL has."""
     from datetime import UTC, datetime
 
-    from truerail.errors import NotFoundError, QueryError
     from truerail.history.query.query_request import Form, QueryRequest
     from truerail.history.ready import ready_question
     from truerail.questions.moments import moment
@@ -126,24 +123,19 @@ def _request(
             raise CommandError(f"--{next(iter(given))} goes with a ready-made question: write it into the SQL")
         return None, QueryRequest(str(store), question, form=form, limits=limits)
     now = datetime.now(UTC)
-    try:
+    with refusing(QueryError, NotFoundError):
         ready = ready_question(question)
         return ready, ready.request(str(store), given, lambda text: moment(text, now), form, limits)
-    except (QueryError, NotFoundError) as error:
-        raise CommandError(str(error.args[0])) from error
 
 
 def _run(request: "QueryRequest", out: "object") -> "QueryReport":
     """Runs it. Raises CommandError for whatever stands between."""
     from typing import IO, cast
 
-    from truerail.errors import HistoryStoreError, NotFoundError, QueryError, QueryLimitError
     from truerail.history.query.run_query import run_query
 
-    try:
+    with refusing(QueryError, NotFoundError, HistoryStoreError, QueryLimitError):
         return run_query(request, cast("IO[bytes]", out))
-    except (QueryError, NotFoundError, HistoryStoreError, QueryLimitError) as error:
-        raise CommandError(str(error.args[0])) from error
 
 
 def _show(ready: "ReadyQuestion | None", request: "QueryRequest", fmt: ResultFormat) -> None:

@@ -14,11 +14,10 @@ def list_rules() -> None:
     """List every rule: code, severity, name and title."""
     from rules import rules
     from truerail.cli import terminal_output
+    from truerail.cli.text_table import aligned
 
     rows = [(rule.code, rule.severity.value, rule.name, rule.title) for rule in rules().values()]
-    widths = [max(map(len, column), default=0) for column in list(zip(*rows, strict=True))[:3]]
-    lines = ("  ".join([*(f"{c:<{w}}" for c, w in zip(row, widths, strict=False)), row[3]]) for row in rows)
-    terminal_output.say("\n".join(lines))
+    terminal_output.say("\n".join(aligned(rows)))
 
 
 @app.command("explain", short_help="Show one rule in full, with its examples.")

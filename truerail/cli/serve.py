@@ -1,13 +1,15 @@
 """`truerail serve`: the service. Runs rounds on a schedule, keeps a history, serves the page, the API and metrics."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli.exit_codes import refusing
 from truerail.cli.serve_bus import BusOptions, judge_leadership, judge_polling, serve_front, serve_poller
-from truerail.errors import CommandError
+from truerail.errors import CertificateError, CommandError, SettingsError
 
 if TYPE_CHECKING:
     from truerail.cli.live import Fleet
@@ -122,13 +124,10 @@ def _extras(settings: "Settings") -> None:
 
 def certificate_warning(settings: "Settings") -> str:
     """The warning about the certificate's expiry. Raises CommandError if certificate or key cannot be used."""
-    from truerail.errors import CertificateError
     from truerail.web.access.tls import Certificates
 
-    try:
+    with refusing(CertificateError):
         return Certificates(settings.http.tls).warning if settings.http.tls else ""
-    except CertificateError as error:
-        raise CommandError(str(error)) from error
 
 
 def _serve(
@@ -158,18 +157,9 @@ def _serve(
     async def judging(post: Post) -> None:
         import asyncio
 
-        await judge(
-            settings,
-            fleet.targets,
-            PlanInForce(lambda: _plan(config), fleet.plan),
-            open_transport(),
-            post,
-            ready=listening,
-            stop=asyncio.Event(),
-            reload=reload,
-            polling=polling,
-            leading=leading,
-        )
+        plan, stop = PlanInForce(lambda: _plan(config), fleet.plan), asyncio.Event()
+        start = partial(judge, settings, fleet.targets, plan, open_transport(), post, ready=listening, stop=stop)
+        await start(reload=reload, polling=polling, leading=leading)
 
     serve(settings, judging, lambda: read_settings(config))
 
@@ -193,10 +183,7 @@ def _plan(config: Path) -> "Plan | None":
 
 def read_settings(config: Path) -> "Settings":
     """The settings alone. Raises CommandError with a line for each problem."""
-    from truerail.errors import SettingsError
     from truerail.service.loading import load_settings
 
-    try:
+    with refusing(SettingsError):
         return load_settings(config)
-    except SettingsError as error:
-        raise CommandError(str(error)) from error

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from truerail.cli.exit_codes import refusing
 from truerail.errors import BusError, CommandError
 from truerail.extras import require
 
@@ -55,10 +56,8 @@ class BusOptions:
         """The address of the bus. Raises CommandError."""
         from truerail.link.nats_link import BusAddress
 
-        try:
+        with refusing(BusError):
             return BusAddress(self.bus, self.creds, self.ca, self.cert, self.key)
-        except BusError as error:
-            raise CommandError(str(error)) from error
 
 
 def judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
@@ -181,7 +180,5 @@ def _subjects(settings: "Settings") -> "Subjects":
 def _run(body: Coroutine[Any, Any, None]) -> None:
     from truerail.poller.event_loop import run
 
-    try:
+    with refusing(BusError):
         run(body)
-    except BusError as error:
-        raise CommandError(str(error)) from error

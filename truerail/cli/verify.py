@@ -1,7 +1,7 @@
 """`truerail verify`: replays the orders of a report on what the devices of its capture see."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -56,6 +56,10 @@ def read_causes(report: Path) -> "list[Cause]":
         device, _, name = text.partition("/")
         return Port(device, name)
 
+    def move(row: dict[str, Any], causes: dict[str, Cause]) -> Move:
+        ends = port(row["cable"]), port(row["from"]), port(row["to"])
+        return Move(*ends, after_causes=tuple(causes[key].key for key in row["after"]))
+
     try:
         found = json.loads(report.read_text(encoding="utf-8"))["causes"]
         bare = {
@@ -65,15 +69,7 @@ def read_causes(report: Path) -> "list[Cause]":
         return [
             replace(
                 bare[one["id"]],
-                moves=tuple(
-                    Move(
-                        port(move["cable"]),
-                        port(move["from"]),
-                        port(move["to"]),
-                        after_causes=tuple(bare[key].key for key in move["after"]),
-                    )
-                    for move in one["moves"]
-                ),
+                moves=tuple(move(row, bare) for row in one["moves"]),
                 renames=tuple(Rename(name["actual"], name["planned"]) for name in one["renames"]),
             )
             for one in found

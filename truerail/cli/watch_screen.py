@@ -10,7 +10,8 @@ from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.cli import terminal_output
 from truerail.cli.evaluating import Seen, inferred
-from truerail.errors import CommandError
+from truerail.cli.exit_codes import refusing
+from truerail.errors import CaptureError
 from truerail.model import Plan
 from truerail.outputs.worklist import Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
@@ -73,13 +74,10 @@ class Watch:
 
 def replay(capture: Path, shown: Watch) -> Iterator[tuple[Seen, int, int]]:
     """The rounds of a capture, oldest first, with the numbers of devices polled and read. Raises CommandError."""
-    from truerail.errors import CaptureError
     from truerail.transport.replay import read_capture
 
-    try:
+    with refusing(CaptureError):
         for name in read_capture(capture, only=()).rounds or (None,):
             seen = read_capture(capture, devices=shown.plan.devices if shown.plan else None, round_name=name)
             answered = {reading.device for reading in seen.readings if not reading.error}
             yield seen, len(seen.devices_seen), len(answered)
-    except CaptureError as error:
-        raise CommandError(str(error)) from error

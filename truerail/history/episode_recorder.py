@@ -39,11 +39,6 @@ class EpisodeRecorder:
         self._slow_at = _NEVER
         self._continued = False
 
-    @property
-    def lost(self) -> int:
-        """Ended episodes that were dropped because they could not be written."""
-        return sum(rows.lost for rows in self._open.values())
-
     def resume(self) -> None:
         """Continues the episodes that are open in the store. Raises OSError."""
         for rows in self._open.values():

@@ -12,6 +12,8 @@ zero. Files that cannot be read are left out: `unreadable` lists them.
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import and_
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,7 @@ from truerail.files.problems import nearest
 from truerail.history.arrow_tables import arrow
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import UnreadableFile, files_of, read_files
-from truerail.history.tables import TABLES, HistoryTable, Type
+from truerail.history.tables import TABLES, HistoryTable, Type, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,11 +62,7 @@ class Store:
         """Every column of every table: table, column, type, unit, meaning."""
         import pandas as pd
 
-        rows = [
-            (table.name, one.name, one.type.value, one.unit, one.meaning)
-            for table in TABLES.values()
-            for one in table.fields
-        ]
+        rows = [(table, one.name, one.type.value, one.unit, one.meaning) for table, one in described()]
         return pd.DataFrame(rows, columns=["table", "column", "type", "unit", "meaning"])
 
     @property
@@ -143,12 +141,7 @@ def _condition(
         found.append(last < until)
     if device is not None:
         found.append(pc.field("device").isin([device] if isinstance(device, str) else list(device)))
-    if not found:
-        return None
-    whole = found[0]
-    for one in found[1:]:
-        whole = whole & one
-    return whole
+    return reduce(and_, found) if found else None
 
 
 def _as_frame(table: HistoryTable, rows: Any) -> "pd.DataFrame":

@@ -11,16 +11,7 @@ from truerail.history.sample_recorder import round_row
 from truerail.history.store_folder import StoreFolder
 from truerail.history.tables import CABLES, CAUSES, FINDINGS, ROUNDS, HistoryTable
 from truerail.journal.changes import LinkState
-from truerail.model.history import (
-    CauseRecord,
-    EventKind,
-    FindingRecord,
-    History,
-    KeptCause,
-    KeptFinding,
-    RoundRecord,
-    RowRange,
-)
+from truerail.model.history import CauseRecord, EventKind, FindingRecord, History, KeptFinding, RowRange
 from truerail.model.plan import Plan
 
 LIMIT = 5000
@@ -40,7 +31,8 @@ def export_journal(history: History, plan: Plan, folder: StoreFolder, since: dat
         listed = list(rows)
         ended = [row for row in listed if row["ended"] is not None]
         _write(folder, table, ended, [row for row in listed if row["ended"] is None], now)
-    _write(folder, ROUNDS, [round_row(one) for one in _rounds(history) if one.at >= begin], None, now)
+    rounds = (one for one in _pages(history.rounds, lambda one: one.number) if one.at >= begin)
+    _write(folder, ROUNDS, list(map(round_row, rounds)), None, now)
 
 
 def _write(
@@ -63,9 +55,8 @@ def _cables(history: History, plan: Plan, since: datetime, now: datetime) -> Ope
     changes = _pages(lambda page: history.link_changes(since, now, page=page), lambda one: one.seq)
     for change in reversed(list(changes)):
         if change.port in planned:
-            rows.turn(
-                cable_row(plan, planned[change.port], LinkState(change.port, change.now, change.now_state)), change.at
-            )
+            state = LinkState(change.port, change.now, change.now_state)
+            rows.turn(cable_row(plan, planned[change.port], state), change.at)
     for port, place in history.as_of(now).links.items():  # those that the journal knows only since then
         cable = planned.get(port)
         if cable is not None and (cable.a.device, cable.a.name) not in rows.rows:
@@ -97,7 +88,7 @@ def _causes(history: History, since: datetime, now: datetime) -> Iterator[dict[s
         for one in _pages(lambda page: history.cause_events(since, now, page=page), lambda one: one.seq)
     )
     for record in _records(history.causes, since):
-        kept: KeptCause | None = history.kept_cause(record.life.id)
+        kept = history.kept_cause(record.life.id)
         row = cause_row(kept.cause, None, None) if kept is not None else {}
         for begin, end in _spans(record, earlier):
             yield {**row, "key": record.life.id, "findings": record.findings, "began": begin, "ended": end}
@@ -131,10 +122,6 @@ def _records(read: Callable[..., Sequence[T]], since: datetime) -> list[T]:
             found += part
             skipped += len(part)
     return found
-
-
-def _rounds(history: History) -> Iterator[RoundRecord]:
-    return _pages(lambda page: history.rounds(page), lambda one: one.number)
 
 
 def _pages(read: Callable[[RowRange], Sequence[T]], number: Callable[[T], int]) -> Iterator[T]:

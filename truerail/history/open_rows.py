@@ -28,7 +28,6 @@ class OpenRows:
         self.table = table
         self.rows: dict[Key, OpenRow] = {}
         self.ended: list[Values] = []
-        self.lost = 0
         self.changed = False
 
     def key(self, values: Values) -> Key:
@@ -67,7 +66,6 @@ class OpenRows:
             self.changed = True
             self.ended.append({**known.values, "began": known.begin, "ended": max(at, known.begin)})
             if len(self.ended) > MOST_ENDED:
-                self.lost += 1
                 del self.ended[0]
 
     def open_rows(self) -> Iterator[Values]:

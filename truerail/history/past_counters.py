@@ -15,6 +15,7 @@ from truerail.analysis.counters.quantities import Column, Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
 from truerail.history.hours import hour_of
+from truerail.history.port_minutes import PAUSED, SINGLE
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import files_of, read_files
 from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
@@ -25,21 +26,9 @@ if TYPE_CHECKING:
 
 MINUTES, HOURS = 30, 3
 """Samples before the time: as many as the service's window has, and the fewest that make a rate."""
-_US = 1e6
-_QUANTITIES = {
-    "rx_bytes": (Quantity.RX_BYTES, 1.0),
-    "tx_bytes": (Quantity.TX_BYTES, 1.0),
-    "rx_packets": (Quantity.RX_PACKETS, 1.0),
-    "tx_packets": (Quantity.TX_PACKETS, 1.0),
-    "symbol_errors": (Quantity.SYMBOL_ERRORS, 1.0),
-    "link_downs": (Quantity.LINK_DOWNS, 1.0),
-    "fec_corrected_codewords": (Quantity.FEC_CORRECTED, 1.0),
-    "fec_uncorrected_codewords": (Quantity.FEC_UNCORRECTED, 1.0),
-    "pause_received_seconds": (Quantity.RX_PAUSE_US, _US),
-    "pause_sent_seconds": (Quantity.TX_PAUSE_US, _US),
-    "pause_received_frames": (Quantity.RX_PAUSE_FRAMES, 1.0),
-    "pause_sent_frames": (Quantity.TX_PAUSE_FRAMES, 1.0),
-}
+_FRAMES = {"pause_received_frames": Quantity.RX_PAUSE_FRAMES, "pause_sent_frames": Quantity.TX_PAUSE_FRAMES}
+_QUANTITIES = {name: (one, 1.0) for name, one in (SINGLE | _FRAMES).items()}
+_QUANTITIES |= {name: (one, 1e6) for name, one in PAUSED.items()}
 """Columns as quantities, and what a column is multiplied by."""
 
 

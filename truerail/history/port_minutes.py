@@ -19,26 +19,21 @@ from truerail.model.columns import Codes
 Q = Quantity
 Numbers = npt.NDArray[np.float64]
 MINUTE_SECONDS = 60
-_PAUSED = {"pause_received_seconds": Q.RX_PAUSE_US, "pause_sent_seconds": Q.TX_PAUSE_US}
-_FRAMES = {
+PAUSED = {"pause_received_seconds": Q.RX_PAUSE_US, "pause_sent_seconds": Q.TX_PAUSE_US}
+SINGLE = {
+    **{one.value: one for one in (Q.RX_BYTES, Q.TX_BYTES, Q.RX_PACKETS, Q.TX_PACKETS, Q.SYMBOL_ERRORS, Q.LINK_DOWNS)},
+    "fec_corrected_codewords": Q.FEC_CORRECTED,
+    "fec_uncorrected_codewords": Q.FEC_UNCORRECTED,
+}
+"""Quantities that are a column of their own."""
+_ADDED: dict[str, tuple[Quantity, ...]] = {
+    **{name: (one,) for name, one in SINGLE.items()},
+    "dropped_packets": (Q.RX_DISCARDS, Q.TX_DISCARDS),
+    "ecn_marked_packets": (Q.ECN_MARKED_PACKETS, Q.ECN_RECEIVED_PACKETS),
     "pause_received_frames": (Q.RX_PAUSE_FRAMES, Q.RX_GLOBAL_PAUSE_FRAMES),
     "pause_sent_frames": (Q.TX_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES),
 }
-_ADDED = {
-    "rx_bytes": (Q.RX_BYTES,),
-    "tx_bytes": (Q.TX_BYTES,),
-    "rx_packets": (Q.RX_PACKETS,),
-    "tx_packets": (Q.TX_PACKETS,),
-    "symbol_errors": (Q.SYMBOL_ERRORS,),
-    "dropped_packets": (Q.RX_DISCARDS, Q.TX_DISCARDS),
-    "link_downs": (Q.LINK_DOWNS,),
-    "fec_corrected_codewords": (Q.FEC_CORRECTED,),
-    "fec_uncorrected_codewords": (Q.FEC_UNCORRECTED,),
-    "ecn_marked_packets": (Q.ECN_MARKED_PACKETS, Q.ECN_RECEIVED_PACKETS),
-    **_FRAMES,
-}
 """Quantities that are added up into one column; of each the counter over all priorities, else the sum of these."""
-COUNTED = (*_ADDED, "errors", *_PAUSED)
 
 
 def complete_minutes(counters: CounterView, after: float) -> Iterator[tuple[float, Codes]]:
@@ -61,7 +56,7 @@ def minute_columns(telemetry: Telemetry, samples: Codes) -> tuple[Codes, dict[st
     minute = _Minute(telemetry, samples)
     columns = {name: minute.added(quantities) for name, quantities in _ADDED.items()}
     columns["errors"] = minute.errors()
-    columns |= {name: minute.longest(quantity) / 1e6 for name, quantity in _PAUSED.items()}
+    columns |= {name: minute.longest(quantity) / 1e6 for name, quantity in PAUSED.items()}
     seconds = minute.seconds
     ports = np.flatnonzero(seconds > 0)
     speed = telemetry.speed() * 8

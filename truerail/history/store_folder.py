@@ -80,7 +80,8 @@ class StoreFolder:
             if any(self.path.iterdir()):
                 raise HistoryStoreError(f"{self.path}: is not empty, and no history store")
             about = {"schema": SCHEMA, "fabric": fabric, "created": datetime.now(UTC).isoformat(timespec="seconds")}
-            _write_whole(self.path / MANIFEST, json.dumps(about, indent=2).encode() + b"\n")
+            with whole_file(self.path / MANIFEST) as temporary:
+                temporary.write_bytes(json.dumps(about, indent=2).encode() + b"\n")
         except OSError as error:
             raise HistoryStoreError(f"{self.path}: cannot be written: {error.strerror or error}") from error
 
@@ -122,28 +123,26 @@ class StoreFolder:
         """Where the files of a day are."""
         return self.path / table.name / f"day={day.isoformat()}"
 
-    def append(self, table: HistoryTable, rows: "pa.Table", now: datetime) -> int:
-        """Writes rows into the days of their times, a file for each: all of them or none. Returns their bytes. Raises
-        OSError.
-        """
+    def append(self, table: HistoryTable, rows: "pa.Table", now: datetime) -> None:
+        """Writes rows into the days of their times, a file for each: all of them or none. Raises OSError."""
         import pyarrow.compute as pc
 
         days = pc.cast(rows[table.time], arrow().date32())
-        written: dict[Path, int] = {}
+        written: list[Path] = []
         try:
             for day in sorted(pc.unique(days).to_pylist()):
                 number = max((one.last for one in self.all_parts(table, day)), default=0) + 1
                 path = self.day_folder(table, day) / f"part-{now:%H%M%S}-{number:06}.parquet"
-                written[path] = write_parquet(path, rows.filter(pc.equal(days, day)))
+                write_parquet(path, rows.filter(pc.equal(days, day)))
+                written.append(path)
         except OSError:
             for path in written:
                 path.unlink(missing_ok=True)
             raise
-        return sum(written.values())
 
-    def replace_open(self, table: HistoryTable, rows: "pa.Table") -> int:
-        """Replaces the rows that have not ended; returns their bytes. Raises OSError."""
-        return write_parquet(self.open_file(table), rows)
+    def replace_open(self, table: HistoryTable, rows: "pa.Table") -> None:
+        """Replaces the rows that have not ended. Raises OSError."""
+        write_parquet(self.open_file(table), rows)
 
     def copy_to(self, other: "StoreFolder", since: datetime) -> None:
         """Copies the files with rows from `since` on into an empty store, as they are. Raises OSError."""
@@ -179,14 +178,13 @@ class StoreFolder:
         return sum(path.stat().st_size for path in self.path.rglob("*.parquet"))
 
 
-def write_parquet(path: Path, rows: "pa.Table") -> int:
-    """Writes a file as a whole: under its name only when it is on disk. Returns its bytes. Raises OSError."""
+def write_parquet(path: Path, rows: "pa.Table") -> None:
+    """Writes a file as a whole: under its name only when it is on disk. Raises OSError."""
     arrow()
     import pyarrow.parquet as pq
 
     with whole_file(path) as temporary:
         pq.write_table(rows, temporary, **parquet_options(rows.schema))
-    return path.stat().st_size
 
 
 def parquet_options(schema: "pa.Schema") -> dict[str, Any]:
@@ -217,11 +215,6 @@ class whole_file:  # noqa: N801 - used as a with statement's word
                 _synced(self._path.parent)
         finally:
             self._temporary.unlink(missing_ok=True)
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_bytes(data)
 
 
 def _synced(path: Path) -> None:

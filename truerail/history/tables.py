@@ -106,7 +106,7 @@ _PORT = _word("port", "port of the device, named as in the plan")
 _RAIL = _whole("rail", "rail of the planned cable at the port; null for an uplink")
 _POD = _word("pod", "pod of the device; null where the plan has none")
 _ROLE = _word("role", "role of the device: host, leaf, spine or superspine")
-_BUCKET = _time("bucket", "start of the bucket")
+_SAMPLED = (_time("bucket", "start of the bucket"), _DEVICE, _PORT, _RAIL, _POD, _ROLE)
 
 CABLES = HistoryTable(
     "cables",
@@ -198,12 +198,7 @@ OPTICS = HistoryTable(
     ("device", "port"),
 )
 _COUNTED = (
-    _BUCKET,
-    _DEVICE,
-    _PORT,
-    _RAIL,
-    _POD,
-    _ROLE,
+    *_SAMPLED,
     _number("seconds", "time that the row's counts cover; divide by it for a rate", "s"),
     _number("rx_bytes", "bytes received", "B"),
     _number("tx_bytes", "bytes sent", "B"),
@@ -224,30 +219,15 @@ _COUNTED = (
     _number("ecn_marked_packets", "packets that a switch marked (ECN), or that a NIC received marked", "packets"),
     _number("speed_bits_per_second", "speed of the link as reported, else as planned", "bit/s"),
 )
-COUNTERS_MINUTES = HistoryTable(
-    "counters_minutes",
-    "what planned ports counted, a row for each port and minute with data",
-    _COUNTED,
-    ("device", "port"),
-    60,
-)
-COUNTERS_HOURS = HistoryTable(
-    "counters_hours",
-    "the same, a row for each port and hour with data: sums of its minutes",
-    _COUNTED,
-    ("device", "port"),
-    3600,
-)
+_PER_MINUTE = "what planned ports counted, a row for each port and minute with data"
+COUNTERS_MINUTES = HistoryTable("counters_minutes", _PER_MINUTE, _COUNTED, ("device", "port"), 60)
+_PER_HOUR = "the same, a row for each port and hour with data: sums of its minutes"
+COUNTERS_HOURS = HistoryTable("counters_hours", _PER_HOUR, _COUNTED, ("device", "port"), 3600)
 LIGHTS = HistoryTable(
     "lights",
     "optics of planned ports, the extremes of each hour over all lanes of a module",
     (
-        _BUCKET,
-        _DEVICE,
-        _PORT,
-        _RAIL,
-        _POD,
-        _ROLE,
+        *_SAMPLED,
         _number("rx_power_dbm_min", "least light received by a lane", "dBm"),
         _number("tx_power_dbm_min", "least light sent by a lane", "dBm"),
         _number("temperature_celsius_max", "highest temperature of the module", "°C"),

@@ -109,38 +109,29 @@ class Backlog:
     """The newest states from rounds that were dropped before they were written. Their events are lost."""
 
     def __init__(self) -> None:
-        self._findings: dict[str, FindingRow] = {}
-        self._causes: dict[str, CauseRow] = {}
-        self._links: dict[str, LinkState] = {}
-        self._gone: set[str] = set()
-        self._resolved: set[str] = set()
-        self._jobs: dict[int, JobRecord] = {}
+        self._dropped: Changes | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._findings or self._causes or self._links or self._gone or self._resolved or self._jobs)
+        return self._dropped is not None
 
     def add(self, dropped: Changes) -> None:
         """Adds a round newer than all previous ones."""
-        self._findings.update(dropped.findings)
-        self._causes.update(dropped.causes)
-        self._links.update(dropped.link_states)
-        for port in dropped.links_gone:
-            self._links.pop(port, None)
-        self._gone = (self._gone - dropped.link_states.keys()) | dropped.links_gone
-        self._resolved |= dropped.resolved
-        self._jobs.update((run.id, run) for run in dropped.jobs)
+        self._dropped = self.under(dropped)
 
     def under(self, newer: Changes) -> Changes:
         """A newer round, extended by the states that it does not set itself."""
-        links = {**self._links, **newer.link_states}
+        known = self._dropped
+        if known is None:
+            return newer
+        links = {**known.link_states, **newer.link_states}
         return replace(
             newer,
-            findings={**self._findings, **newer.findings},
-            causes={**self._causes, **newer.causes},
+            findings={**known.findings, **newer.findings},
+            causes={**known.causes, **newer.causes},
             link_states={port: state for port, state in links.items() if port not in newer.links_gone},
-            links_gone=newer.links_gone | (self._gone - newer.link_states.keys()),
-            resolved=newer.resolved | self._resolved,
-            jobs=tuple({**self._jobs, **{run.id: run for run in newer.jobs}}.values()),
+            links_gone=newer.links_gone | (known.links_gone - newer.link_states.keys()),
+            resolved=newer.resolved | known.resolved,
+            jobs=tuple({run.id: run for run in (*known.jobs, *newer.jobs)}.values()),
         )
 
 

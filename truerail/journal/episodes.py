@@ -78,12 +78,8 @@ class Episode:
     def returned(self, past: Past) -> None:
         """Marks it as back, not new: it was resolved before."""
         back = self.life.state in (LifeState.NEW, LifeState.ONGOING)
-        self.life = replace(
-            self.life,
-            state=LifeState.REGRESSED if back else self.life.state,
-            first_seen=min(past.first_seen, self.life.first_seen),
-            episodes=past.episodes + 1,
-        )
+        state, first_seen = LifeState.REGRESSED if back else self.life.state, min(past.first_seen, self.life.first_seen)
+        self.life = replace(self.life, state=state, first_seen=first_seen, episodes=past.episodes + 1)
 
     def _is_there(self, at: datetime, patience: Patience) -> None:
         if self.away:

@@ -1,6 +1,7 @@
 """Runs of jobs in the tables: written with a round, read by time and host."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
@@ -16,17 +17,12 @@ from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
 from truerail.model.names import device_key, short_name
 
-_COLUMNS = (
-    jobs.c.id, jobs.c.source, jobs.c.scheduler, jobs.c.job, jobs.c.name, jobs.c.owner, jobs.c.nodes, jobs.c.gpus,
-    jobs.c.started_at, jobs.c.first_seen, jobs.c.last_seen, jobs.c.ended_at,
-)  # fmt: skip
-
 
 def write_jobs(connection: Connection, runs: Collection[JobRecord]) -> None:
-    """Writes runs, and the hosts of each."""
+    """Writes runs, and the hosts of each. The columns of the table are the fields of a run, in the same order."""
     if not runs:
         return
-    rows = [dict(zip((column.name for column in _COLUMNS), _values(run), strict=True)) for run in runs]
+    rows = [dict(zip(jobs.c.keys(), astuple(run), strict=True)) for run in runs]
     upsert(connection, jobs, rows, earliest=("first_seen",))
     hosts = {run.id: _hosts(run.nodes) for run in runs}
     known = _hosts_of(connection, hosts)
@@ -37,13 +33,6 @@ def write_jobs(connection: Connection, runs: Collection[JobRecord]) -> None:
     pairs = [{"host": host, "job": number} for number in fresh for host in hosts[number]]
     for start in range(0, len(pairs), CHUNK):
         connection.execute(job_hosts.insert(), pairs[start : start + CHUNK])
-
-
-def _values(run: JobRecord) -> tuple[Any, ...]:
-    return (
-        run.id, run.source, run.scheduler, run.key, run.name, run.user, run.nodes, run.gpus,
-        run.started_at, run.first_seen, run.last_seen, run.ended_at,
-    )  # fmt: skip
 
 
 def _hosts_of(connection: Connection, numbers: Iterable[int]) -> dict[int, set[int]]:
@@ -73,7 +62,7 @@ def node_names(nodes: str) -> list[str]:
 
 def open_jobs(salvage: Salvage, connection: Connection) -> tuple[JobRecord, ...]:
     """The runs that have not ended."""
-    asked = select(*_COLUMNS).where(jobs.c.ended_at.is_(None))
+    asked = select(jobs).where(jobs.c.ended_at.is_(None))
     return tuple(salvage.rows(connection, asked, jobs.c.id, _record))
 
 
@@ -88,7 +77,7 @@ def job_runs(
     """Runs between two times, those that began last first."""
     begun = func.coalesce(jobs.c.started_at, jobs.c.first_seen)
     recent = or_(jobs.c.ended_at.is_(None), jobs.c.ended_at >= start)
-    asked = select(*_COLUMNS).where(begun <= end)
+    asked = select(jobs).where(begun <= end)
     if hosts is None:
         asked = asked.where(recent)
     else:
@@ -117,7 +106,7 @@ def jobs_named(salvage: Salvage, connection: Connection, asked: str, page: RowRa
     """
     begun = func.coalesce(jobs.c.started_at, jobs.c.first_seen)
     for meant in (jobs.c.job == asked, or_(jobs.c.name == asked, jobs.c.job.startswith(f"{asked}_", autoescape=True))):
-        wanted = select(*_COLUMNS).where(meant).order_by(begun.desc(), jobs.c.id).limit(page.limit)
+        wanted = select(jobs).where(meant).order_by(begun.desc(), jobs.c.id).limit(page.limit)
         if found := salvage.rows(connection, wanted, jobs.c.id, _record):
             return found
     return ()

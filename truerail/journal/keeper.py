@@ -97,7 +97,7 @@ class Keeper:
                 return None
             self._busy = True
             record, changes = self._waiting[0]
-            return record, self._backlog.under(changes) if self._backlog else changes
+            return record, self._backlog.under(changes)
 
     def _done(self) -> None:
         with self._news:

@@ -69,9 +69,8 @@ class LinkMemory:
             was = int(self._state[row])
             states.append(LinkState(port, seen, word, None if was == _NEVER else at))
             if was != _NEVER:
-                changes.append(
-                    LinkChange(0, at, port, self._places.word(int(self._place[row])), seen, _WORDS[was], word)
-                )
+                before = self._places.word(int(self._place[row]))
+                changes.append(LinkChange(0, at, port, before, seen, _WORDS[was], word))
         self._place[rows], self._state[rows] = place[rows], state[rows]
         return LinkNews(tuple(changes), tuple(states), gone)
 

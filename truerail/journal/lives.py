@@ -90,11 +90,7 @@ class Lives:
         self._causes.forget(before)
 
     def update(
-        self,
-        evaluation: Evaluation,
-        wiring: Wiring,
-        jobs: Jobs | None = None,
-        polled: Collection[str] | None = None,
+        self, evaluation: Evaluation, wiring: Wiring, jobs: Jobs | None = None, polled: Collection[str] | None = None
     ) -> Changes:
         """Advances by one round. Time never runs backwards here: all of before moves where the clock was set back.
         Without `jobs` their runs are not followed; `polled` are all devices that are polled, None if that is not known.

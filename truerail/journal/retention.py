@@ -25,11 +25,8 @@ def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnE
     notes, windows, rounds, plans = tables.acknowledgements.c, tables.windows.c, tables.rounds.c, tables.plans.c
     newest_round, newest_plan = select(func.max(rounds.number)), select(func.max(plans.seq))
     return [
-        (tables.finding_events, tables.finding_events.c.at < before),
-        (tables.cause_events, tables.cause_events.c.at < before),
-        (tables.versions, tables.versions.c.at < before),
-        (tables.findings, tables.findings.c.resolved_at < before),
-        (tables.causes, tables.causes.c.resolved_at < before),
+        *((one, one.c.at < before) for one in (tables.finding_events, tables.cause_events, tables.versions)),
+        *((one, one.c.resolved_at < before) for one in (tables.findings, tables.causes)),
         (tables.texts, tables.texts.c.used_at < before),
         (tables.link_changes, tables.link_changes.c.at < before),
         (tables.places, and_(tables.places.c.used_at < before, ~_in_use())),

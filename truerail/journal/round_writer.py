@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Connection, func, null, select, type_coerce
 
 from truerail.journal import tables
 from truerail.journal.bodies import cause_body, finding_body
-from truerail.journal.changes import CauseRow, Changes, FindingRow, finding_columns
+from truerail.journal.changes import CauseRow, Changes, FindingRow, LinkState, finding_columns
 from truerail.journal.job_rows import write_jobs
 from truerail.journal.statements import among_keys, among_numbers, upsert
 from truerail.journal.types import digest, microseconds, packed_ids, storable
@@ -83,13 +83,8 @@ def _write_texts(connection: Connection, bodies: Iterable[str], at: datetime) ->
 def _life(row: FindingRow | CauseRow) -> Row:
     life = row.life
     return {
-        "id": life.id,
+        **{one.name: getattr(life, one.name) for one in fields(life)},
         "state": life.state.value,
-        "first_seen": life.first_seen,
-        "since": life.since,
-        "last_seen": life.last_seen,
-        "resolved_at": life.resolved_at,
-        "episodes": life.episodes,
         "present": row.present,
         "away": row.away,
         "appearances": " ".join(str(microseconds(at)) for at in row.appearances),
@@ -115,11 +110,8 @@ def _cause(row: CauseRow) -> Row:
 
 
 def _write_events(connection: Connection, changes: Changes) -> None:
-    _write_texts(
-        connection,
-        (*(one.summary for one in changes.events), *(one.summary for one in changes.cause_events)),
-        changes.at,
-    )
+    summaries = (*(one.summary for one in changes.events), *(one.summary for one in changes.cause_events))
+    _write_texts(connection, summaries, changes.at)
     if changes.events:
         connection.execute(tables.finding_events.insert(), [_finding_event(event) for event in changes.events])
     if changes.cause_events:
@@ -127,45 +119,29 @@ def _write_events(connection: Connection, changes: Changes) -> None:
 
 
 def _finding_event(event: FindingEvent) -> Row:
-    return {
-        "at": event.at,
-        "kind": event.kind.value,
-        "finding": event.finding,
-        "severity": event.severity,
-        "summary": digest(event.summary),
-    }
+    about = {"at": event.at, "kind": event.kind.value, "finding": event.finding}
+    return {**about, "severity": event.severity, "summary": digest(event.summary)}
 
 
 def _cause_event(event: CauseEvent) -> Row:
-    return {
-        "at": event.at,
-        "kind": event.kind.value,
-        "happened_at": event.happened_at,
-        "cause": event.cause,
-        "summary": digest(event.summary),
-        "explains": packed_ids(event.explains),
-    }
+    about = {"at": event.at, "kind": event.kind.value, "happened_at": event.happened_at, "cause": event.cause}
+    return {**about, "summary": digest(event.summary), "explains": packed_ids(event.explains)}
 
 
 def _write_links(connection: Connection, changes: Changes) -> None:
-    states = changes.link_states.values()
     _write_places(connection, _words(changes), changes.at)
-    rows = [
-        {
-            "port": digest(one.port),
-            "seen": _digest(one.seen),
-            "state": one.state,
-            "changed_at": one.changed_at,
-            "first_at": changes.at,
-        }
-        for one in states
-    ]
+    rows = [_link(one, changes.at) for one in changes.link_states.values()]
     upsert(connection, tables.links, rows, keep=("changed_at",), earliest=("first_at",))
     if changes.links:
         connection.execute(tables.link_changes.insert(), [_change(one) for one in changes.links])
     if changes.links_gone:
         gone = among_numbers(connection, tables.links.c.port, map(digest, changes.links_gone))
         connection.execute(tables.links.delete().where(gone))
+
+
+def _link(link: LinkState, at: datetime) -> Row:
+    place = {"port": digest(link.port), "seen": _digest(link.seen), "state": link.state}
+    return {**place, "changed_at": link.changed_at, "first_at": at}
 
 
 def _words(changes: Changes) -> set[str]:
@@ -182,14 +158,8 @@ def _write_places(connection: Connection, words: Iterable[str], at: datetime) ->
 
 
 def _change(change: LinkChange) -> Row:
-    return {
-        "at": change.at,
-        "port": digest(change.port),
-        "was": _digest(change.was),
-        "now": _digest(change.now),
-        "was_state": change.was_state,
-        "now_state": change.now_state,
-    }
+    places = {"port": digest(change.port), "was": _digest(change.was), "now": _digest(change.now)}
+    return {"at": change.at, **places, "was_state": change.was_state, "now_state": change.now_state}
 
 
 def _digest(word: str | None) -> int | None:

@@ -11,20 +11,8 @@ from truerail.journal import tables
 from truerail.journal.salvage import Salvage
 from truerail.journal.statements import among_keys, among_numbers
 from truerail.journal.types import digest, is_id, unpacked_ids
-from truerail.model.history import (
-    Acknowledgement,
-    AuditRecord,
-    CauseEvent,
-    CauseRecord,
-    EventKind,
-    FindingEvent,
-    FindingRecord,
-    LinkChange,
-    MaintenanceWindow,
-    PlanVersion,
-    RoundRecord,
-    RowRange,
-)
+from truerail.model import history
+from truerail.model.history import EventKind, RowRange
 from truerail.model.life import Life, LifeState
 
 FEW_DEVICES = 64
@@ -53,7 +41,7 @@ def link_changes(
     end: datetime,
     devices: Collection[str] | None,
     page: RowRange,
-) -> list[LinkChange]:
+) -> list[history.LinkChange]:
     """Link changes from `start` up to `end`, newest first."""
     asked: Select[*tuple[Any, ...]] = select(
         _links.c.seq, _links.c.at, _port.c.word, _was.c.word, _now.c.word, _links.c.was_state, _links.c.now_state
@@ -64,7 +52,7 @@ def link_changes(
         .outerjoin(_now, _links.c.now == _now.c.id)
     )
     asked = _within(connection, asked, _links, start, end, page, on=_link_on, devices=devices)
-    return salvage.rows(connection, asked, _links.c.seq, lambda row: LinkChange(*row))
+    return salvage.rows(connection, asked, _links.c.seq, lambda row: history.LinkChange(*row))
 
 
 def _link_on(connection: Connection, devices: Collection[str]) -> Any:
@@ -82,7 +70,7 @@ def finding_events(
     end: datetime,
     devices: Collection[str] | None,
     page: RowRange,
-) -> list[FindingEvent]:
+) -> list[history.FindingEvent]:
     """Events of findings from `start` up to `end`, newest first."""
     findings, texts = tables.findings, tables.texts
     asked: Select[*tuple[Any, ...]] = select(
@@ -97,14 +85,14 @@ def finding_events(
     return salvage.rows(connection, asked, _events.c.seq, _event)
 
 
-def _event(row: Row[Any]) -> FindingEvent:
+def _event(row: Row[Any]) -> history.FindingEvent:
     values = row._asdict() | {"kind": EventKind(row.kind)}
-    return FindingEvent(*values.values())
+    return history.FindingEvent(*values.values())
 
 
 def cause_events(
     salvage: Salvage, connection: Connection, start: datetime, end: datetime, page: RowRange
-) -> list[CauseEvent]:
+) -> list[history.CauseEvent]:
     """Events of causes from `start` up to `end`, newest first."""
     causes, texts = tables.causes, tables.texts
     asked: Select[*tuple[Any, ...]] = select(
@@ -121,10 +109,12 @@ def cause_events(
     return salvage.rows(connection, asked, _cause_events.c.seq, _cause_event)
 
 
-def _cause_event(row: Row[Any]) -> CauseEvent:
+def _cause_event(row: Row[Any]) -> history.CauseEvent:
     seq, at, kind, happened_at, cause, cause_kind, subjects, summary, explains = tuple(row)
     named = tuple(json.loads(subjects))
-    return CauseEvent(seq, at, EventKind(kind), happened_at, cause, cause_kind, named, summary, unpacked_ids(explains))
+    return history.CauseEvent(
+        seq, at, EventKind(kind), happened_at, cause, cause_kind, named, summary, unpacked_ids(explains)
+    )
 
 
 def _finding_on(connection: Connection, devices: Collection[str]) -> Any:
@@ -161,14 +151,14 @@ def _within(
 
 def findings(
     salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: RowRange
-) -> list[FindingRecord]:
+) -> list[history.FindingRecord]:
     """Open findings, or those resolved since then. They have no number: `page.before` is how many to skip."""
     asked = _lives(tables.findings, resolved_since, page)
     newest = newest_round_at(connection)
     return salvage.rows(connection, asked, tables.findings.c.id, lambda row: finding_record(row, newest))
 
 
-def finding(salvage: Salvage, connection: Connection, wanted: str) -> FindingRecord | None:
+def finding(salvage: Salvage, connection: Connection, wanted: str) -> history.FindingRecord | None:
     """One finding by its id."""
     if not is_id(wanted):
         return None
@@ -179,7 +169,7 @@ def finding(salvage: Salvage, connection: Connection, wanted: str) -> FindingRec
 
 def causes(
     salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: RowRange
-) -> list[CauseRecord]:
+) -> list[history.CauseRecord]:
     """Open causes, or those resolved since then. `page.before` is how many to skip."""
     asked = _lives(tables.causes, resolved_since, page)
     newest = newest_round_at(connection)
@@ -206,22 +196,22 @@ def life_of(row: Row[Any], newest: datetime | None) -> Life:
     return Life(row.id, LifeState(row.state), row.first_seen, row.since, last_seen, row.resolved_at, row.episodes)
 
 
-def finding_record(row: Row[Any], newest: datetime | None) -> FindingRecord:
+def finding_record(row: Row[Any], newest: datetime | None) -> history.FindingRecord:
     """A row of `findings`."""
-    return FindingRecord(
+    return history.FindingRecord(
         life_of(row, newest), row.rule, row.name, row.severity, row.subject, row.rail, row.expected, row.observed,
         row.summary, row.action, row.cause,
     )  # fmt: skip
 
 
-def cause_record(row: Row[Any], newest: datetime | None) -> CauseRecord:
+def cause_record(row: Row[Any], newest: datetime | None) -> history.CauseRecord:
     """A row of `causes`."""
-    return CauseRecord(
+    return history.CauseRecord(
         life_of(row, newest), row.kind, tuple(json.loads(row.subjects)), row.summary, row.action, row.findings
     )
 
 
-def rounds(salvage: Salvage, connection: Connection, page: RowRange) -> Sequence[RoundRecord]:
+def rounds(salvage: Salvage, connection: Connection, page: RowRange) -> Sequence[history.RoundRecord]:
     """Rounds, newest first; `page.before` is a round's number."""
     asked = select(tables.rounds).order_by(tables.rounds.c.number.desc()).limit(page.limit)
     if page.before is not None:
@@ -229,41 +219,43 @@ def rounds(salvage: Salvage, connection: Connection, page: RowRange) -> Sequence
     return salvage.rows(connection, asked, tables.rounds.c.number, lambda row: _round(row._asdict()))
 
 
-def _round(row: dict[str, Any]) -> RoundRecord:
+def _round(row: dict[str, Any]) -> history.RoundRecord:
     found: Mapping[str, int | None] = {word: row.pop(word) for word in reversed(tables.SEVERITIES.words)}
     del row["epoch"]
-    return RoundRecord(findings={word: count for word, count in found.items() if count is not None}, **row)
+    return history.RoundRecord(findings={word: count for word, count in found.items() if count is not None}, **row)
 
 
-def plans(salvage: Salvage, connection: Connection) -> list[PlanVersion]:
+def plans(salvage: Salvage, connection: Connection) -> list[history.PlanVersion]:
     """Plans, newest first."""
     number = tables.plans.c.seq
-    return salvage.rows(connection, _newest(tables.plans, number), number, lambda row: PlanVersion(*row[1:]))
+    return salvage.rows(connection, _newest(tables.plans, number), number, lambda row: history.PlanVersion(*row[1:]))
 
 
-def acknowledgements(salvage: Salvage, connection: Connection, open_at: datetime | None) -> list[Acknowledgement]:
+def acknowledgements(
+    salvage: Salvage, connection: Connection, open_at: datetime | None
+) -> list[history.Acknowledgement]:
     """Acknowledgements, newest first; with a time, only those in force then."""
     notes = tables.acknowledgements
     asked = _newest(notes, notes.c.id)
     if open_at is not None:
         asked = asked.where(notes.c.ended_at.is_(None), or_(notes.c.until.is_(None), notes.c.until > open_at))
-    return salvage.rows(connection, asked, notes.c.id, lambda row: Acknowledgement(*row))
+    return salvage.rows(connection, asked, notes.c.id, lambda row: history.Acknowledgement(*row))
 
 
-def windows(salvage: Salvage, connection: Connection, open_at: datetime | None) -> list[MaintenanceWindow]:
+def windows(salvage: Salvage, connection: Connection, open_at: datetime | None) -> list[history.MaintenanceWindow]:
     """Maintenance windows, newest first; with a time, only those not over then."""
     asked = _newest(tables.windows, tables.windows.c.id)
     if open_at is not None:
         asked = asked.where(tables.windows.c.ended_at.is_(None), tables.windows.c.ends > open_at)
-    return salvage.rows(connection, asked, tables.windows.c.id, lambda row: MaintenanceWindow(*row))
+    return salvage.rows(connection, asked, tables.windows.c.id, lambda row: history.MaintenanceWindow(*row))
 
 
-def audit(salvage: Salvage, connection: Connection, page: RowRange) -> list[AuditRecord]:
+def audit(salvage: Salvage, connection: Connection, page: RowRange) -> list[history.AuditRecord]:
     """Who did what, newest first."""
     asked = _newest(tables.audit, tables.audit.c.seq).limit(page.limit)
     if page.before is not None:
         asked = asked.where(tables.audit.c.seq < page.before)
-    return salvage.rows(connection, asked, tables.audit.c.seq, lambda row: AuditRecord(*row))
+    return salvage.rows(connection, asked, tables.audit.c.seq, lambda row: history.AuditRecord(*row))
 
 
 def _newest(table: Table, number: Column[int]) -> Select[*tuple[Any, ...]]:

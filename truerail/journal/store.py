@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection, func, select
 
@@ -15,26 +15,14 @@ from truerail.journal.restoring import memory_of
 from truerail.journal.round_writer import write_round
 from truerail.journal.salvage import Salvage
 from truerail.journal.types import storable
-from truerail.model.history import (
-    Acknowledgement,
-    AuditRecord,
-    CauseEvent,
-    CauseRecord,
-    FindingEvent,
-    FindingRecord,
-    KeptCause,
-    KeptFinding,
-    LinkChange,
-    MaintenanceWindow,
-    PastState,
-    PlanVersion,
-    RoundRecord,
-    RowRange,
-)
+from truerail.model import history
+from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
 from truerail.model.target import Secret
 
 FIRST = RowRange()
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def _utc_now() -> datetime:
@@ -119,15 +107,14 @@ class Journal:
 
     def restore(self) -> Memory:
         """The state for `Lives.restore`."""
-        with self._database.reading() as connection:
-            return memory_of(self._salvage, connection)
+        return self._read(memory_of)
 
     def next_number(self) -> int:
         """The number of the next round."""
         with self._database.reading() as connection:
             return (connection.execute(select(func.max(tables.rounds.c.number))).scalar_one() or 0) + 1
 
-    def record(self, record: RoundRecord, changes: Changes) -> None:
+    def record(self, record: history.RoundRecord, changes: Changes) -> None:
         """Stores a round and everything that it changed, all or nothing. Recording it twice changes nothing."""
         with self._database.writing() as connection:
             write_round(connection, record, changes, self._database.epoch)
@@ -149,31 +136,35 @@ class Journal:
 
     def acknowledge(
         self, target: str, author: str, reason: str, at: datetime, until: datetime | None = None
-    ) -> Acknowledgement:
+    ) -> history.Acknowledgement:
         """Acknowledges a finding (id) or a cause (key)."""
-        note = Acknowledgement(0, target, storable(author), storable(reason), at, until)
-        audited = AuditRecord(0, at, author, "acknowledge", target)
+        note = history.Acknowledgement(0, target, storable(author), storable(reason), at, until)
+        audited = history.AuditRecord(0, at, author, "acknowledge", target)
         return replace(note, id=self._insert(tables.acknowledgements, _row(note, "id"), audited))
 
     def withdraw(self, acknowledgement: int, author: str, at: datetime) -> None:
         """Ends an acknowledgement. One that is already over stays unchanged."""
         self._end(
-            tables.acknowledgements, acknowledgement, AuditRecord(0, at, author, "withdraw", str(acknowledgement))
+            tables.acknowledgements,
+            acknowledgement,
+            history.AuditRecord(0, at, author, "withdraw", str(acknowledgement)),
         )
 
     def open_window(
         self, scope: str, what: str, starts: datetime, ends: datetime, author: str, reason: str, at: datetime
-    ) -> MaintenanceWindow:
+    ) -> history.MaintenanceWindow:
         """Announces work."""
-        window = MaintenanceWindow(0, scope, storable(what), starts, ends, storable(author), storable(reason), at)
-        note = AuditRecord(0, at, author, "maintenance", f"{scope} {what}")
+        window = history.MaintenanceWindow(
+            0, scope, storable(what), starts, ends, storable(author), storable(reason), at
+        )
+        note = history.AuditRecord(0, at, author, "maintenance", f"{scope} {what}")
         return replace(window, id=self._insert(tables.windows, _row(window, "id"), note))
 
     def end_window(self, window: int, author: str, at: datetime) -> None:
         """Ends a window early. One that has already ended stays unchanged."""
-        self._end(tables.windows, window, AuditRecord(0, at, author, "end maintenance", str(window)))
+        self._end(tables.windows, window, history.AuditRecord(0, at, author, "end maintenance", str(window)))
 
-    def plan_in_force(self, version: PlanVersion) -> None:
+    def plan_in_force(self, version: history.PlanVersion) -> None:
         """Puts this plan in force. The one already in force is not recorded again."""
         plans = tables.plans
         newest = select(plans.c.digest).order_by(plans.c.seq.desc()).limit(1)
@@ -184,9 +175,9 @@ class Journal:
     def note(self, who: str, action: str, detail: str, at: datetime) -> None:
         """Records who did what."""
         with self._database.writing() as connection:
-            _audit(connection, AuditRecord(0, at, who, action, detail))
+            _audit(connection, history.AuditRecord(0, at, who, action, detail))
 
-    def _insert(self, table: Any, row: Mapping[str, Any], note: AuditRecord) -> int:
+    def _insert(self, table: Any, row: Mapping[str, Any], note: history.AuditRecord) -> int:
         with self._database.writing() as connection:
             _audit(connection, note)
             key: Any = connection.execute(table.insert().values(**row)).inserted_primary_key
@@ -196,7 +187,7 @@ class Journal:
         """Unreadable rows of `acknowledgements` or `windows`: number to reason. Ending one deletes it."""
         return self._salvage.of(table)
 
-    def _end(self, table: Any, number: int, note: AuditRecord) -> None:
+    def _end(self, table: Any, number: int, note: history.AuditRecord) -> None:
         ending: Any = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=note.at)
         if self._salvage.has(table.name, number):
             ending = table.delete().where(table.c.id == number)
@@ -204,6 +195,10 @@ class Journal:
             if connection.execute(ending).rowcount:
                 _audit(connection, note)
         self._salvage.forget(table.name, number)
+
+    def _read(self, query: Callable[Concatenate[Salvage, Connection, P], T], *given: P.args, **more: P.kwargs) -> T:
+        with self._database.reading() as connection:
+            return query(self._salvage, connection, *given, **more)
 
     # --- queries, as in `History` -------------------------------------------------------------------------------------
 
@@ -214,40 +209,34 @@ class Journal:
 
     def link_changes(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
-    ) -> Sequence[LinkChange]:
+    ) -> Sequence[history.LinkChange]:
         """Link changes from `start` up to `end`, both included."""
-        with self._database.reading() as connection:
-            return row_values.link_changes(self._salvage, connection, start, end, devices, page)
+        return self._read(row_values.link_changes, start, end, devices, page)
 
     def finding_events(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
-    ) -> Sequence[FindingEvent]:
+    ) -> Sequence[history.FindingEvent]:
         """Events of findings from `start` up to `end`, both included. People's actions are not among them: see
         `acknowledgements`, `windows`, `plans` and `audit`.
         """
-        with self._database.reading() as connection:
-            return row_values.finding_events(self._salvage, connection, start, end, devices, page)
+        return self._read(row_values.finding_events, start, end, devices, page)
 
-    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = FIRST) -> Sequence[CauseEvent]:
+    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = FIRST) -> Sequence[history.CauseEvent]:
         """Events of causes from `start` up to `end`, both included."""
-        with self._database.reading() as connection:
-            return row_values.cause_events(self._salvage, connection, start, end, page)
+        return self._read(row_values.cause_events, start, end, page)
 
-    def kept_finding(self, finding: str) -> KeptFinding | None:
+    def kept_finding(self, finding: str) -> history.KeptFinding | None:
         """One finding, open or resolved, with its evidence."""
-        with self._database.reading() as connection:
-            found = kept_rows.kept_findings(self._salvage, connection, [finding])
+        found = self.kept_findings([finding])
         return found[0] if found else None
 
-    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
+    def kept_findings(self, findings: Collection[str]) -> Sequence[history.KeptFinding]:
         """Those of these findings that the journal has, open or resolved, with their evidence."""
-        with self._database.reading() as connection:
-            return kept_rows.kept_findings(self._salvage, connection, findings)
+        return self._read(kept_rows.kept_findings, findings)
 
-    def kept_cause(self, key: str) -> KeptCause | None:
+    def kept_cause(self, key: str) -> history.KeptCause | None:
         """One cause, open or resolved, with its moves and the findings that it explained."""
-        with self._database.reading() as connection:
-            return kept_rows.kept_cause(self._salvage, connection, key)
+        return self._read(kept_rows.kept_cause, key)
 
     def kept_since(self) -> datetime | None:
         """The first moment of which anything is kept; None for an empty journal."""
@@ -255,67 +244,60 @@ class Journal:
             first = as_of.kept_since(connection)
         return None if first is None else max(first, self._clock() - self._retention)
 
-    def as_of(self, at: datetime) -> PastState:
+    def as_of(self, at: datetime) -> history.PastState:
         """Everything that was known at a time."""
-        with self._database.reading() as connection:
-            return as_of.as_of(self._salvage, connection, at)
+        return self._read(as_of.as_of, at)
 
     def job_runs(
         self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = FIRST
     ) -> Sequence[JobRecord]:
         """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
-        with self._database.reading() as connection:
-            return job_rows.job_runs(self._salvage, connection, start, end, hosts, page)
+        return self._read(job_rows.job_runs, start, end, hosts, page)
 
     def jobs_named(self, asked: str, *, page: RowRange = FIRST) -> Sequence[JobRecord]:
         """Runs of the job with this key, or of the array or the jobs with this name, those that began last first."""
-        with self._database.reading() as connection:
-            return job_rows.jobs_named(self._salvage, connection, asked, page)
+        return self._read(job_rows.jobs_named, asked, page)
 
-    def findings(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[FindingRecord]:
+    def findings(
+        self, *, resolved_since: datetime | None = None, page: RowRange = FIRST
+    ) -> Sequence[history.FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""
-        with self._database.reading() as connection:
-            return row_values.findings(self._salvage, connection, resolved_since, page)
+        return self._read(row_values.findings, resolved_since, page)
 
-    def finding(self, finding: str) -> FindingRecord | None:
+    def finding(self, finding: str) -> history.FindingRecord | None:
         """One finding, open or resolved."""
-        with self._database.reading() as connection:
-            return row_values.finding(self._salvage, connection, finding)
+        return self._read(row_values.finding, finding)
 
-    def causes(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[CauseRecord]:
+    def causes(
+        self, *, resolved_since: datetime | None = None, page: RowRange = FIRST
+    ) -> Sequence[history.CauseRecord]:
         """Open causes, or those resolved since. `page.before` is how many to skip."""
-        with self._database.reading() as connection:
-            return row_values.causes(self._salvage, connection, resolved_since, page)
+        return self._read(row_values.causes, resolved_since, page)
 
-    def rounds(self, page: RowRange = FIRST) -> Sequence[RoundRecord]:
+    def rounds(self, page: RowRange = FIRST) -> Sequence[history.RoundRecord]:
         """Rounds; `page.before` is a round's number."""
-        with self._database.reading() as connection:
-            return row_values.rounds(self._salvage, connection, page)
+        return self._read(row_values.rounds, page)
 
-    def plans(self) -> Sequence[PlanVersion]:
+    def plans(self) -> Sequence[history.PlanVersion]:
         """Every plan that was in force."""
-        with self._database.reading() as connection:
-            return row_values.plans(self._salvage, connection)
+        return self._read(row_values.plans)
 
-    def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]:
+    def acknowledgements(self, *, open_only: bool = True) -> Sequence[history.Acknowledgement]:
         """Acknowledgements in force now, or all stored ones."""
-        with self._database.reading() as connection:
-            return row_values.acknowledgements(self._salvage, connection, self._clock() if open_only else None)
+        return self._read(row_values.acknowledgements, self._clock() if open_only else None)
 
-    def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
+    def windows(self, *, open_only: bool = True) -> Sequence[history.MaintenanceWindow]:
         """Windows that are open or announced, or all stored ones."""
-        with self._database.reading() as connection:
-            return row_values.windows(self._salvage, connection, self._clock() if open_only else None)
+        return self._read(row_values.windows, self._clock() if open_only else None)
 
-    def audit(self, page: RowRange = FIRST) -> Sequence[AuditRecord]:
+    def audit(self, page: RowRange = FIRST) -> Sequence[history.AuditRecord]:
         """Who did what."""
-        with self._database.reading() as connection:
-            return row_values.audit(self._salvage, connection, page)
+        return self._read(row_values.audit, page)
 
 
 def _row(value: Any, *without: str) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value) if field.name not in without}
 
 
-def _audit(connection: Connection, note: AuditRecord) -> None:
+def _audit(connection: Connection, note: history.AuditRecord) -> None:
     connection.execute(tables.audit.insert(), _row(note, "seq"))

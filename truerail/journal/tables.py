@@ -1,5 +1,7 @@
 """The tables of the journal. Frequent values are stored once: sentences in `texts`, ports in `places`."""
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -28,71 +30,57 @@ CABLES = Word(("right", "wrong", "missing", "unknown"))
 KINDS = Word(("appeared", "regressed", "flapping", "unseen", "resolved", "returned"))
 
 
-def _seq(name: str = "seq") -> Column[int]:
-    return Column(name, Number, Identity(), primary_key=True)
+def _key(name: str, kind: Any = Number) -> Column[Any]:
+    return Column(name, kind, primary_key=True, autoincrement=False)
 
 
-def _life() -> tuple[Column[object], ...]:
-    return (
-        Column("state", STATES, nullable=False),
-        Column("first_seen", Utc, nullable=False),
-        Column("since", Utc, nullable=False),
-        Column("last_seen", Utc, nullable=False),
-        Column("resolved_at", Utc),
-        Column("episodes", Integer, nullable=False),
-        Column("present", Boolean, nullable=False),
-        Column("away", Boolean, nullable=False),
-        Column("appearances", Words, nullable=False),
-    )
+def _filled(**kinds: Any) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=False) for name, kind in kinds.items()]
+
+
+def _optional(**kinds: Any) -> list[Column[Any]]:
+    return [Column(name, kind) for name, kind in kinds.items()]
+
+
+def _numbered(name: str, *parts: Column[Any] | Index, key: str = "seq") -> Table:
+    """A table whose rows get ascending numbers, none of them twice."""
+    number: Column[int] = Column(key, Number, Identity(), primary_key=True)
+    return Table(name, metadata, number, *parts, sqlite_autoincrement=True)
+
+
+def _life() -> list[Column[Any]]:
+    return [
+        *_filled(state=STATES, first_seen=Utc, since=Utc, last_seen=Utc),
+        *_optional(resolved_at=Utc),
+        *_filled(episodes=Integer, present=Boolean, away=Boolean, appearances=Words),
+    ]
 
 
 rounds = Table(
     "rounds",
     metadata,
-    Column("number", Number, primary_key=True, autoincrement=False),
-    Column("at", Utc, nullable=False),
-    Column("took_seconds", Float, nullable=False),
-    Column("devices", Integer, nullable=False),
-    Column("devices_read", Integer, nullable=False),
-    Column("cables_planned", Integer, nullable=False),
-    Column("cables_right", Integer, nullable=False),
-    Column("cables_wrong", Integer, nullable=False),
-    Column("cables_missing", Integer, nullable=False),
-    Column("cables_unknown", Integer, nullable=False),
-    Column("critical", Integer),
-    Column("warning", Integer),
-    Column("info", Integer),
-    Column("causes", Integer, nullable=False),
-    Column("plan_digest", Words, nullable=False),
+    _key("number"),
+    *_filled(at=Utc, took_seconds=Float, devices=Integer, devices_read=Integer, cables_planned=Integer),
+    *_filled(cables_right=Integer, cables_wrong=Integer, cables_missing=Integer, cables_unknown=Integer),
+    *_optional(critical=Integer, warning=Integer, info=Integer),
+    *_filled(causes=Integer, plan_digest=Words),
     Column("epoch", BigInteger, nullable=False, server_default=text("0")),
 )
 """`epoch`: of the judge that evaluated the round; 0 for a service without a bus."""
 
-fence = Table(
-    "fence",
-    metadata,
-    Column("id", SmallInteger, primary_key=True, autoincrement=False),
-    Column("epoch", BigInteger, nullable=False),
-)
+fence = Table("fence", metadata, _key("id", SmallInteger), *_filled(epoch=BigInteger))
 """One row: the highest epoch that has written; see `truerail.journal.fencing`."""
 
 findings = Table(
     "findings",
     metadata,
-    Column("id", HexId, primary_key=True, autoincrement=False),
-    Column("rule", Words, nullable=False),
-    Column("name", Words, nullable=False),
-    Column("severity", SEVERITIES, nullable=False),
-    Column("subject", Words, nullable=False),
-    Column("device", Key, nullable=False),
-    Column("rail", Integer),
-    Column("expected", Words),
-    Column("observed", Words),
-    Column("summary", Words, nullable=False),
-    Column("action", Words, nullable=False),
-    Column("cause", HexId),
+    _key("id", HexId),
+    *_filled(rule=Words, name=Words, severity=SEVERITIES, subject=Words, device=Key),
+    *_optional(rail=Integer, expected=Words, observed=Words),
+    *_filled(summary=Words, action=Words),
+    *_optional(cause=HexId),
     *_life(),
-    Column("body", LargeBinary),
+    *_optional(body=LargeBinary),
 )
 _open = findings.c.resolved_at.is_(None)
 Index("findings_open", findings.c.since, findings.c.id, sqlite_where=_open, postgresql_where=_open)
@@ -102,125 +90,77 @@ Index("findings_device", findings.c.device)
 causes = Table(
     "causes",
     metadata,
-    Column("id", HexId, primary_key=True, autoincrement=False),
-    Column("kind", Words, nullable=False),
-    Column("subjects", Words, nullable=False),
-    Column("summary", Words, nullable=False),
-    Column("action", Words, nullable=False),
-    Column("findings", Integer, nullable=False),
+    _key("id", HexId),
+    *_filled(kind=Words, subjects=Words, summary=Words, action=Words, findings=Integer),
     *_life(),
-    Column("body", LargeBinary),
+    *_optional(body=LargeBinary),
 )
 _open = causes.c.resolved_at.is_(None)
 Index("causes_open", causes.c.since, causes.c.id, sqlite_where=_open, postgresql_where=_open)
 Index("causes_resolved", causes.c.resolved_at, causes.c.id)
 
-texts = Table(
-    "texts",
-    metadata,
-    Column("id", Number, primary_key=True, autoincrement=False),
-    Column("used_at", Utc, nullable=False, index=True),
-    Column("body", Words, nullable=False),
-)
+texts = Table("texts", metadata, _key("id"), Column("used_at", Utc, nullable=False, index=True), *_filled(body=Words))
 
-finding_events = Table(
+finding_events = _numbered(
     "finding_events",
-    metadata,
-    _seq(),
-    Column("at", Utc, nullable=False),
-    Column("kind", KINDS, nullable=False),
+    *_filled(at=Utc, kind=KINDS),
     Column("finding", HexId, ForeignKey("findings.id", ondelete="CASCADE"), nullable=False),
-    Column("severity", SEVERITIES, nullable=False),
-    Column("summary", BigInteger, nullable=False),
+    *_filled(severity=SEVERITIES, summary=BigInteger),
     Index("finding_events_at", "at", "seq"),
     Index("finding_events_finding", "finding", "seq"),
-    sqlite_autoincrement=True,
 )
 
-cause_events = Table(
+cause_events = _numbered(
     "cause_events",
-    metadata,
-    _seq(),
-    Column("at", Utc, nullable=False),
-    Column("kind", KINDS, nullable=False),
-    Column("happened_at", Utc, nullable=False),
+    *_filled(at=Utc, kind=KINDS, happened_at=Utc),
     Column("cause", HexId, ForeignKey("causes.id", ondelete="CASCADE"), nullable=False),
-    Column("summary", BigInteger, nullable=False),
-    Column("explains", LargeBinary, nullable=False),
+    *_filled(summary=BigInteger, explains=LargeBinary),
     Index("cause_events_at", "at", "seq"),
     Index("cause_events_cause", "cause", "seq"),
-    sqlite_autoincrement=True,
 )
 
-versions = Table(
+versions = _numbered(
     "versions",
-    metadata,
-    _seq(),
     Column("at", Utc, nullable=False, index=True),
-    Column("about", HexId, nullable=False),
-    Column("present", Boolean, nullable=False),
-    Column("severity", SEVERITIES),
-    Column("summary", BigInteger, nullable=False),
-    Column("action", BigInteger, nullable=False),
-    Column("body", LargeBinary),
+    *_filled(about=HexId, present=Boolean),
+    *_optional(severity=SEVERITIES),
+    *_filled(summary=BigInteger, action=BigInteger),
+    *_optional(body=LargeBinary),
     Index("versions_about", "about", "seq"),
-    sqlite_autoincrement=True,
 )
 """What the row of a finding or a cause said until `at`, where it says something else since. `body` is a cause's."""
 
 places = Table(
-    "places",
-    metadata,
-    Column("id", Number, primary_key=True, autoincrement=False),
-    Column("used_at", Utc, nullable=False),
-    Column("device", Key, nullable=False),
-    Column("word", Words, nullable=False),
-    Index("places_device", "device"),
+    "places", metadata, _key("id"), *_filled(used_at=Utc, device=Key, word=Words), Index("places_device", "device")
 )
 
 links = Table(
     "links",
     metadata,
-    Column("port", Number, primary_key=True, autoincrement=False),
+    _key("port"),
     Column("seen", BigInteger, index=True),
-    Column("state", CABLES, nullable=False),
-    Column("changed_at", Utc),
+    *_filled(state=CABLES),
+    *_optional(changed_at=Utc),
     Column("first_at", Utc, nullable=False, server_default=text("0")),
 )
 """`first_at`: since when the cable is in the journal; 1970 where that was not recorded."""
 
-link_changes = Table(
+link_changes = _numbered(
     "link_changes",
-    metadata,
-    _seq(),
-    Column("at", Utc, nullable=False),
-    Column("port", BigInteger, nullable=False),
-    Column("was", BigInteger),
-    Column("now", BigInteger),
-    Column("was_state", CABLES, nullable=False),
-    Column("now_state", CABLES, nullable=False),
-    Index("link_changes_at", "at", "seq"),
-    Index("link_changes_port", "port", "seq"),
-    Index("link_changes_was", "was", "seq"),
-    Index("link_changes_now", "now", "seq"),
-    sqlite_autoincrement=True,
+    *_filled(at=Utc, port=BigInteger),
+    *_optional(was=BigInteger, now=BigInteger),
+    *_filled(was_state=CABLES, now_state=CABLES),
+    *(Index(f"link_changes_{name}", name, "seq") for name in ("at", "port", "was", "now")),
 )
 
 jobs = Table(
     "jobs",
     metadata,
-    Column("id", Number, primary_key=True, autoincrement=False),
-    Column("source", Words, nullable=False),
-    Column("scheduler", Words, nullable=False),
-    Column("job", Key, nullable=False),
-    Column("name", Words, nullable=False),
-    Column("owner", Words, nullable=False),
-    Column("nodes", Words, nullable=False),
-    Column("gpus", BigInteger),
-    Column("started_at", Utc),
-    Column("first_seen", Utc, nullable=False),
-    Column("last_seen", Utc),
-    Column("ended_at", Utc),
+    _key("id"),
+    *_filled(source=Words, scheduler=Words, job=Key, name=Words, owner=Words, nodes=Words),
+    *_optional(gpus=BigInteger, started_at=Utc),
+    *_filled(first_seen=Utc),
+    *_optional(last_seen=Utc, ended_at=Utc),
     Index("jobs_ended", "ended_at"),
     Index("jobs_job", "job"),
 )
@@ -229,72 +169,35 @@ jobs = Table(
 job_hosts = Table(
     "job_hosts",
     metadata,
-    Column("host", BigInteger, primary_key=True, autoincrement=False),
+    _key("host", BigInteger),
     Column("job", Number, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True, autoincrement=False, index=True),
     sqlite_with_rowid=False,
 )
 """Which runs were on a host: hashes of the names of their nodes."""
 
-acknowledgements = Table(
+acknowledgements = _numbered(
     "acknowledgements",
-    metadata,
-    _seq("id"),
     Column("target", Key, nullable=False, index=True),
-    Column("author", Words, nullable=False),
-    Column("reason", Words, nullable=False),
-    Column("at", Utc, nullable=False),
-    Column("until", Utc),
-    Column("ended_at", Utc),
-    sqlite_autoincrement=True,
+    *_filled(author=Words, reason=Words, at=Utc),
+    *_optional(until=Utc, ended_at=Utc),
+    key="id",
 )
 
-windows = Table(
+windows = _numbered(
     "windows",
-    metadata,
-    _seq("id"),
-    Column("scope", Words, nullable=False),
-    Column("what", Words, nullable=False),
-    Column("starts", Utc, nullable=False),
-    Column("ends", Utc, nullable=False),
-    Column("author", Words, nullable=False),
-    Column("reason", Words, nullable=False),
-    Column("at", Utc, nullable=False),
-    Column("ended_at", Utc),
-    sqlite_autoincrement=True,
+    *_filled(scope=Words, what=Words, starts=Utc, ends=Utc, author=Words, reason=Words, at=Utc),
+    *_optional(ended_at=Utc),
+    key="id",
 )
 
-plans = Table(
-    "plans",
-    metadata,
-    _seq(),
-    Column("digest", Words, nullable=False),
-    Column("at", Utc, nullable=False),
-    Column("source", Words, nullable=False),
-    Column("devices", Integer, nullable=False),
-    Column("cables", Integer, nullable=False),
-    sqlite_autoincrement=True,
+plans = _numbered("plans", *_filled(digest=Words, at=Utc, source=Words, devices=Integer, cables=Integer))
+
+audit = _numbered(
+    "audit", Column("at", Utc, nullable=False, index=True), *_filled(who=Words, action=Words, detail=Words)
 )
 
-audit = Table(
-    "audit",
-    metadata,
-    _seq(),
-    Column("at", Utc, nullable=False, index=True),
-    Column("who", Words, nullable=False),
-    Column("action", Words, nullable=False),
-    Column("detail", Words, nullable=False),
-    sqlite_autoincrement=True,
-)
-
-blobs = Table(
+blobs = _numbered(
     "blobs",
-    metadata,
-    _seq(),
-    Column("name", Key, nullable=False),
-    Column("at", Utc, nullable=False),
-    Column("part", Integer, nullable=False),
-    Column("parts", Integer, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    *_filled(name=Key, at=Utc, part=Integer, parts=Integer, body=LargeBinary),
     Index("blobs_name", "name", "at", "part", unique=True),
-    sqlite_autoincrement=True,
 )

@@ -70,14 +70,18 @@ class FrontEvents(EventLog):
 class FrontService:
     """One for the front; event loop's thread only. Writes are the judge's: `web.relay` passes them on."""
 
+    counted: Callable[[datetime], PastCounters | None] | None = None
+    """None: questions of the past are the judge's."""
+
     def __init__(self, view: Path, link: Callable[[Takes], FrontLink], history: History | None) -> None:
         """`history` is None where the judge is on another machine, and reads the journal."""
         self._reader = ViewReader(view)
         self._read: Read | None = None
         self._last: Read | None = None
         self._remote = history is None
-        self._history = history or cast("History", JudgeHistory(lambda: self.link.stale_since is not None))
-        self._events = FrontEvents()
+        self.history: History = history or cast("History", JudgeHistory(lambda: self.link.stale_since is not None))
+        """The journal, or an empty history without one."""
+        self.events = FrontEvents()
         self.link = link(Takes(self._on_event, self._on_stale, self.refresh))
 
     async def run(self) -> None:
@@ -89,7 +93,7 @@ class FrontService:
 
     async def _on_event(self, event: Event) -> None:
         await self.refresh()
-        self._events.pass_on(event)
+        self.events.pass_on(event)
 
     def _on_stale(self, since: datetime | None) -> None:
         if since is None:
@@ -99,7 +103,7 @@ class FrontService:
         else:
             why = self.away or "the judge does not report"
             logger().error("the last view is shown", why=why, since=since.isoformat())
-        self._events.add("stale", orjson.dumps({"since": since, "why": self.away}))
+        self.events.add("stale", orjson.dumps({"since": since, "why": self.away}))
 
     async def refresh(self) -> None:
         """Takes the newest publication of the view, if it is newer. The last but one is freed piece by piece: a request
@@ -136,21 +140,6 @@ class FrontService:
         if self.link.stale_since is None:
             return ""
         return self.link.problem or ("the judge is not followed" if self._remote else "")
-
-    @property
-    def history(self) -> History:
-        """The journal, or an empty history without one."""
-        return self._history
-
-    @property
-    def counted(self) -> Callable[[datetime], PastCounters | None] | None:
-        """None: questions of the past are the judge's."""
-        return None
-
-    @property
-    def events(self) -> EventLog:
-        """The live events."""
-        return self._events
 
     @property
     def steps(self) -> Sequence[StepLine]:

@@ -20,91 +20,71 @@ class ServiceAPI(Protocol):
     @property
     def publication(self) -> Published | None:
         """The newest evaluation; None before the first."""
-        ...
 
     @property
     def stale_since(self) -> datetime | None:
         """Since when it is not known whether that is the newest evaluation; None: it is."""
-        ...
 
     @property
     def away(self) -> str:
         """Why a front does not show the newest evaluation; empty: it does, or the judge on its machine is silent."""
-        ...
 
     @property
     def history(self) -> History:
         """The journal, or an empty history without one."""
-        ...
 
     @property
     def counted(self) -> Callable[[datetime], PastCounters | None] | None:
         """The counters of a time in the past; None without a history store."""
-        ...
 
     @property
     def events(self) -> EventLog:
         """The live events."""
-        ...
 
     @property
     def steps(self) -> Sequence[StepLine]:
         """The punch list with its ticks."""
-        ...
 
     @property
     def step_marks(self) -> Sequence[StepMark]:
         """What people wrote on these steps."""
-        ...
 
     @property
     def counters(self) -> Mapping[str, float]:
         """The service's own metrics (`rounds_total`, `event_streams`, ...)."""
-        ...
 
     @property
     def now(self) -> Callable[[], datetime]:
         """The clock."""
-        ...
 
     async def recheck(self, devices: Collection[str], who: str) -> int:
         """Polls these devices with every collector now; returns their number. Answers are evaluated as they arrive."""
-        ...
 
     async def reload_plan(self, who: str) -> PlanVersion:
         """Reads the plan file again. Raises `PlanError` with every problem; the plan in force then stays."""
-        ...
 
     async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
         """Takes jobs that a scheduler's hooks report, as `ReportedJobs.take`. Raises `QueryError`, `ConflictError`."""
-        ...
 
     async def find_job(self, key: str) -> Sequence[JobRecord]:
         """The runs of a job that Slurm is asked for by its id, the last first; none where no Slurm knows it."""
-        ...
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         """Acknowledges a finding (id) or a cause (key). Raises `NotFoundError`, `JournalUnavailableError`."""
-        ...
 
     async def mark_step(self, change: StepChange, who: str) -> StepMark:
         """Writes on a step. Raises `NotFoundError`, `ConflictError`, `JournalUnavailableError`."""
-        ...
 
     async def withdraw(self, acknowledgement: int, who: str) -> None:
         """Ends an acknowledgement. Raises `NotFoundError`, `JournalUnavailableError`."""
-        ...
 
     async def open_window(
         self, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
     ) -> MaintenanceWindow:
         """Announces maintenance. Raises `NotFoundError`, `QueryError`, `JournalUnavailableError`."""
-        ...
 
     async def end_window(self, window: int, who: str) -> None:
         """Ends a maintenance window early. Raises `NotFoundError`, `JournalUnavailableError`."""
-        ...
 
     async def audit(self, who: str, action: str, detail: str) -> None:
         """Records any other write (a log-in). Raises `JournalUnavailableError`."""
-        ...

@@ -20,6 +20,7 @@ from truerail.views.view import view_of
 # ----------------------------------------------------------------------------------------------------------------------
 # The event for each evaluation: small, because every open page receives it.
 
+_CABLES = ("planned", "right", "wrong", "missing", "unknown")
 MOST_CHANGED = 20_000
 """Most cells listed one by one; for more, the whole map is sent."""
 
@@ -36,9 +37,8 @@ def reported(before: FabricMap | None, after: FabricMap, publication: Published)
 
 def _round(publication: Published) -> dict[str, Any]:
     summary, words = publication.evaluation.summary, overview_headline(view_of(publication))
-    loud = [
-        f for f in (*publication.evaluation.findings, *publication.pending_resolution) if f.id not in publication.mutes
-    ]
+    found = (*publication.evaluation.findings, *publication.pending_resolution)
+    loud = [one for one in found if one.id not in publication.mutes]
     return {
         "number": publication.number,
         "at": publication.at.isoformat(),
@@ -46,13 +46,7 @@ def _round(publication: Published) -> dict[str, Any]:
         "headline": words.headline,
         "repair": words.repair,
         "worst": words.worst,
-        "cables": {
-            "planned": summary.cables_planned,
-            "right": summary.cables_right,
-            "wrong": summary.cables_wrong,
-            "missing": summary.cables_missing,
-            "unknown": summary.cables_unknown,
-        },
+        "cables": {word: getattr(summary, f"cables_{word}") for word in _CABLES},
         "findings": {s.value: sum(f.severity is s for f in loud) for s in reversed(Severity)},
         "muted": len(publication.mutes),
         "causes": len(publication.evaluation.causes),

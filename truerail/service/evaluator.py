@@ -226,6 +226,9 @@ class Evaluator:
             self.past, self.jobs, self.lasting = round.past, round.jobs, evaluation.lasting
             changes = self.lives.update(evaluation, round.cabling, round.jobs, snapshot.inventory)
             evaluated_round = EvaluatedRound(round, evaluation)
+            findings = (*evaluation.findings, *changes.pending_resolution)
+            pending = (changes.pending_causes, changes.pending_resolution)
+            faults = open_faults(evaluated_round, changes.cause_lives, changes.lives, *pending)
             publication = Published(
                 number=self.number,
                 fabric=self.fabric,
@@ -235,27 +238,11 @@ class Evaluator:
                 cause_lives=changes.cause_lives,
                 pending_resolution=changes.pending_resolution,
                 pending_causes=changes.pending_causes,
-                mutes=mutes(
-                    plan,
-                    (*evaluation.findings, *changes.pending_resolution),
-                    evaluation.causes,
-                    acknowledged,
-                    windows,
-                    now,
-                ),
+                mutes=mutes(plan, findings, evaluation.causes, acknowledged, windows, now),
                 runs={name: replace(one, last_at=one.last_at and one.last_at + by) for name, one in runs.items()},
                 journal=journal,
                 traffic=traffic_of(round) if self.traffic else None,
-                open_faults=self.wordings.steady(
-                    open_faults(
-                        evaluated_round,
-                        changes.cause_lives,
-                        changes.lives,
-                        changes.pending_causes,
-                        changes.pending_resolution,
-                    ),
-                    evaluation.at,
-                ),
+                open_faults=self.wordings.steady(faults, evaluation.at),
                 page_url=self.page_url,
                 evaluated_seconds=time.monotonic() - began,
             )

@@ -98,20 +98,8 @@ def _runs(
         begun = datetime.fromtimestamp(start, UTC)
         ends = [part.end_at for part in parts if "RUNNING" not in part.state.split("+")]
         ended = datetime.fromtimestamp(max(filter(None, ends)), UTC) if len(ends) == len(parts) and all(ends) else None
-        found.append(
-            JobRecord(
-                0,
-                target.name,
-                "slurm",
-                key,
-                (parts[0].name or "") if show_names else "",
-                (parts[0].user or "") if show_users else "",
-                fold(tuple(dict.fromkeys(node for part in parts for node in part.nodes))),
-                None if None in counts else sum(one for one in counts if one is not None),
-                begun,
-                begun,
-                ended,
-                ended,
-            )
-        )
+        name, user = (parts[0].name or "") if show_names else "", (parts[0].user or "") if show_users else ""
+        nodes = fold(tuple(dict.fromkeys(node for part in parts for node in part.nodes)))
+        gpus = None if None in counts else sum(one for one in counts if one is not None)
+        found.append(JobRecord(0, target.name, "slurm", key, name, user, nodes, gpus, begun, begun, ended, ended))
     return found

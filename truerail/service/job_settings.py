@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -30,34 +30,19 @@ _COLLECTORS = {SLURM: "slurm_jobs", KUBERNETES: "k8s_pods", OTHER_JOBS: "reporte
 _APIS = {SLURM: SLURM_API, KUBERNETES: KUBERNETES_API}
 
 
-def _way(value: str) -> str:
-    if value != LOCAL and not _SSH.fullmatch(value):
-        raise ValueError("is neither local nor ssh HOST")
-    return value
+def _one_of(why: str, words: Collection[str], *forms: re.Pattern[str]) -> AfterValidator:
+    def checked(value: str) -> str:
+        if value not in words and not any(form.fullmatch(value) for form in forms):
+            raise ValueError(why)
+        return value
 
-
-def _way_or_api(value: str) -> str:
-    if value != LOCAL and not _SSH.fullmatch(value) and not _REST.fullmatch(value):
-        raise ValueError("is none of local, ssh HOST and rest URL")
-    return value
-
-
-def _api(value: str) -> str:
-    if not _REST.fullmatch(value):
-        raise ValueError("is not rest URL")
-    return value
-
-
-def _way_or_cluster(value: str) -> str:
-    if value not in (LOCAL, IN_CLUSTER) and not _SSH.fullmatch(value) and not _REST.fullmatch(value):
-        raise ValueError("is none of local, ssh HOST, rest URL and in-cluster")
-    return value
+    return AfterValidator(checked)
 
 
 class Scheduler(Part):
     """How a scheduler is asked: with the commands that its collectors declare, all of which only read."""
 
-    via: Annotated[str, AfterValidator(_way)]
+    via: Annotated[str, _one_of("is neither local nor ssh HOST", (LOCAL,), _SSH)]
     """`local`: its clients are on this machine. `ssh HOST`: on that one, with the login that the inventory has."""
     every: Duration = timedelta(seconds=30)
     """How often its running jobs are read."""
@@ -66,7 +51,7 @@ class Scheduler(Part):
 class SchedulerApi(Scheduler):
     """A scheduler that may also be asked by HTTP."""
 
-    via: Annotated[str, AfterValidator(_way_or_api)]
+    via: Annotated[str, _one_of("is none of local, ssh HOST and rest URL", (LOCAL,), _SSH, _REST)]
     """As above; `rest URL`: its API, `https://head:6820` or `unix:/run/slurmrestd.sock`."""
     token: SecretRef | None = None
     """The token of an API."""
@@ -79,7 +64,9 @@ class SchedulerApi(Scheduler):
 class KubernetesApi(SchedulerApi):
     """Kubernetes."""
 
-    via: Annotated[str, AfterValidator(_way_or_cluster)]
+    via: Annotated[
+        str, _one_of("is none of local, ssh HOST, rest URL and in-cluster", (LOCAL, IN_CLUSTER), _SSH, _REST)
+    ]
     """As above; `in-cluster`: the API of the cluster in which the service runs, with the token of its pod."""
     namespaces: Annotated[tuple[Annotated[str, Field(pattern=_NAMESPACE)], ...], Field(max_length=_MOST_SPACES)] = ()
     """The namespaces whose pods are read, by its API; empty: all."""
@@ -105,7 +92,7 @@ class Ras(Part):
 class Inspector(Part):
     """The Prometheus that has what NCCL's Inspector writes: the bus bandwidth of each GPU."""
 
-    via: Annotated[str, AfterValidator(_api)]
+    via: Annotated[str, _one_of("is not rest URL", (), _REST)]
     """`rest URL`: `rest http://prometheus:9090`."""
     every: Duration = timedelta(minutes=1)
     """How often it is asked for the last two minutes."""
@@ -136,12 +123,8 @@ class JobSettings(Part):
     @property
     def schedulers(self) -> Iterator[tuple[str, Scheduler]]:
         """Those that are set, by platform."""
-        listed: tuple[tuple[str, Scheduler | None], ...] = (
-            (SLURM, self.slurm),
-            (KUBERNETES, self.kubernetes),
-            (OTHER_JOBS, self.other),
-        )
-        for platform, scheduler in listed:
+        listed: dict[str, Scheduler | None] = {SLURM: self.slurm, KUBERNETES: self.kubernetes, OTHER_JOBS: self.other}
+        for platform, scheduler in listed.items():
             if scheduler is not None:
                 yield platform, scheduler
 
@@ -200,16 +183,8 @@ def _target(platform: str, scheduler: Scheduler, listed: dict[str, Target]) -> T
 
 def _beside(known: Target, name: str, platform: str, ssh: SshAccess) -> Target:
     """A machine of the inventory once more, with a platform of its own."""
-    return Target(
-        name,
-        known.address,
-        platform=platform,
-        timeout_seconds=known.timeout_seconds,
-        ssh=ssh,
-        zone=known.zone,
-        file=known.file,
-        line=known.line,
-    )
+    found = Target(name, known.address, platform=platform, timeout_seconds=known.timeout_seconds, ssh=ssh)
+    return replace(found, zone=known.zone, file=known.file, line=known.line)
 
 
 def _access(platform: str, scheduler: SchedulerApi) -> RestAccess | None:

@@ -13,17 +13,8 @@ from truerail.model.yaml_plain import plain
 from truerail.model.yaml_tree import Node, read_tree
 from truerail.service.settings import Settings
 
-_PATHS = (
-    *(
-        ("inventory",),
-        ("plan",),
-        ("history", "path"),
-        ("gate", "directory"),
-        ("http", "tls", "certificate"),
-        ("http", "tls", "key"),
-    ),
-    *(("otlp", "ca"), ("probe", "key"), ("notify", "webhook", "ca")),
-)
+_PATHS: list[tuple[str, ...]] = [("inventory",), ("plan",), ("history", "path"), ("gate", "directory"), ("otlp", "ca")]
+_PATHS += [("probe", "key"), ("notify", "webhook", "ca"), ("http", "tls", "certificate"), ("http", "tls", "key")]
 """The settings that are paths; of a list, in each of its items."""
 _SQLITE = "sqlite:///"
 

@@ -29,16 +29,9 @@ def set_up(log: Log) -> None:
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
-                last,
-            ],
-        )
-    )
+    formatter = structlog.stdlib.ProcessorFormatter
+    named, ending = [structlog.stdlib.add_logger_name, *shared], [structlog.processors.format_exc_info, last]
+    handler.setFormatter(formatter(foreign_pre_chain=named, processors=[formatter.remove_processors_meta, *ending]))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.captureWarnings(capture=True)
 

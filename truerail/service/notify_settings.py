@@ -14,7 +14,7 @@ from truerail.files.problems import nearest
 from truerail.files.yaml_keys import SECRET
 from truerail.model import Secret
 from truerail.outputs.metrics.declared import CATALOGUE
-from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo, secret
+from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo, at_least, secret
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 OTLP = "otlp"
@@ -97,7 +97,7 @@ class Otlp(Part):
     """The collector, without `/v1/metrics`: http://otel-collector.example.net:4318."""
     headers: Headers = Field(default_factory=dict)
     """Headers by name, each with the secret that is its whole value."""
-    interval: Duration = timedelta(seconds=60)
+    interval: Annotated[Duration, at_least(timedelta(seconds=1), "an interval is at least 1s")] = timedelta(seconds=60)
     """How often metrics are exported."""
     only: tuple[str, ...] = ()
     """Names of metrics, with `*` for any part. Empty: all but those that have a series for each link, uplink, host or
@@ -107,13 +107,6 @@ class Otlp(Part):
     """Beginnings and ends of causes as log records."""
     ca: Path | None = None
     """Certificates of authorities to trust instead of the public ones, a PEM file."""
-
-    @field_validator("interval")
-    @classmethod
-    def _a_pause(cls, value: timedelta) -> timedelta:
-        if value < timedelta(seconds=1):
-            raise ValueError("an interval is at least 1s")
-        return value
 
     @field_validator("only")
     @classmethod

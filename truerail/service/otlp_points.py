@@ -3,16 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from opentelemetry.sdk.metrics.export import (
-    AggregationTemporality,
-    Gauge,
-    Metric,
-    MetricsData,
-    NumberDataPoint,
-    ResourceMetrics,
-    ScopeMetrics,
-    Sum,
-)
+from opentelemetry.sdk.metrics import export
 from prometheus_client import Metric as Family
 
 from truerail.outputs.metrics.declaring import Declared, Kind
@@ -25,19 +16,16 @@ PORTION = 10_000
 _UNITS = {
     "seconds": "s",
     "bytes/s": "By/s",
-    "ratio": "1",
-    "0..1": "1",
-    "0 or 1": "1",
-    "1": "1",
-    "number": "1",
-    "state": "1",
+    **dict.fromkeys(("ratio", "0..1", "0 or 1", "1", "number", "state"), "1"),
 }
 """By our words, in UCUM (https://ucum.org/ucum); others are annotations, `{GPUs}`."""
 Labels = Mapping[str, str]
 _Row = tuple[Declared, Labels, float]
 
 
-def portions(series: Iterable[Series | Family], fabric: str, began: int, now: int) -> Iterator[tuple[MetricsData, int]]:
+def portions(
+    series: Iterable[Series | Family], fabric: str, began: int, now: int
+) -> Iterator[tuple[export.MetricsData, int]]:
     """The data of each request and its number of points. `began` and `now` are nanoseconds since 1970."""
     rows = (row for one in series for row in (_rows(one) if isinstance(one, Series) else _samples(one)))
     while portion := list(islice(rows, PORTION)):
@@ -59,18 +47,19 @@ def _samples(family: Family) -> Iterator[_Row]:
         yield metric, sample.labels, float(sample.value)
 
 
-def _data(rows: Iterable[_Row], fabric: str, began: int, now: int) -> MetricsData:
-    points: dict[str, tuple[Declared, list[NumberDataPoint]]] = {}
+def _data(rows: Iterable[_Row], fabric: str, began: int, now: int) -> export.MetricsData:
+    points: dict[str, tuple[Declared, list[export.NumberDataPoint]]] = {}
     for metric, labels, value in rows:
         start = began if metric.kind is Kind.COUNTER else 0
-        point = NumberDataPoint(dict(labels), start, now, value)
+        point = export.NumberDataPoint(dict(labels), start, now, value)
         points.setdefault(metric.name, (metric, []))[1].append(point)
     metrics = [_metric(metric, found) for metric, found in points.values()]
-    return MetricsData([ResourceMetrics(resource_of(fabric), [ScopeMetrics(scope(), metrics, "")], "")])
+    scoped = [export.ScopeMetrics(scope(), metrics, "")]
+    return export.MetricsData([export.ResourceMetrics(resource_of(fabric), scoped, "")])
 
 
-def _metric(metric: Declared, points: list[NumberDataPoint]) -> Metric:
-    cumulative = AggregationTemporality.CUMULATIVE
-    data = Sum(points, cumulative, is_monotonic=True) if metric.kind is Kind.COUNTER else Gauge(points)
+def _metric(metric: Declared, points: list[export.NumberDataPoint]) -> export.Metric:
+    cumulative = export.AggregationTemporality.CUMULATIVE
+    data = export.Sum(points, cumulative, is_monotonic=True) if metric.kind is Kind.COUNTER else export.Gauge(points)
     unit = _UNITS.get(metric.unit) or (f"{{{metric.unit}}}" if metric.unit else "")
-    return Metric(metric.name, metric.summary, unit, data)
+    return export.Metric(metric.name, metric.summary, unit, data)

@@ -11,12 +11,9 @@ class Outlet(Protocol):
 
     def evaluated(self, publication: Published, *, resumed: bool) -> None:
         """Takes an evaluation, in a thread. `resumed`: the journal has been read, so that lives are whole."""
-        ...
 
     def figures(self) -> Mapping[str, float]:
         """The outlet's own metrics, by name."""
-        ...
 
     def close(self) -> None:
         """Ends it, before the journal is closed."""
-        ...

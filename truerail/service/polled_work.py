@@ -12,17 +12,9 @@ from truerail.service.settings import Settings
 def work_of(settings: Settings, targets: Iterable[Target], plan: Plan | None) -> Work:
     """The devices, and the pace of the schedule."""
     schedule, polled = settings.schedule, tuple(targets)
-    return Work(
-        (*polled, *settings.jobs.targets(polled)),
-        dict(plan.devices) if plan else {},
-        intervals(
-            settings.jobs.every_seconds | {name: found.total_seconds() for name, found in schedule.every.items()}
-        ),
-        schedule.poll_timeout.total_seconds(),
-        schedule.jitter.total_seconds(),
-        Limits(
-            at_once=schedule.max_concurrency,
-            device_seconds=schedule.device_timeout.total_seconds(),
-            deadline_seconds=schedule.round_timeout.total_seconds(),
-        ),
-    )
+    devices = dict(plan.devices) if plan else {}
+    every = settings.jobs.every_seconds | {name: found.total_seconds() for name, found in schedule.every.items()}
+    patience, jitter = schedule.poll_timeout.total_seconds(), schedule.jitter.total_seconds()
+    device, deadline = schedule.device_timeout.total_seconds(), schedule.round_timeout.total_seconds()
+    limits = Limits(at_once=schedule.max_concurrency, device_seconds=device, deadline_seconds=deadline)
+    return Work((*polled, *settings.jobs.targets(polled)), devices, intervals(every), patience, jitter, limits)

@@ -2,24 +2,26 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from truerail.service.setting_values import Duration, Part, YesNo
+from truerail.service.setting_values import Duration, Part, YesNo, at_least
 
-LEAST, LEAST_OF_PATHS = timedelta(minutes=1), timedelta(hours=1)
+_PACE = at_least(timedelta(minutes=1), "is shorter than 1m: hosts are never probed more often")
+_PACE_OF_PATHS = at_least(timedelta(hours=1), "is shorter than 1h: switches are never asked for paths more often")
 
 
 class ProbeSettings(Part):
     """Packets between idle hosts, at a low rate: docs/probe.md. Off until it is set."""
 
-    every: Duration = timedelta(minutes=10)
+    every: Annotated[Duration, _PACE] = timedelta(minutes=10)
     """How often; at least 1m. A run takes at most a quarter of it, and what is more comes in later runs."""
     user: str = Field(default="truerail-probe", pattern=r"^[A-Za-z0-9._-]+$")
     """The account on the hosts, whose forced command is the probe."""
     key: Path | None = None
     """Its private key; without one that of the inventory."""
-    paths_every: Duration | None = None
+    paths_every: Annotated[Duration, _PACE_OF_PATHS] | None = None
     """How often the paths of a rail are swept too, one rail after the other; at least 1h. Off until it is set."""
     answers_per_second: int = Field(default=10, ge=1, le=50)
     """ICMP answers that a path sweep asks of one switch, at most."""
@@ -29,17 +31,3 @@ class ProbeSettings(Part):
     """Whether IPv6 addresses are probed in place of IPv4."""
     assume_idle: YesNo = False
     """Whether hosts are probed that do not show whether they carry a job."""
-
-    @field_validator("paths_every")
-    @classmethod
-    def _not_too_many_paths(cls, value: timedelta | None) -> timedelta | None:
-        if value is not None and value < LEAST_OF_PATHS:
-            raise ValueError("is shorter than 1h: switches are never asked for paths more often")
-        return value
-
-    @field_validator("every")
-    @classmethod
-    def _not_too_often(cls, value: timedelta) -> timedelta:
-        if value < LEAST:
-            raise ValueError("is shorter than 1m: hosts are never probed more often")
-        return value

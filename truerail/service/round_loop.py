@@ -213,19 +213,9 @@ class Watch(Spawns):
             self._log.warning("no plan is given and none can be inferred", why=self.plan.why_not)
             return
         await self._resume()
-        evaluated = await asyncio.to_thread(
-            self.evaluator.evaluate,
-            plan,
-            snapshot,
-            self.asking.latest.counted(),
-            self.plan.notes,
-            dict(self.asking.runs),
-            self.journal_state,
-            self.desk.acknowledged,
-            self.desk.windows,
-            self.clock(),
-            set_by,
-        )
+        seen = (snapshot, self.asking.latest.counted(), self.plan.notes, dict(self.asking.runs), self.journal_state)
+        known = (self.desk.acknowledged, self.desk.windows, self.clock(), set_by)
+        evaluated = await asyncio.to_thread(self.evaluator.evaluate, plan, *seen, *known)
         if self.leadership and not self.leadership.held:
             return
         await self.shown.evaluated(evaluated)

@@ -18,6 +18,17 @@ Duration = Annotated[
 """`90`, `90s`, `5m`, `2h`, `30d`."""
 
 
+def at_least(least: timedelta, why: str) -> AfterValidator:
+    """Refuses a shorter duration, and says why."""
+
+    def checked(value: timedelta) -> timedelta:
+        if value < least:
+            raise ValueError(why)
+        return value
+
+    return AfterValidator(checked)
+
+
 class Part(BaseModel):
     """A section of the settings: no other keys, unchangeable."""
 

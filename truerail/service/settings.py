@@ -20,7 +20,7 @@ from truerail.model.names import is_loopback
 from truerail.service.job_settings import JobSettings
 from truerail.service.notify_settings import Otlp, Receiver, one_name_each
 from truerail.service.probe_settings import ProbeSettings
-from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo
+from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo, at_least
 from truerail.service.token_hashes import is_token_hash
 
 Role = Literal["reader", "operator"]
@@ -173,20 +173,16 @@ class Schedule(Part):
         return value
 
 
+_EXPIRY = at_least(timedelta(seconds=10), "is shorter than 10 s: each file would expire before it is written again")
+
+
 class GateFolder(Part):
     """A folder with a file for each host that says whether it is fit for a job: docs/jobs.md."""
 
     directory: Path
     """The folder, such as /run/truerail/gate; made if it is missing."""
-    valid: Duration = timedelta(minutes=5)
+    valid: Annotated[Duration, _EXPIRY] = timedelta(minutes=5)
     """How long a file holds: after that it says nothing."""
-
-    @field_validator("valid")
-    @classmethod
-    def _long_enough(cls, value: timedelta) -> timedelta:
-        if value < timedelta(seconds=10):
-            raise ValueError("is shorter than 10 s: each file would expire before it is written again")
-        return value
 
 
 class Recovery(Part):
@@ -283,12 +279,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        cls, settings_cls: Any, init_settings: Any, env_settings: Any, *_: Any, **__: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment overrides the file; nothing else is read."""
         return env_settings, init_settings

@@ -24,6 +24,11 @@ MOST_AUDITED = 50
 class WatchService:
     """The `ServiceAPI` of a watch; see there for the contract of each method."""
 
+    stale_since: datetime | None = None
+    """None: it evaluates."""
+    away = ""
+    """Empty: it evaluates."""
+
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
 
@@ -31,16 +36,6 @@ class WatchService:
     def publication(self) -> Published | None:
         """The newest evaluation; None before the first."""
         return self._watch.shown.publication
-
-    @property
-    def stale_since(self) -> datetime | None:
-        """None: it evaluates."""
-        return None
-
-    @property
-    def away(self) -> str:
-        """Empty: it evaluates."""
-        return ""
 
     @property
     def history(self) -> History:

@@ -93,7 +93,7 @@ def _limited(request: QueryRequest, out: BinaryIO, rows: "_Rows") -> dict[str, A
         try:
             return _answered(connection, request, out, rows)
         except duckdb.InterruptException:
-            return _refused("QueryLimitError", _time(request.limits))
+            return _refused("QueryLimitError", request.limits.too_long)
         except duckdb.OutOfMemoryException:
             return _refused("QueryLimitError", _memory(request.limits))
         except OSError as error:  # Arrow's, for whatever DuckDB raises after the first batch
@@ -121,7 +121,7 @@ def _interrupted_after(seconds: float, connection: Any) -> Iterator[None]:
 
 def _broken_off(words: str, limits: Limits) -> dict[str, Any]:
     if words.startswith("INTERRUPT"):
-        return _refused("QueryLimitError", _time(limits))
+        return _refused("QueryLimitError", limits.too_long)
     memory = words.startswith("Out of Memory")
     return _refused("QueryLimitError", _memory(limits)) if memory else _refused("QueryError", words[:_MOST_WORDS])
 
@@ -221,10 +221,6 @@ def _words(words: str, tables: tuple[str, ...]) -> str:
     if found and hint.startswith(", did"):
         return f"column {printable(found[1], 80)!r} is not known{hint}"
     return words[:_MOST_WORDS]
-
-
-def _time(limits: Limits) -> str:
-    return f"the query takes longer than {limits.seconds:g} s: read fewer days, or group more"
 
 
 def _memory(limits: Limits) -> str:

@@ -29,6 +29,11 @@ class Limits:
     rows: int = 0
     nice: int = 0
 
+    @property
+    def too_long(self) -> str:
+        """What a query is refused with that takes more time."""
+        return f"the query takes longer than {self.seconds:g} s: read fewer days, or group more"
+
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:

@@ -62,9 +62,7 @@ def run_query(
         report = remarks.read().decode("utf-8", "replace")
         process.wait()
     if expired or process.returncode == -signal.SIGXCPU:
-        raise QueryLimitError(
-            f"the query takes longer than {request.limits.seconds:g} s: read fewer days, or group more"
-        )
+        raise QueryLimitError(request.limits.too_long)
     return _report(report.strip().rpartition("\n")[2], process.returncode)
 
 

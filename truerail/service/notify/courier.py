@@ -19,7 +19,6 @@ class Channel(Protocol):
 
     def send(self, message: Notification) -> None:
         """Sends one. Raises DeliveryError to try again, DeliveryRefusedError where that is of no use."""
-        ...
 
 
 class Courier:

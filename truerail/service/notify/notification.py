@@ -132,11 +132,7 @@ def in_words(message: Notification) -> str:
 
 
 def _places(message: Notification) -> str:
-    named = (
-        message.subject,
-        message.rack and f"rack {message.rack}",
-        message.unit and f"unit {message.unit}",
-    )
+    named = (message.subject, message.rack and f"rack {message.rack}", message.unit and f"unit {message.unit}")
     return ", ".join(part for part in named if part)
 
 

@@ -50,8 +50,10 @@ class Outbox:
         self._news = threading.Condition()
         self._queue: deque[Notification] = deque()
         self._taken = dict.fromkeys(receivers, 0)
-        self._announced: dict[str, Announced] = {}
-        self._use: PodUse = {}
+        self.announced: dict[str, Announced] = {}
+        """The faults about which a message was sent."""
+        self.use: PodUse = {}
+        """How much of each pod was right in the last days."""
         self._last = 0
         self._loaded, self._dirty = journal is None, False
         self._closed = self._last_write = False
@@ -60,16 +62,6 @@ class Outbox:
         self._writer = threading.Thread(target=self._write, args=(journal,), name="notifications", daemon=True)
         if journal:
             self._writer.start()
-
-    @property
-    def announced(self) -> Mapping[str, Announced]:
-        """The faults about which a message was sent."""
-        return self._announced
-
-    @property
-    def use(self) -> PodUse:
-        """How much of each pod was right in the last days."""
-        return self._use
 
     @property
     def waiting(self) -> int:
@@ -97,8 +89,8 @@ class Outbox:
             logger().warning("the queue of notifications begins again: the journal's is not readable")
             return
         with self._news:
-            self._announced = {**stored.announced, **self._announced}
-            self._use = merged(stored.use, self._use)
+            self.announced = {**stored.announced, **self.announced}
+            self.use = merged(stored.use, self.use)
             if any(self._taken.values()):  # messages were sent before the journal could be read: these come after them
                 self._queue.extend(map(self._numbered, stored.queue))
             else:
@@ -110,9 +102,9 @@ class Outbox:
     def put(self, messages: Sequence[Notification], announced: dict[str, Announced], use: PodUse) -> None:
         """Queues messages, and remembers what is announced by them and which pods are in use."""
         with self._news:
-            if not messages and announced == self._announced and use == self._use:
+            if not messages and announced == self.announced and use == self.use:
                 return
-            self._announced, self._use = announced, use
+            self.announced, self.use = announced, use
             self._queue.extend(map(self._numbered, messages))
             while len(self._queue) > MOST_QUEUED:
                 lost = self._queue.popleft()
@@ -191,8 +183,8 @@ class Outbox:
                     return None
                 self._news.wait()
             self._dirty = False
-            use = {day: dict(pods) for day, pods in self._use.items()}
-            stored = _Stored(dict(self._announced), list(self._queue), dict(self._taken), use)
+            use = {day: dict(pods) for day, pods in self.use.items()}
+            stored = _Stored(dict(self.announced), list(self._queue), dict(self._taken), use)
             return _SHAPE.dump_json(stored, by_alias=True)
 
 
