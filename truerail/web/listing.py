@@ -29,7 +29,7 @@ _ALL = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class AskedList:
-    """A list that is asked for: by whom, of which evaluation, and in which form."""
+    """A request for a list: the evaluation that it is about, and the wanted form."""
 
     request: Request
     desk: WithContext
