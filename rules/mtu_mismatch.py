@@ -20,6 +20,7 @@ least.
 - `takes only`: the host's frames are larger than its switch port takes: they are dropped. Raise the switch's MTU first,
   9216 is usual.
 - `most NICs of rail`: this NIC differs from its rail. Set it as the others; connections to it may hang meanwhile.
+- `RDMA packets carry`: RoCE still has the payload of an earlier MTU. Reload the NIC's driver, or restart the host.
 
 ## False positives
 A rollout of another MTU in progress: then a whole rail changes to the new value.

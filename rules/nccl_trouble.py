@@ -78,6 +78,11 @@ FIRES = (
         facts={"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 12, "10.0.0.2")]},
         finds="gpu-1/mlx5_0",
     ),
+    Case(
+        "A peer posts no receives.",
+        facts={"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 13, "10.0.0.2")]},
+        finds="gpu-1/mlx5_0",
+    ),
     Case("A port fails.", facts={"gpu-2": [NcclTrouble("gpu-2", "event", None, None, "port error")]}, finds="gpu-2"),
 )
 

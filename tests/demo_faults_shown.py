@@ -44,7 +44,8 @@ def _variants(kind: CauseKind) -> tuple[str, ...]:
 
 
 def _cabling(kind: CauseKind, variant: str) -> Shown:
-    site = Site([Fault(kind, variant)], shape=living_shape(16, RAILS), pace=Pace())
+    faults = [Fault(kind, variant)]
+    site = Site(faults, shape=living_shape(16, RAILS, faults=faults), pace=Pace())
     site.settle()
     return _shown(kind.value, site, 2 * ROUND_SECONDS)
 

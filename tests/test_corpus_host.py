@@ -31,9 +31,9 @@ def matrix(devices: str, *rows: str, own_names: bool = False) -> tuple[GpuNicPat
 
 
 def link(words: str) -> RdmaLink:
-    """Device, port, state, physical state, netdev, Gb/s, link layer, PCI address, GUID; `-` or nothing: not said."""
+    """Device, port, state, physical state, netdev, Gb/s, link layer, PCI address, GUID, MTU; `-`: not said."""
     said = ["" if word == "-" else word for word in words.split()]
-    device, port, state, physical, netdev, rate, layer, pci, guid = said + [""] * (9 - len(said))
+    device, port, state, physical, netdev, rate, layer, pci, guid, mtu = said + [""] * (10 - len(said))
     return RdmaLink(
         device,
         int(port),
@@ -44,6 +44,7 @@ def link(words: str) -> RdmaLink:
         layer or None,
         pci or None,
         guid or None,
+        int(mtu) if mtu else None,
     )
 
 
@@ -351,25 +352,25 @@ RDMA: dict[str, tuple[Fact, ...]] = {
         link("mlx5_8 1 ACTIVE LINK_UP - 40 Ethernet"),
     ),
     "ibv_devinfo_cx3_vpi_ib_eth.txt": (
-        link("mlx4_0 1 ACTIVE - - - InfiniBand - 0xf45214030091ba20"),
-        link("mlx4_0 2 DOWN - - - Ethernet - 0xf45214030091ba20"),
+        link("mlx4_0 1 ACTIVE - - - InfiniBand - 0xf45214030091ba20 4096"),
+        link("mlx4_0 2 DOWN - - - Ethernet - 0xf45214030091ba20 1024"),
     ),
     "ibv_devinfo_h100_deepep397.txt": (
-        link("mlx5_0 1 ACTIVE - - - InfiniBand - 0x58a2e103001a677e"),
-        link("mlx5_3 1 ACTIVE - - - InfiniBand - 0x58a2e103001b2416"),
-        link("mlx5_4 1 ACTIVE - - - InfiniBand - 0x58a2e103001a2c6a"),
-        link("mlx5_5 1 ACTIVE - - - InfiniBand - 0x58a2e103001a6766"),
-        link("mlx5_6 1 ACTIVE - - - InfiniBand - 0x58a2e103001a2dfa"),
-        link("mlx5_9 1 ACTIVE - - - InfiniBand - 0x58a2e103001b22c6"),
-        link("mlx5_10 1 ACTIVE - - - InfiniBand - 0x58a2e103001b242e"),
-        link("mlx5_11 1 ACTIVE - - - InfiniBand - 0x58a2e103001b2136"),
+        link("mlx5_0 1 ACTIVE - - - InfiniBand - 0x58a2e103001a677e 4096"),
+        link("mlx5_3 1 ACTIVE - - - InfiniBand - 0x58a2e103001b2416 4096"),
+        link("mlx5_4 1 ACTIVE - - - InfiniBand - 0x58a2e103001a2c6a 4096"),
+        link("mlx5_5 1 ACTIVE - - - InfiniBand - 0x58a2e103001a6766 4096"),
+        link("mlx5_6 1 ACTIVE - - - InfiniBand - 0x58a2e103001a2dfa 4096"),
+        link("mlx5_9 1 ACTIVE - - - InfiniBand - 0x58a2e103001b22c6 4096"),
+        link("mlx5_10 1 ACTIVE - - - InfiniBand - 0x58a2e103001b242e 4096"),
+        link("mlx5_11 1 ACTIVE - - - InfiniBand - 0x58a2e103001b2136 4096"),
     ),
-    "ibv_devinfo_irdma0.txt": (link("irdma0 1 ACTIVE - - - Ethernet - 0x6efe54fffe3dba88"),),
+    "ibv_devinfo_irdma0.txt": (link("irdma0 1 ACTIVE - - - Ethernet - 0x6efe54fffe3dba88 1024"),),
     "ibv_devinfo_stelline_cx7.txt": (
-        link("mlx5_0 1 DOWN - - - Ethernet - 0x9c63c00300d420f0"),
-        link("mlx5_1 1 DOWN - - - Ethernet - 0x9c63c00300d420f1"),
-        link("mlx5_2 1 DOWN - - - Ethernet - 0xb8e92403004edeb0"),
-        link("mlx5_3 1 DOWN - - - Ethernet - 0xb8e92403004edeb1"),
+        link("mlx5_0 1 DOWN - - - Ethernet - 0x9c63c00300d420f0 1024"),
+        link("mlx5_1 1 DOWN - - - Ethernet - 0x9c63c00300d420f1 1024"),
+        link("mlx5_2 1 DOWN - - - Ethernet - 0xb8e92403004edeb0 4096"),
+        link("mlx5_3 1 DOWN - - - Ethernet - 0xb8e92403004edeb1 4096"),
     ),
     "rdma_link_cloudlab_blanklines.txt": (
         link("mlx5_0 1 ACTIVE LINK_UP eno33"),

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from truerail.outputs.pack.labels import labels_of
 
 from tests.draws import draws
 from tests.each import each
@@ -20,6 +19,7 @@ from truerail.analysis.round import Round
 from truerail.errors import NotFoundError
 from truerail.model import Cable, CauseKind, Device, Evaluation, Panel, Plan, Port, Role, path_text
 from truerail.outputs.pack.bill import bill_of
+from truerail.outputs.pack.cable_labels import labels_of
 from truerail.outputs.punch import punch_list
 from truerail.outputs.worklist import Change, Mark, Worklist
 from truerail.outputs.worklist_text import line_of

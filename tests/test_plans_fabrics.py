@@ -156,10 +156,12 @@ def test_csv_is_oriented_towards_the_gpus() -> None:
 
 def test_the_examples_of_the_documentation_load_and_lint() -> None:
     text = (Path(__file__).parent.parent / "docs" / "plan.md").read_text()
-    first, cables, qos = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    first, cables, panels, qos = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert {problem.value for problem in lint(loads(first, ".yaml"))} == {"2:1"}
     hosts = "hosts: {nodes: 'gpu-[001-004]', nics: 'nic[0-1]'}\nleaves: {nodes: 'leaf-[0-1]'}\n"
     assert [cable.line for cable in loads(hosts + cables, ".yaml").cables] == [4, 5]
+    (passed,) = loads(hosts + panels, ".yaml").cables
+    assert passed.via[0] == Port("pp-1", "5")
     assert (loads(hosts + qos, ".yaml").qos or QosProfile()).dscp_to_priority == ((26, 3), (48, 6))
     header, row = re.findall(r"^    (a_device,.*|gpu-001,host.*)$", text, re.MULTILINE)
     assert loads(f"{header}\n{row}\n", ".csv").cables[0].label == "A-001"

@@ -15,8 +15,8 @@ from tests.draws import draws
 from tests.each import each
 from tests.metrics_pages import all_samples, page, published
 from tests.small_fabric import World, make_plan
-from truerail import rounds
 from truerail.analysis.round import Round
+from truerail.causes import lasting
 from truerail.cli.app import app
 from truerail.model import Cause, CauseKind, Move, Port
 from truerail.model.finding import Rename
@@ -137,7 +137,7 @@ def test_check_prints_no_order_that_cannot_be_followed_and_counts_it(monkeypatch
     """The engine is made to take a right cable's port."""
     plan = make_plan(8, 4)
     world = World(plan, where={Port("h4", "nica"): Port("leaf-0", "swp60")})
-    explain = rounds.explain
+    explain = lasting.explain
 
     def mistaken(*given: object) -> tuple[Cause, ...]:
         target = Port("leaf-0", "swp5")
@@ -145,7 +145,7 @@ def test_check_prints_no_order_that_cannot_be_followed_and_counts_it(monkeypatch
             replace(one, moves=tuple(replace(move, target=target) for move in one.moves)) for one in explain(*given)
         )
 
-    monkeypatch.setattr(rounds, "explain", mistaken)
+    monkeypatch.setattr(lasting, "explain", mistaken)
     publication = published(plan, world.snapshot())
     (cause,) = publication.evaluation.causes
     assert (cause.kind, cause.moves, cause.unproven) == (CauseKind.UNKNOWN, (), True)
