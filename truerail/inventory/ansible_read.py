@@ -7,6 +7,7 @@ its number and never shown: it may contain a password.
 import re
 import shlex
 from itertools import product
+from math import prod
 from string import ascii_letters
 
 from truerail.errors import NodeSetError
@@ -37,10 +38,7 @@ def host_names(pattern: str, budget: Budget) -> tuple[list[str], str]:
     choices.append([pattern[end:]])
     if "[" in "".join(choice[0] for choice in choices[::2]):
         raise NodeSetError("expected a range such as [01:64] or [a:f]")
-    count = 1
-    for choice in choices:
-        count *= len(choice)
-    budget.take(count)
+    budget.take(prod(map(len, choices)))
     return ["".join(chosen) for chosen in product(*choices)], port
 
 

@@ -13,19 +13,13 @@ from truerail.inventory.value import Inventory, several, shared_addresses
 from truerail.model import PLATFORMS, Cable, Device, Plan, Port, Rail, Role, Target, Transport
 from truerail.model.platforms import APART, INFINIBAND
 
-_PLATFORM_SIGNS = (
-    ("cumulus", "cumulus"),
-    ("sonic", "sonic"),
-    ("nxos", "nxos"),
-    ("nx-os", "nxos"),
-    ("eos", "eos"),
-    ("junos", "junos"),
-    ("linux", "linux"),
-    ("ubuntu", "linux"),
-    ("debian", "linux"),
-    ("rhel", "linux"),
-    ("rocky", "linux"),
-)
+_PLATFORM_SIGNS = {
+    **{name: name for name in ("cumulus", "sonic", "nxos")},
+    "nx-os": "nxos",
+    "eos": "eos",
+    "junos": "junos",
+    **dict.fromkeys(("linux", "ubuntu", "debian", "rhel", "rocky"), "linux"),
+}
 _SLUGS = frozenset(PLATFORMS) - set(APART)
 """Platforms that a slug names by itself. InfiniBand switches may well have the slug `infiniband`."""
 
@@ -100,7 +94,7 @@ def _platform(row: Row, netbox: NetBox) -> str:
     slug = _slug(row, "platform")
     if slug in netbox.platforms:
         return netbox.platforms[slug]
-    return slug if slug in _SLUGS else next((ours for sign, ours in _PLATFORM_SIGNS if sign in slug), "")
+    return slug if slug in _SLUGS else next((ours for sign, ours in _PLATFORM_SIGNS.items() if sign in slug), "")
 
 
 def _address(row: Row) -> str:
@@ -210,15 +204,9 @@ def _other(end: _End, ends: Mapping[int, _End], left: _Left) -> _End | None:
 
 def _cable(near: _End, far: _End, details: Mapping[int, Row]) -> Cable:
     segments = [details.get(int(cable["id"]), cable) for end in (near, far) if (cable := end.row.get("cable"))]
-    return Cable(
-        near.port,
-        far.port,
-        _rail([near.row, far.row, *segments, far.device]) if near.tier == 0 else None,
-        None,
-        _speed(near.row) or _speed(far.row),
-        next((str(row["label"]) for row in segments if row.get("label")), ""),
-        _length(segments),
-    )
+    rail = _rail([near.row, far.row, *segments, far.device]) if near.tier == 0 else None
+    label = next((str(row["label"]) for row in segments if row.get("label")), "")
+    return Cable(near.port, far.port, rail, None, _speed(near.row) or _speed(far.row), label, _length(segments))
 
 
 def _rail(rows: Sequence[Row]) -> int | None:
@@ -259,13 +247,7 @@ def _length(segments: Sequence[Row]) -> float | None:
 
 def _device(target: Target) -> Device:
     return Device(
-        target.name,
-        target.role or Role.HOST,
-        target.pod,
-        target.address,
-        target.platform,
-        target.rack,
-        target.unit,
+        target.name, target.role or Role.HOST, target.pod, target.address, target.platform, target.rack, target.unit
     )
 
 
@@ -286,18 +268,12 @@ def read_netbox(netbox: NetBox, faults: InventoryFaults) -> Inventory:
     rows = api.devices()
     targets, notes = read_devices(rows, netbox, faults.file)
     if not targets:
-        faults.add(
-            netbox.line,
-            "",
-            f"NetBox has no device for this filter that is a host or a switch of the fabric{_why(notes)}",
-        )
+        why = f": {'; '.join(notes)}" if notes else ""
+        summary = f"NetBox has no device for this filter that is a host or a switch of the fabric{why}"
+        faults.add(netbox.line, "", summary)
     ids = [device for device, target in targets.items() if not target.apart]
     plan, left_out = read_cables(
         {device: targets[device] for device in ids}, rows, api.interfaces(ids), api.cables(ids), netbox.url
     )
     reported = (*notes, *left_out, *shared_addresses([*targets.values()]))
     return Inventory(tuple(targets.values()), plan if plan.cables else None, reported, netbox.url)
-
-
-def _why(notes: list[str]) -> str:
-    return f": {'; '.join(notes)}" if notes else ""

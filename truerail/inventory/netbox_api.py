@@ -65,7 +65,7 @@ class Api:
         try:
             return [dict(record) for record in getattr(self._api.dcim, what).filter(limit=_PAGE, **query)]
         except pynetbox.RequestError as error:
-            self._fail(f"{what}: {error.req.status_code} {error.req.reason}: {_detail(error.error)}")
+            self._fail(f"{what}: {error.req.status_code} {error.req.reason}: {printable(error.error.strip(), 160)}")
         except pynetbox.ContentError:
             self._fail(f"{what}: the answer is not JSON; is this NetBox's address?")
         except (requests.RequestException, ValueError) as error:
@@ -75,10 +75,6 @@ class Api:
         clean = summary.replace(self._token, "***") if self._token else summary
         self._faults.add(self._netbox.line, self._netbox.url, f"NetBox: {clean}")
         raise InventoryError(self._faults.found) from None
-
-
-def _detail(body: str) -> str:
-    return printable(body.strip(), 160)
 
 
 def _chunks(ids: Sequence[int]) -> Iterator[list[int]]:

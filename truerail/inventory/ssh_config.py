@@ -39,11 +39,7 @@ def read_ssh_config(text: str, path: Path, names: Sequence[str], faults: Faults)
     targets = [_target(name, config, notes) for name in wanted]
     if not targets:
         faults.add(0, "", "no Host entry that names a device")
-    return Inventory(tuple(targets), notes=(*_once(notes), *shared_addresses(targets)), source=faults.file)
-
-
-def _once(notes: list[str]) -> list[str]:
-    return list(dict.fromkeys(notes))
+    return Inventory(tuple(targets), notes=(*dict.fromkeys(notes), *shared_addresses(targets)), source=faults.file)
 
 
 def _jump_hosts(config: Config, names: list[str]) -> set[str]:

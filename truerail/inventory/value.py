@@ -35,7 +35,6 @@ def shared_addresses(targets: Sequence[Target]) -> list[str]:
     at: dict[tuple[str, int, tuple[str, ...], str], list[str]] = {}
     for target in targets:
         port = target.gnmi.port if target.gnmi else target.ssh.port
-        at.setdefault(
-            (target.address.lower(), port, target.ssh.jump, target.platform if target.apart else ""), []
-        ).append(target.name)
+        key = (target.address.lower(), port, target.ssh.jump, target.platform if target.apart else "")
+        at.setdefault(key, []).append(target.name)
     return [f"{several(names)} have the same address, {key[0]}" for key, names in at.items() if len(names) > 1]

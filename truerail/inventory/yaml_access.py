@@ -128,9 +128,5 @@ def _misfits(version: str, keys: dict[str, Node], auth: Secret | None, privacy: 
         summary.append("SNMP version 3: the key 'user' is missing")
     if privacy and not auth:
         summary.append("'privacy' without 'auth': SNMP version 3 encrypts only what it authenticates")
-    summary += [
-        f"'{key}_protocol' without {key!r}"
-        for key in ("auth", "privacy")
-        if f"{key}_protocol" in keys and key not in keys
-    ]
-    return summary
+    alone = (key for key in ("auth", "privacy") if f"{key}_protocol" in keys and key not in keys)
+    return [*summary, *(f"'{key}_protocol' without {key!r}" for key in alone)]

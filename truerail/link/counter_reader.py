@@ -51,16 +51,14 @@ class CounterReader:
         if not counts.base:
             self._held = []
         self._last = -1
-        layouts = [self._interned(tuple(Counter(*one) for one in names)) for names in counts.layouts]
+        made = (tuple(Counter(*one) for one in names) for names in counts.layouts)
+        layouts = [self.names.setdefault(names, names) for names in made]
         self._held += [_defined(slot, layouts) for slot in counts.slots]
         if len(self._held) > MOST_SLOTS:
             raise BusMessageError(f"more than {MOST_SLOTS:,} slots of counters")
         found = [counted for group in counts.groups for counted in self._group(group)]
         self._last = number
         return found
-
-    def _interned(self, names: Names) -> Names:
-        return self.names.setdefault(names, names)
 
     def _group(self, group: CountGroup) -> list[Counted]:
         rows = group.rows

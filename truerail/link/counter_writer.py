@@ -73,13 +73,8 @@ class CounterWriter:
             difference = values - self._sent[at]
             self._sent[at] = values
             lags = [fact.lag_seconds for fact in facts]
-            row = CountRow(
-                at,
-                reading.at.timestamp(),
-                reading.read_at,
-                reading.took_seconds,
-                lags if any(lag is not None for lag in lags) else None,
-            )
+            times = (reading.at.timestamp(), reading.read_at, reading.took_seconds)
+            row = CountRow(at, *times, lags if any(lag is not None for lag in lags) else None)
             grouped.setdefault(names, []).append((row, difference))
         groups = [_group(rows) for rows in grouped.values()]
         return Counts(base, [[(name, priority) for name, priority in one] for one in layouts], slots, groups)

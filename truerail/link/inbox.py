@@ -29,7 +29,6 @@ class Readings(Protocol):
 
     def put(self, readings: Collection[Reading]) -> None:
         """Adds answers."""
-        ...
 
 
 @dataclass(slots=True)
@@ -214,18 +213,10 @@ class Inbox:
 
     def _reading(self, device: str, entry: Entry, sender: Sender) -> Reading:
         offset = sender.clock.offset_seconds
-        return Reading(
-            device,
-            entry.collector,
-            _time(entry.at + offset),
-            facts_of(entry.facts),
-            entry.error,
-            entry.took_seconds,
-            entry.source,
-            entry.read_at + offset if entry.read_at else 0.0,
-            _time(entry.facts_at + offset) if entry.facts_at else None,
-            entry.polled,
-        )
+        at, read_at = _time(entry.at + offset), entry.read_at + offset if entry.read_at else 0.0
+        about = (facts_of(entry.facts), entry.error, entry.took_seconds, entry.source)
+        facts_at = _time(entry.facts_at + offset) if entry.facts_at else None
+        return Reading(device, entry.collector, at, *about, read_at, facts_at, entry.polled)
 
     def _counted(self, envelope: Envelope, sender: Sender, body: Counts) -> None:
         if not sender.counters.follows(body):
@@ -263,11 +254,8 @@ class Inbox:
                 held = [device.readings[one] for one in same.collectors if one in device.readings]
                 at = _time(min(body.at, read_at or body.at) + offset)  # an agent's answer is older than its round
                 read_at = read_at + offset if read_at else 0.0
-                self._put(
-                    envelope,
-                    device,
-                    [structs.replace(one, at=at, read_at=read_at, facts_at=one.facts_at or one.at) for one in held],
-                )
+                held = [structs.replace(one, at=at, read_at=read_at, facts_at=one.facts_at or one.at) for one in held]
+                self._put(envelope, device, held)
         sender.runs = {run.collector: run for run in body.runs}
         sender.rounds_total, sender.waiting, sender.reported = body.rounds_total, body.waiting, True
         if lacking:

@@ -56,10 +56,8 @@ class Inspection:
     @property
     def problems(self) -> list[str]:
         """Those of servers and streams."""
-        return [
-            *filter(None, (one.problem for one in self.servers)),
-            *filter(None, (one.problem for one in self.streams)),
-        ]
+        found = [*(one.problem for one in self.servers), *(one.problem for one in self.streams)]
+        return list(filter(None, found))
 
 
 async def inspect(address: BusAddress, subjects: Subjects, role: str, zone: str) -> Inspection:
@@ -72,13 +70,9 @@ async def inspect(address: BusAddress, subjects: Subjects, role: str, zone: str)
         states = [await _state(client, name, refusals, address) for name in seen]
         found = [await tried(client, refusals, one, role in one.roles) for one in attempts(subjects, role, zone)]
         version = client.connected_server_version
-        return Inspection(
-            f"nats-server {version.major}.{version.minor}.{version.patch}",
-            address.url.startswith("tls:"),
-            servers if len(servers) > 1 else (),
-            states,
-            found,
-        )
+        server = f"nats-server {version.major}.{version.minor}.{version.patch}"
+        several = servers if len(servers) > 1 else ()
+        return Inspection(server, address.url.startswith("tls:"), several, states, found)
 
 
 async def make_streams(address: BusAddress, subjects: Subjects) -> list[str]:

@@ -192,14 +192,7 @@ def _digest(reading: Reading) -> bytes:
 
 
 def _entry(reading: Reading) -> Entry:
-    return Entry(
-        reading.collector,
-        reading.source,
-        reading.error,
-        reading.at.timestamp(),
-        reading.read_at,
-        reading.took_seconds,
-        rows_of(reading.facts),
-        reading.facts_at.timestamp() if reading.facts_at else 0.0,
-        reading.polled,
-    )
+    about = (reading.collector, reading.source, reading.error)
+    times = (reading.at.timestamp(), reading.read_at, reading.took_seconds)
+    facts_at = reading.facts_at.timestamp() if reading.facts_at else 0.0
+    return Entry(*about, *times, rows_of(reading.facts), facts_at, reading.polled)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nats.js import JetStreamContext
-from nats.js.api import DiscardPolicy, PeerInfo, StorageType, StreamConfig, StreamInfo
+from nats.js.api import DiscardPolicy, StorageType, StreamConfig, StreamInfo
 from nats.js.errors import NotFoundError
 
 from truerail.errors import BusError
@@ -108,8 +108,5 @@ def require_leader(found: StreamInfo) -> None:
 def missing_copies(found: StreamInfo) -> list[str]:
     """Servers of a cluster that have no current copy of a stream: for a moment each is behind."""
     copies = (found.cluster.replicas or ()) if found.cluster else ()
-    return [str(one.name) for one in copies if one.offline or (not one.current and _silent(one))]
-
-
-def _silent(copy: PeerInfo) -> bool:
-    return (copy.active or 0) > SILENT_SECONDS * 1e9
+    silent = SILENT_SECONDS * 1e9
+    return [str(one.name) for one in copies if one.offline or (not one.current and (one.active or 0) > silent)]

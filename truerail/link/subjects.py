@@ -53,11 +53,7 @@ class Subjects:
 
     def live(self, zone: str, poller: str = "*") -> str:
         """The sign of life of a poller: a key of the bucket `live_bucket`, as the subject that a put publishes to."""
-        return f"$KV.{self.live_bucket}.{self.live_key(zone, poller)}"
-
-    def live_key(self, zone: str, poller: str) -> str:
-        """The key of a poller in the bucket of live roles."""
-        return f"poller.{zone}.{poller}"
+        return f"$KV.{self.live_bucket}.poller.{zone}.{poller}"
 
     @property
     def view(self) -> str:

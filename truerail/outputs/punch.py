@@ -71,15 +71,8 @@ def steps_of(evaluation: Evaluation) -> dict[str, tuple[int, ...]]:
 def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
     device = plan.placed(step.device) or Device(step.device)
     unit = -device.unit if device.unit is not None else 0  # racks are read from the top down
-    return (
-        bool(step.after),
-        not device.rack,
-        order(device.rack),
-        unit,
-        order(device.name),
-        order(str(step.at)),
-        order(step.cause),
-    )
+    place = (not device.rack, order(device.rack), unit, order(device.name))
+    return (bool(step.after), *place, order(str(step.at)), order(step.cause))
 
 
 def _steps(cause: Cause, plan: Plan) -> list[Step]:

@@ -1,10 +1,9 @@
 """The host-by-rail picture as data: hosts with and without faults, and the actual port of a wrong cable."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from truerail.model import Cable, CableState, Evaluation, Port, Role
+from truerail.model import Cable, CableState, Evaluation, Role
 from truerail.outputs.report_words import order, port_of
 
 
@@ -34,11 +33,6 @@ class HostRow:
     def key(self) -> tuple[tuple[tuple[str, int | None], ...], ...]:
         """The look of the row: hosts with equal keys share a line."""
         return tuple(tuple(cell.key for cell in cells) for cells in self.cells)
-
-    @property
-    def whole(self) -> bool:
-        """Every planned cable of the host is known to be right."""
-        return all(cell.state is CableState.RIGHT for cells in self.cells for cell in cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +107,9 @@ class Picture:
     def broken_hosts(self) -> tuple[str, ...]:
         """Hosts with a cable that is not known to be right, in natural order."""
         states = self.evaluation.cable_states
-        return tuple(
-            sorted((host for host, cables in self._of_host.items() if _any_not_right(cables, states)), key=order)
-        )
+        right = CableState.RIGHT
+        broken = (host for host, of in self._of_host.items() if any(states.get(one.a) is not right for one in of))
+        return tuple(sorted(broken, key=order))
 
     @cached_property
     def whole_hosts(self) -> tuple[str, ...]:
@@ -174,7 +168,3 @@ class Picture:
         return sorted(
             made, key=lambda group: (order(group.device), order(group.cells[0].cable.a.name), group.state.value)
         )
-
-
-def _any_not_right(cables: Iterable[Cable], states: Mapping[Port, CableState]) -> bool:
-    return any(states.get(cable.a) is not CableState.RIGHT for cable in cables)

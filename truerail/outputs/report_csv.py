@@ -10,21 +10,8 @@ from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.report_words import name, place_of, sentence
 
 COLUMNS = (
-    "id",
-    "rule",
-    "name",
-    "severity",
-    "subject",
-    "place",
-    "rail",
-    "expected",
-    "observed",
-    "cause",
-    "cause_kind",
-    "confidence",
-    "summary",
-    "action",
-    "steps",
+    *("id", "rule", "name", "severity", "subject", "place", "rail", "expected", "observed"),
+    *("cause", "cause_kind", "confidence", "summary", "action", "steps"),
 )
 """`steps` are the numbers of the punch list steps that repair a finding, as in the workbook and on the page."""
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import truerail
 from truerail.files.nodesets import fold
-from truerail.model import CableState, Cause, CauseKind, Evaluation, Finding, Port
+from truerail.model import CableState, Cause, CauseKind, Evaluation, Finding
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.rail_grid import HostRow, Picture, RailCount
 from truerail.outputs.report_json import sorted_findings
@@ -64,11 +64,9 @@ def crossing(cause: Cause) -> Crossing | None:
     """The drawing of a cause's moves; None without moves, or with too many to follow."""
     if not 1 <= len(cause.moves) <= MOST_LINES:
         return None
-    heights: dict[Port, int] = {}
-    for move in cause.moves:  # planned ports first, each beside its cable, so that what is right is a level line
-        heights.setdefault(move.target, _y(len(heights)))
-    for move in cause.moves:
-        heights.setdefault(move.source, _y(len(heights)))
+    # planned ports first, each beside its cable, so that what is right is a level line
+    ports = dict.fromkeys((*(move.target for move in cause.moves), *(move.source for move in cause.moves)))
+    heights = {port: _y(row) for row, port in enumerate(ports)}
     cables = tuple((str(move.cable), _y(row)) for row, move in enumerate(cause.moves))
     return Crossing(
         cables,
@@ -215,9 +213,8 @@ def _groups(findings: list[Finding], evaluation: Evaluation) -> list[Group]:
     cause_of = evaluation.cause_of
     by_cause: dict[str, list[tuple[Finding, list[dict[str, Any]]]]] = {}
     for finding in findings:
-        by_cause.setdefault(cause_of.get(finding.id, ""), []).append(
-            (finding, [_evidence(e) for e in finding.evidence])
-        )
+        evidence = [_evidence(one) for one in finding.evidence]
+        by_cause.setdefault(cause_of.get(finding.id, ""), []).append((finding, evidence))
     causes = (None, *evaluation.causes)
     return [Group(cause, rows) for cause in causes if (rows := by_cause.get(cause.id if cause else ""))]
 
@@ -233,8 +230,6 @@ def _stops(steps: list[tuple[int, Step]], evaluation: Evaluation) -> Iterator[St
 
 def _evidence(evidence: Any) -> dict[str, Any]:
     reported: dict[str, Any] = evidence.as_dict()
-    words = (
-        (key, " ".join(map(str, value)) if isinstance(value, tuple) else value)
-        for key, value in reported["fact"].items()
-    )
-    return reported | {"words": ", ".join(f"{key} {value}" for key, value in words)}
+    facts = reported["fact"].items()
+    words = (f"{key} {' '.join(map(str, value)) if isinstance(value, tuple) else value}" for key, value in facts)
+    return reported | {"words": ", ".join(words)}

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -62,16 +63,8 @@ def sorted_findings(evaluation: Evaluation) -> list[Finding]:
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    return {
-        "cables_planned": summary.cables_planned,
-        "cables_right": summary.cables_right,
-        "cables_wrong": summary.cables_wrong,
-        "cables_missing": summary.cables_missing,
-        "cables_unknown": summary.cables_unknown,
-        "hosts": summary.hosts,
-        "hosts_read": summary.hosts_read,
-        "findings": {severity.value: summary.findings.get(severity.value, 0) for severity in reversed(Severity)},
-    }
+    findings = {severity.value: summary.findings.get(severity.value, 0) for severity in reversed(Severity)}
+    return {field.name: getattr(summary, field.name) for field in fields(summary)} | {"findings": findings}
 
 
 def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:

@@ -44,11 +44,8 @@ _WITHIN = frozenset(("rule", "name", "severity", "subject", "summary", "action")
 def _cases(evaluation: Evaluation, fail_on: Severity) -> Iterator[ET.Element]:
     found: dict[str, list[tuple[Finding, str]]] = {}
     for finding, row in zip(sorted_findings(evaluation), rows(evaluation), strict=True):
-        more = [
-            f"{key}: {cell}"
-            for key, cell in zip(COLUMNS, row, strict=True)
-            if key not in _WITHIN and cell not in ("", None)
-        ]
+        cells = zip(COLUMNS, row, strict=True)
+        more = [f"{key}: {cell}" for key, cell in cells if key not in _WITHIN and cell not in ("", None)]
         found.setdefault(finding.rule, []).append((finding, "\n".join((sentence(finding.action), *more))))
     evaluated = {verdict.rule: verdict for verdict in evaluation.verdicts}
     for code in sorted(evaluated.keys() | found.keys()):

@@ -34,15 +34,8 @@ def _hosts(evaluation: Evaluation) -> Iterator[Row]:
     findings = Counter(finding.device for finding in evaluation.findings)
     for host in sorted(states, key=lambda h: (*_worst(states[h]), order(h))):
         of = states[host]
-        counts = [of[state] for state in CableState]
-        yield (
-            name(host),
-            place(evaluation.plan.devices[host]),
-            of.total(),
-            *counts,
-            findings[host],
-            of.total() - of[CableState.RIGHT],
-        )
+        counts = (of.total(), *(of[state] for state in CableState), findings[host])
+        yield (name(host), place(evaluation.plan.devices[host]), *counts, of.total() - of[CableState.RIGHT])
 
 
 def _worst(states: Counter[CableState]) -> tuple[int, ...]:
@@ -51,21 +44,8 @@ def _worst(states: Counter[CableState]) -> tuple[int, ...]:
 
 def _punch(evaluation: Evaluation) -> Sheet:
     columns = (
-        "step",
-        "rack",
-        "unit",
-        "at",
-        "action",
-        "move the plug to",
-        "place of target",
-        "other end",
-        "place of other end",
-        "label",
-        "serial",
-        "serial of other end",
-        "not before",
-        "cause",
-        "kind",
+        *("step", "rack", "unit", "at", "action", "move the plug to", "place of target", "other end"),
+        *("place of other end", "label", "serial", "serial of other end", "not before", "cause", "kind"),
     )
     widths = (6, 10, 6, 24, 50, 24, 18, 28, 18, 16, 18, 18, 40, 8, 16)
     return Sheet("Punch list", columns, widths, _steps(evaluation))
@@ -100,16 +80,8 @@ def _steps(evaluation: Evaluation) -> Iterator[Row]:
 def _causes(evaluation: Evaluation) -> Sheet:
     columns = (
         *("cause", "kind", "subjects", "summary", "action", "explains", "confidence", "move", "unplug from", "place"),
-        *(
-            "plug into",
-            "place of target",
-            "other end",
-            "place of other end",
-            "label",
-            "alternatives",
-            "to confirm",
-            "not before",
-        ),
+        *("plug into", "place of target", "other end", "place of other end"),
+        *("label", "alternatives", "to confirm", "not before"),
     )
     widths = (8, 16, 36, 50, 40, 10, 11, 7, 22, 18, 22, 18, 26, 18, 16, 40, 40, 40)
     lines = (line for cause in evaluation.causes for line in _cause_lines(cause, evaluation))
@@ -120,24 +92,18 @@ def _cause_lines(cause: Cause, evaluation: Evaluation) -> Iterator[Row]:
     """One line for each move; one line for a cause without moves. The cause's text is on each: rows get sorted."""
     plan = evaluation.plan
     subjects = ", ".join(map(name, cause.subjects))
-    reported = (
-        cause.id,
-        cause.kind.value,
-        subjects,
-        sentence(cause.summary),
-        sentence(cause.action),
-        len(cause.explains),
-    )
+    texts = (subjects, sentence(cause.summary), sentence(cause.action))
+    reported = (cause.id, cause.kind.value, *texts, len(cause.explains), cause.confidence)
     others = "; ".join(f"{other.kind.value}: {sentence(other.summary)}" for other in cause.alternatives)
     tail = (others, sentence(cause.to_confirm))
     if not cause.moves:
-        yield (*reported, cause.confidence, *(None,) * 8, *tail, "")
+        yield (*reported, *(None,) * 8, *tail, "")
     for number, move in enumerate(cause.moves, 1):
         cable = plan.cable_at(move.cable)
         ends = [
             text for port in (move.source, move.target, move.cable) for text in (name(str(port)), place_of(port, plan))
         ]
-        yield (*reported, cause.confidence, number, *ends, name(cable.label) if cable else "", *tail, move.after)
+        yield (*reported, number, *ends, name(cable.label) if cable else "", *tail, move.after)
 
 
 def _findings(evaluation: Evaluation) -> Sheet:

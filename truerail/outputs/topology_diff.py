@@ -44,8 +44,6 @@ def _changed(match: re.Match[str], names: Mapping[str, str], budget: Budget) -> 
         return match.group()
     before = expand(value, budget)
     after = [names.get(name, name) for name in before]
-    return (
-        match.group()
-        if set(after) == set(before)
-        else f"{key}{sign}{NodeSet.fromlist(after, resolver=RESOLVER_NOGROUP)}"
-    )
+    if set(after) == set(before):
+        return match.group()
+    return f"{key}{sign}{NodeSet.fromlist(after, resolver=RESOLVER_NOGROUP)}"

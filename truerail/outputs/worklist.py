@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from truerail.model import CableState, Evaluation, Finding, Plan, Port
+from truerail.model import CableState, Evaluation, Plan, Port
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.report_words import port_of
 
@@ -75,7 +75,7 @@ class Worklist:
     def update(self, evaluation: Evaluation) -> list[Change]:
         """Adds a round; returns the changes."""
         self.round += 1
-        pending = {finding.id for finding in evaluation.findings if _is_pending(finding)}
+        pending = {finding.id for finding in evaluation.findings if dict(finding.detail).get("reason") == "pending"}
         self.pending = len(pending)
         unknown = sum(state is CableState.UNKNOWN for state in evaluation.cable_states.values())
         self.unread = max(0, unknown - self.pending)
@@ -142,7 +142,3 @@ def _cable(step: Step, plan: Plan) -> Port | None:
     ends: Iterable[Port | None] = (step.far, step.at if isinstance(step.at, Port) else port_of(step.at, plan))
     cables = (plan.cable_at(end) for end in ends if end)
     return next((cable.a for cable in cables if cable), None)
-
-
-def _is_pending(finding: Finding) -> bool:
-    return dict(finding.detail).get("reason") == "pending"

@@ -62,11 +62,8 @@ def _block(entry: Entry, plan: Plan) -> Iterator[str]:
         if step.after:
             yield f"{_INDENT}not before {step.after}"
     else:
-        yield (
-            f"{_INDENT}{name(str(step.at))}: {as_sentence(step.action)}"
-            if isinstance(step.at, Port)
-            else (f"{_INDENT}{as_sentence(step.action)}")
-        )
+        at = f"{name(str(step.at))}: " if isinstance(step.at, Port) else ""
+        yield f"{_INDENT}{at}{as_sentence(step.action)}"
     if step.far:
         far = place_of(step.far, plan)
         label = f", label {name(step.label)}" if step.label else ""

@@ -56,9 +56,8 @@ def agent_file(beat_seconds: float = BEAT_SECONDS) -> bytes:
         "answer_bytes": ANSWER_BYTES,
         "questions": questions(),
     }
-    sources = {
-        f"{_PACKAGE}/{one.name}": one.read_bytes() for one in files("truerail.agent").iterdir() if _is_code(one.name)
-    }
+    code = (one for one in files("truerail.agent").iterdir() if one.name.endswith(".py"))
+    sources = {f"{_PACKAGE}/{one.name}": one.read_bytes() for one in code}
     sources[f"{_PACKAGE}/commands.json"] = json.dumps(declared, indent=1).encode()
     sources["__main__.py"] = _MAIN.encode()
     made = io.BytesIO()
@@ -69,7 +68,3 @@ def agent_file(beat_seconds: float = BEAT_SECONDS) -> bytes:
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, sources[name])
     return made.getvalue()
-
-
-def _is_code(name: str) -> bool:
-    return name.endswith(".py")

@@ -50,13 +50,12 @@ class BusPoller:
         self._place = (zone, name)
         self._outbox = Outbox(zone, name)
         self._bus = Bus(address, f"truerail poller {zone}/{name}", subjects.inbox(zone), self._changed)
-        sender = BusSender(self._bus, subjects, zone, name, self._lost)
-        self._sender = sender
+        self._sender = BusSender(self._bus, subjects, zone, name, self._lost)
         self._lacking: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
         self._agents = AgentAnswers(lambda device, word: self._lacking.put_nowait((device, word)))
         self._outbox.agents = self._of_agents
         asked = AgentTransport(self._agents, transport)
-        self._worker = Worker(self._outbox, asked, sender, beat_seconds=self._timing.beat_seconds)
+        self._worker = Worker(self._outbox, asked, self._sender, beat_seconds=self._timing.beat_seconds)
         self._live = LivePollers(self._timing.ttl_seconds)
         self._problem, self._logged = "", -_LOG_SECONDS
         self._others = True
@@ -127,7 +126,7 @@ class BusPoller:
         self._shared = mine
         epoch = max(int(time.time()), self._live.epoch, self._outbox.epoch) + 1  # above all that have these devices now
         self._agents.keep(mine)
-        self._worker.moved(epoch)
+        self._outbox.moved(epoch)
         self._worker.apply(self._work.part(mine))
         self._log.info("share of the zone", devices=len(mine), pollers=len(pollers), epoch=epoch)
 

@@ -20,7 +20,6 @@ from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
 from truerail.link.streams import Timing, ensure
 from truerail.link.subjects import Subjects, fields
-from truerail.model import Target
 from truerail.model.tasks import end
 from truerail.poller.elsewhere import PollersElsewhere
 from truerail.poller.latest import Latest
@@ -49,7 +48,7 @@ class BusPolling(PollersElsewhere):
         self._heard, self._log = heard, get_logger()
         self._live = LivePollers(self._timing.ttl_seconds)
         self._bus = Bus(address, "truerail judge", subjects.inbox(), self._changed)
-        self._received = Received(work, self._new_answers, zone_of=_zone_of, lacking=self._lacking)
+        self._received = Received(work, self._new_answers, zone_of=lambda target: target.zone, lacking=self._lacking)
         self._obs = self._cnt = self._rounds = self._follower(subjects.obs_stream, subjects.obs_of())
         self._begun = time.monotonic()
         self._away_at = datetime.now(UTC)
@@ -295,10 +294,6 @@ class BusPolling(PollersElsewhere):
             said = "the clock of a poller is wrong; its times are corrected"
             self._log.warning(said, zone=zone, poller=poller, ahead_seconds=seconds)
         self._clocks_off = set(off)
-
-
-def _zone_of(target: Target) -> str:
-    return target.zone
 
 
 def bus_polling(

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from collector import collectors
 from truerail.errors import TOO_SLOW, ConnectError, NoAnswerError, TransportError, UnreadableError
-from truerail.model import Device, Reading, Target
+from truerail.model import Device, Target
 from truerail.model.platforms import INFINIBAND, PROBES
 from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits, pause_before
@@ -65,9 +65,8 @@ class DevicePoller:
         if not asked:
             raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
         now = self._ambient.clock()
-        asked = {
-            name: commands for name, commands in asked.items() if _wanted(name, collectors) and known.asks(name, now)
-        }
+        wanted = asked.keys() if collectors is None else asked.keys() & set(collectors)
+        asked = {name: commands for name, commands in asked.items() if name in wanted and known.asks(name, now)}
         row.unanswered.collectors = tuple(asked)
         sent = first_commands(asked, known)
         if not sent:
@@ -115,10 +114,6 @@ class DevicePoller:
         return await self._transport.ask(target, commands)
 
 
-def _wanted(name: str, collectors: Collection[str] | None) -> bool:
-    return collectors is None or name in collectors
-
-
 def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
     """The optional questions that the device cannot answer: every command refused, or answered by nothing.
 
@@ -145,10 +140,8 @@ def _says_nothing(name: str, answer: Answer, device: Device) -> bool:
         return answer.refused
     try:
         collectors()[name].read(answer.text, device)
-    except NoAnswerError:
-        return True
-    except UnreadableError:
-        return False
+    except UnreadableError as error:
+        return isinstance(error, NoAnswerError)
     return False
 
 
@@ -164,14 +157,10 @@ def _unread(row: Row, asked: Asked) -> list[str]:
 
 def _remember(row: Row, asked: Asked, known: Known) -> None:
     """Stores for each collector the command whose answer was read, and drops answers that are no longer needed."""
-    source = {reading.collector: _file(reading) for reading in row.readings if not reading.error}
+    source = {reading.collector: reading.source.rpartition("/")[2] for reading in row.readings if not reading.error}
     came_from = by_file(row.device.role, row.platform)
     worked = {name: came_from[name, file] for name, file in source.items() if (name, file) in came_from}
     known.command.update(worked)
     if row.unanswered or len(row.answers) > len(set(worked.values())):
         needed = {text for name in asked.keys() - source.keys() for text in asked[name]}
         row.keep(needed.union(worked.values()))
-
-
-def _file(reading: Reading) -> str:
-    return reading.source.rpartition("/")[2]

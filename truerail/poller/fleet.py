@@ -242,9 +242,7 @@ class _Counter:
     """Counts finished rows, reports each, and clears its answers: a fleet's raw answers take hundreds of MB."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:
-        self._done = 0
-        self._total = total
-        self._progress = progress
+        self._done, self._total, self._progress = 0, total, progress
 
     def tick(self, row: Row) -> None:
         self._done += 1
@@ -276,18 +274,3 @@ def _completed(target: Target, device: Device | None) -> Target:
 def _device_of(target: Target) -> Device:
     role = target.role or assumed_role(asked_platform(target) or "linux")
     return Device(target.name, role, target.pod, target.address, target.platform, target.rack, target.unit)
-
-
-async def gather(
-    targets: Sequence[Target],
-    transport: Transport,
-    *,
-    devices: Mapping[str, Device] | None = None,
-    only: Collection[str] | None = None,
-    progress: Progress | None = None,
-    limits: Limits | None = None,
-    ambient: Ambient | None = None,
-) -> Gathered:
-    """Polls a fleet for a single round."""
-    gatherer = Poller(targets, transport, devices=devices, limits=limits, ambient=ambient)
-    return await gatherer.round(only=only, progress=progress)

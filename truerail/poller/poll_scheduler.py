@@ -73,12 +73,7 @@ class PollScheduler(Spawns):
         return len(self._busy)
 
     def use(
-        self,
-        gatherer: Poller,
-        *,
-        every_seconds: Mapping[str, float],
-        patience_seconds: float,
-        jitter_seconds: float,
+        self, gatherer: Poller, *, every_seconds: Mapping[str, float], patience_seconds: float, jitter_seconds: float
     ) -> None:
         """Uses another poller and pace from the next round on; answers are kept."""
         self._gatherer = gatherer

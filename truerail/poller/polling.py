@@ -18,63 +18,50 @@ class Polling(Protocol):
     @property
     def latest(self) -> Latest:
         """The newest answers."""
-        ...
 
     @property
     def runs(self) -> Mapping[str, CollectorRun]:
         """Statistics of each collector's rounds."""
-        ...
 
     @property
     def rounds_total(self) -> int:
         """Rounds since the start."""
-        ...
 
     @property
     def devices(self) -> tuple[str, ...]:
         """All polled devices."""
-        ...
 
     @property
     def waiting(self) -> int:
         """Number of devices polled without an answer yet."""
-        ...
 
     @property
     def scheduled(self) -> Mapping[str, float]:
         """Seconds between rounds of the collectors that the service has to call `due` for. Pollers elsewhere have a
         schedule of their own: empty.
         """
-        ...
 
     @property
     def figures(self) -> Mapping[str, float]:
         """Metrics of the pollers, by name."""
-        ...
 
     def start(self) -> None:
         """Begins to poll, or to receive."""
-        ...
 
     def apply(self, work: Work) -> None:
         """Other devices, plan or pace from the next round on; answers are kept."""
-        ...
 
     async def due(self, collector: str) -> None:
         """Runs a collector that has come due."""
-        ...
 
     def overran(self, collector: str) -> None:
         """Counts a collector that came due while its round still ran."""
-        ...
 
     async def everything(self, only: Collection[str] | None = None) -> int:
         """Runs all collectors now, on all devices or on these. Returns the number of devices."""
-        ...
 
     async def stop(self) -> None:
         """Ends polling. No session is left open."""
-        ...
 
 
 DIFFERS = "an answer that counted as unchanged has other facts"

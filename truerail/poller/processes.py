@@ -107,14 +107,13 @@ class PollerProcesses(PollersElsewhere):
     @property
     def figures(self) -> Mapping[str, float]:
         """Metrics of the children."""
+        senders = self._received.senders(self._running)
         return {
             "pollers": len(self._children),
             "pollers_running": len(self._running),
             "poller_restarts_total": sum(max(child.restarts, 0) for child in self._children.values()),
             "poller_messages_dropped_total": self._received.inbox.dropped_total,
-            "full_parse_differences_total": sum(
-                sender.beat.differences_total for sender in self._received.senders(self._running)
-            ),
+            "full_parse_differences_total": sum(sender.beat.differences_total for sender in senders),
         }
 
     @property

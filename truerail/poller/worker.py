@@ -24,7 +24,6 @@ class Link(Protocol):
 
     async def deliver(self, messages: Iterable[Outgoing]) -> None:
         """Sends messages in this order, taking the next one when there is room. Raises BusError."""
-        ...
 
 
 class Worker:
@@ -84,10 +83,6 @@ class Worker:
         """These answers of a device are to be read now, whatever the schedule says."""
         if self._asking is not None and device in self._asking.devices:
             self._asking.soon(device, collectors)
-
-    def moved(self, epoch: int) -> None:
-        """Another share of the devices, from this epoch on."""
-        self._outbox.moved(epoch)
 
     async def _due(self, collector: str) -> None:
         if self._asking and self._asking.devices:

@@ -8,13 +8,12 @@ from truerail.simulator.fabric.builder import Shape
 from truerail.simulator.fabric.demo_fabric import demo_simulation
 from truerail.simulator.faults.noise import Noise
 from truerail.simulator.faults.planting import KINDS, VARIANTS, Fault
-from truerail.simulator.faults.truth import Explanation, TrueCause, Truth
+from truerail.simulator.faults.truth import TrueCause, Truth
 from truerail.simulator.simulation import Simulation, simulate
 
 __all__ = [
     "KINDS",
     "VARIANTS",
-    "Explanation",
     "Fault",
     "Noise",
     "Shape",

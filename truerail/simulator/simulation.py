@@ -102,9 +102,9 @@ def simulate(
     chosen = behaviours if isinstance(behaviours, Behaviours) else Behaviours.of(behaviours, seed)
     world = as_planned(build(applied.shaped(shape, chosen)), folders)
     world.behaviours = chosen
-    site, causes = plant(world, faults, _random(seed, "faults"), compound=compound)
-    lost = disturb(site, causes, noise, _random(seed, "noise"))
-    lost += applied.apply(site, _random(seed, "behaviours"))
+    site, causes = plant(world, faults, random_of(seed, "faults"), compound=compound)
+    lost = disturb(site, causes, noise, random_of(seed, "noise"))
+    lost += applied.apply(site, random_of(seed, "behaviours"))
     return Simulation(world.fabric.plan, survey(world, causes, lost), world)
 
 
@@ -139,6 +139,6 @@ class _Reader:
         return facts
 
 
-def _random(seed: int, purpose: str) -> Random:
+def random_of(seed: int, purpose: str) -> Random:
     """A separate generator for each purpose, so that more noise does not move the faults."""
     return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from truerail.analysis.jobs import without_step
 from truerail.errors import JournalUnavailableError, NoJobError, NoJobQueryError
-from truerail.model.history import RowRange
+from truerail.model.history import History, RowRange
 from truerail.model.job_record import JobRecord
 from truerail.questions.job import ended_job
 from truerail.questions.question import Asked
@@ -31,20 +31,15 @@ async def running_or_ended(
         key, history = without_step(key.strip()), desk.tower.history
         runs: Sequence[JobRecord] = ()
         with suppress(JournalUnavailableError):
-            runs = await desk.journal_threads.run(
-                request, lambda: tuple(history.jobs_named(key, page=RowRange(_MOST_RUNS)))
-            )
+            page = RowRange(_MOST_RUNS)
+            runs = await desk.journal_threads.run(request, lambda: tuple(history.jobs_named(key, page=page)))
         found = runs or await desk.tower.find_job(key)
         if not found:
             raise
         now = desk.tower.now()
-        return await remembered(
-            request,
-            desk,
-            lambda kept: ended_job(
-                key,
-                asked := Asked(shown.publication, kept, now, desk.tower.counted),
-                found,
-                lambda at: desk.past.of(asked, at),
-            ),
-        )
+
+        def ended(kept: History) -> Any:
+            asked = Asked(shown.publication, kept, now, desk.tower.counted)
+            return ended_job(key, asked, found, lambda at: desk.past.of(asked, at))
+
+        return await remembered(request, desk, ended)

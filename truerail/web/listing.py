@@ -3,11 +3,12 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,45 +18,49 @@ from truerail.model.names import printable
 from truerail.outputs.report_csv import inert
 from truerail.views.pieces import MoveLine
 from truerail.web.answering import listed, pondered
-from truerail.web.cached_evaluation import CachedEvaluation
-from truerail.web.context import RequestContext
+from truerail.web.context import NewestOrPast, WithContext
 from truerail.web.packing import plain_or_packed
 from truerail.web.pagination import Fetch, page
-from truerail.web.parts import Arrangement
+from truerail.web.parts import Arranged, Arrangement
 
 T = TypeVar("T")
 _ALL = 100_000_000
 
 
-async def arranged_list(
-    request: Request,
-    desk: RequestContext,
-    shown: CachedEvaluation,
-    wanted: Arrangement,
-    lines: Callable[..., tuple[Sequence[T], int]],
-    key: Callable[[T], str],
-) -> Response:
-    """A list in the wanted form. `lines` takes `text`, `sort`, `offset` and `limit`, and returns these rows and the
-    total; `key` names a row. What reads all rows runs in a thread, while the event loop continues.
-    """
+@dataclass(frozen=True, slots=True)
+class AskedList:
+    """A request for a list: the evaluation that it is about, and the wanted form."""
 
-    def fetch(offset: int, limit: int) -> tuple[Sequence[T], int]:
-        return lines(text=wanted.text, sort=wanted.sort, offset=offset, limit=limit)
+    request: Request
+    desk: WithContext
+    shown: NewestOrPast
+    wanted: Arranged
 
-    if wanted.csv:
-        return await desk.large.run(request, lambda: _download(request, wanted, fetch))
-    if wanted.sort or wanted.text:
-        return await pondered(request, desk, shown, lambda: page(fetch, key, shown.serial, wanted.part))
-    return listed(request, shown, wanted.part, fetch, key)
+    async def answer(self, lines: Callable[..., tuple[Sequence[T], int]], key: Callable[[T], str]) -> Response:
+        """The list in the wanted form. `lines` takes `text`, `sort`, `offset` and `limit`, and returns these rows and
+        the total; `key` names a row. What reads all rows runs in a thread, while the event loop continues.
+        """
+        request, desk, shown, wanted = self.request, self.desk, self.shown, self.wanted
+
+        def fetch(offset: int, limit: int) -> tuple[Sequence[T], int]:
+            return lines(text=wanted.text, sort=wanted.sort, offset=offset, limit=limit)
+
+        if wanted.csv:
+            return await desk.large.run(request, lambda: _download(request, wanted, fetch))
+        if wanted.sort or wanted.text:
+            return await pondered(request, desk, shown, lambda: page(fetch, key, shown.serial, wanted.part))
+        return listed(request, shown, wanted.part, fetch, key)
+
+
+Listed = Annotated[AskedList, Depends()]
 
 
 def _download(request: Request, wanted: Arrangement, fetch: Fetch[Any]) -> Response:
     rows, _ = fetch(0, _ALL)
     name = request.url.path.rpartition("/")[2]
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"}
-    return plain_or_packed(
-        request, to_csv(rows, wanted.columns), {**headers, "Content-Type": "text/csv; charset=utf-8"}
-    )
+    headers |= {"Content-Type": "text/csv; charset=utf-8"}
+    return plain_or_packed(request, to_csv(rows, wanted.columns), headers)
 
 
 def to_csv(rows: Sequence[Any], columns: tuple[str, ...] | None) -> bytes:

@@ -50,6 +50,11 @@ Fetch = Callable[[int, int], tuple[Sequence[T], int]]
 """The rows of a list from an offset on, up to a limit, and the number of rows of the whole list."""
 
 
+def whole(rows: Sequence[T]) -> Page[T]:
+    """A list that is short enough for one page."""
+    return Page(rows, len(rows), None)
+
+
 def fetch_from(rows: Sequence[T]) -> Fetch[T]:
     """A fetch function over a complete list."""
     return lambda offset, limit: (rows[offset : offset + limit], len(rows))

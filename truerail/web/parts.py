@@ -18,9 +18,7 @@ async def part_of(
     cursor: Annotated[str | None, Query(max_length=2000, description="`next` of the answer before")] = None,
 ) -> PageRequest:
     """`limit` and `cursor` of a list, and its identity: path and filters."""
-    filters = sorted(
-        (name, value) for name, value in request.query_params.items() if name not in ("limit", "cursor", "offset")
-    )
+    filters = sorted((name, value) for name, value in request.query_params.items() if name not in _PLACE)
     question = blake2s(repr((request.url.path, filters)).encode(), digest_size=4).hexdigest()
     return PageRequest(limit, cursor, question)
 

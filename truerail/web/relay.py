@@ -58,15 +58,10 @@ class Relay:
 
     async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         caller = scope["state"].get("caller")
-        headers = Headers(scope=scope)
-        request = Ask(
-            scope["method"],
-            scope["path"],
-            scope["query_string"].decode("latin-1"),
-            [(name, headers[name]) for name in _PASSED_HEADERS if name in headers],
-            None if caller is None else {"name": caller.name, "role": caller.role},
-            body,
-        )
+        headers, query = Headers(scope=scope), scope["query_string"].decode("latin-1")
+        passed = [(name, headers[name]) for name in _PASSED_HEADERS if name in headers]
+        who = None if caller is None else {"name": caller.name, "role": caller.role}
+        request = Ask(scope["method"], scope["path"], query, passed, who, body)
         try:
             answer = await self._ask(request)
         except JudgeUnavailableError as error:

@@ -17,7 +17,7 @@ from prometheus_client import Metric, generate_latest
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.named_by import VERIFIED, verified
 from truerail.analysis.published import Published
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.metrics.declared_links import (
     DEVICES,
@@ -69,12 +69,12 @@ def counts(layout: Layout, wiring: Wiring) -> Iterator[Series]:
     yield _series(UPLINKS, layout.uplink_states, layout.uplinks_by_pod.count(wiring.state[uplinks], len(State)))
     railed, rails = layout.whole_rails
     yield _series(RAIL_STATE, rails.rows, rails.worst(level[railed]))
-    yield _series(RAIL_RIGHT, rails.rows, _share(rails, state[railed] == State.RIGHT))
+    yield _series(RAIL_RIGHT, rails.rows, rails.chosen(state[railed] == State.RIGHT) / np.bincount(rails.of))
     yield _hosts(layout, level)
     devices = layout.devices_by_role
     read = wiring.read[: len(devices.of)]
     yield _series(DEVICES, devices.rows, np.bincount(devices.of))
-    yield _series(DEVICES_READ, devices.rows, devices.count(read.astype(np.int64), 2)[1::2])
+    yield _series(DEVICES_READ, devices.rows, devices.chosen(read))
 
 
 def by_host(layout: Layout, wiring: Wiring) -> Codes:
@@ -90,10 +90,6 @@ def _hosts(layout: Layout, level: Codes) -> Series:
     pods, of = np.unique(group.rows.pod[linked], return_inverse=True)
     rows = layout.rows(pods)
     return _series(HOSTS, rows.crossed("state", HOST_STATES), Group(rows, of).count(worst, len(HOST_STATES)))
-
-
-def _share(group: Group, chosen: Mask) -> npt.NDArray[np.float64]:
-    return group.count(chosen.astype(np.int64), 2)[1::2] / np.bincount(group.of)
 
 
 def _series(metric: Declared, rows: Rows, values: Codes | npt.NDArray[np.float64]) -> Series:
@@ -120,15 +116,18 @@ class Exposition:
 
     def render(self, publication: Published | None, counters: Mapping[str, float], now: datetime) -> bytes:
         """The full page. Before the first evaluation it contains the service's own metrics alone."""
-        return self._rendered_text(publication, None, counters, now)
+        return self.render_pod(publication, None, counters, now)
 
     def render_pod(
-        self, publication: Published | None, pod: str, counters: Mapping[str, float], now: datetime
+        self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
     ) -> bytes:
         """One pod's series. `-` means everything without a pod: the slices of all pods and this one add up to the full
         page, without duplicate series. Raises LookupError for a pod that is not in the plan.
         """
-        return self._rendered_text(publication, pod, counters, now)
+        if publication is None:
+            return _of_moment(None, {}, counters, now, pod)
+        page = self.page_of(publication)
+        return b"".join([*page.text(pod), _of_moment(publication, page.answered, counters, now, pod)])
 
     def packed(
         self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
@@ -155,14 +154,6 @@ class Exposition:
         for family in _of_fabric(publication, page.answered, counters, now):
             if wanted(declaration_of(family)):
                 yield family
-
-    def _rendered_text(
-        self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
-    ) -> bytes:
-        if publication is None:
-            return _of_moment(None, {}, counters, now, pod)
-        page = self.page_of(publication)
-        return b"".join([*page.text(pod), _of_moment(publication, page.answered, counters, now, pod)])
 
     def page_of(self, publication: Published) -> ScrapePage:
         """The text of a publication, without the values of the moment."""

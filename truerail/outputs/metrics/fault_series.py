@@ -49,10 +49,9 @@ def _identified(
     """Faults in the order of their pods, and their rows."""
     ordered = sorted(faults, key=lambda fault: layout.rank[fault.pod])
     pod = np.array([layout.rank[fault.pod] for fault in ordered], dtype=np.int64)
-    kind = {"kind" if label == "cause" else "rule": [_kind(fault) for fault in ordered]}
     labels = {
         label: [fault.key for fault in ordered],
-        **kind,
+        "kind" if label == "cause" else "rule": [_kind(fault) for fault in ordered],
         "severity": [fault.severity.value for fault in ordered],
         "muted": [all_muted(fault.findings, publication.mutes) for fault in ordered],
     }

@@ -90,9 +90,8 @@ class Affinity:
     def series(self, near: Gpus) -> Series:
         """The series."""
         reported = near.suits >= 0
-        return Series(
-            GPU_NIC_AFFINITY, self._rows(near.link[reported], near.gpu[reported]), near.suits[reported].tolist()
-        )
+        rows = self._rows(near.link[reported], near.gpu[reported])
+        return Series(GPU_NIC_AFFINITY, rows, near.suits[reported].tolist())
 
     def block(self, near: Gpus) -> Block:
         """Their text."""

@@ -34,6 +34,10 @@ class Group:
         size = len(self.rows.pod) * kinds
         return np.bincount(self.of * kinds + kind, minlength=size)
 
+    def chosen(self, which: Mask) -> Codes:
+        """How many of each row's members `which` marks."""
+        return self.count(which.astype(np.int64), 2)[1::2]
+
     def worst(self, level: Codes) -> Codes:
         """The greatest level in each group."""
         found = np.zeros(len(self.rows.pod), dtype=np.int64)
@@ -71,7 +75,7 @@ class Layout:
 
     def rows(self, pod: Codes, **labels: Sequence[str]) -> Rows:
         """Rows of these pods (ranks, ascending), the pod's name among their labels."""
-        return Rows(self.fabric, {"pod": self._pod_names(pod), **labels}, pod, len(self.pods))
+        return Rows(self.fabric, {"pod": [self.pods[rank] for rank in pod.tolist()], **labels}, pod, len(self.pods))
 
     @cached_property
     def link_stencil(self) -> Stencil:
@@ -175,9 +179,6 @@ class Layout:
     def _uplink_labels(self, number: Codes) -> dict[str, list[str]]:
         ends = [self.plan.cables[cable].a for cable in number.tolist()]
         return {"switch": [a.device for a in ends], "switch_port": [a.name for a in ends]}
-
-    def _pod_names(self, pod: Codes) -> list[str]:
-        return [self.pods[rank] for rank in pod.tolist()]
 
 
 def _numbers(values: Codes) -> list[str]:

@@ -22,7 +22,7 @@ from truerail.outputs.metrics.declared_traffic import (
 )
 from truerail.outputs.metrics.declaring import Declared, Wanted, every
 from truerail.outputs.metrics.metric_series import Block, Rows, Series, head
-from truerail.outputs.metrics.plan_rows import Group, Layout
+from truerail.outputs.metrics.plan_rows import Layout
 
 # ----------------------------------------------------------------------------------------------------------------------
 # How evenly switches load their uplinks, as series: the load, the share explained by chance, and the findings.
@@ -175,14 +175,10 @@ class TrafficText:
             (LINKS_COUNTED, layout.by_rail, self._links),
             (UPLINKS_COUNTED, layout.uplinks_by_pod, self._uplinks),
         ):
-            yield Series(metric, group.rows, _number(group, counted[ports]).tolist())
+            yield Series(metric, group.rows, group.chosen(counted[ports]).tolist())
 
 
 def _of(traffic: Traffic, field: str, ports: Codes) -> Numbers:
     """A value of these ports; NaN if a device is not in the plan, so that its port is -1."""
     values: Numbers = np.append(getattr(traffic, field), np.nan)
     return values[ports]
-
-
-def _number(group: Group, chosen: Mask) -> Codes:
-    return group.count(chosen.astype(np.int64), 2)[1::2]

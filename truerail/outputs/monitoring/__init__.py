@@ -48,11 +48,8 @@ def _shipped() -> dict[str, str]:
     """The generated files, from the wheel or, in a checkout, from their committed place."""
     if _WHEEL.is_dir():
         return _texts(_WHEEL)
-    runbooks = _texts(_REPOSITORY / "docs" / "runbooks")
-    return {
-        **_texts(_REPOSITORY / "dashboards" / "generated"),
-        **{f"runbooks/{name}": runbooks[name] for name in runbooks},
-    }
+    runbooks = {f"runbooks/{name}": text for name, text in _texts(_REPOSITORY / "docs" / "runbooks").items()}
+    return _texts(_REPOSITORY / "dashboards" / "generated") | runbooks
 
 
 def _texts(folder: Path) -> dict[str, str]:

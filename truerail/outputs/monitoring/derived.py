@@ -137,12 +137,7 @@ def _template(text: str) -> str:
 
 def _query(expr: str, ref: str = "query") -> dict[str, Any]:
     model = {"refId": ref, "expr": expr, "instant": True, "range": False}
-    return {
-        "refId": ref,
-        "relativeTimeRange": {"from": 600, "to": 0},
-        "datasourceUid": DATASOURCE,
-        "model": model,
-    }
+    return {"refId": ref, "relativeTimeRange": {"from": 600, "to": 0}, "datasourceUid": DATASOURCE, "model": model}
 
 
 def _step(ref: str, **model: Any) -> dict[str, Any]:

@@ -48,11 +48,8 @@ def cords(plan: Plan) -> Iterator[tuple[Port, Port, Cable]]:
                 yield here, there, cable
             elif here.device != there.device and one.name and other.name and (one, other) not in trunks:
                 trunks.add((one, other))
-                yield (
-                    one,
-                    other,
-                    cable._replace(a=one, b=other, rail=None, plane=None, speed_gbps=None, label="", via=()),
-                )
+                trunk = cable._replace(a=one, b=other, rail=None, plane=None, speed_gbps=None, label="", via=())
+                yield one, other, trunk
 
 
 def without_domain(plan: Plan) -> Plan:
@@ -86,7 +83,7 @@ def _checked(base_url: str) -> str:
 
 def _pair(cable: Cable, shown: Cable, ends: tuple[Port, Port], plan: Plan, base: str) -> tuple[Label, Label]:
     here, there = ends
-    places = _place(plan, here), _place(plan, there)
+    places = [place_of(plan.placed(port.device)) for port in ends]
     through = f"> {beyond(shown, ends)}" if shown.via else ""
     about, code = "  ".join(filter(None, (through, _about(cable)))), code_of(address(cable, base))
     return Label(here, places[0], there, places[1], about, code), Label(there, places[1], here, places[0], about, code)
@@ -100,10 +97,6 @@ def beyond(cable: Cable, ends: tuple[Port, Port]) -> Port:
 def address(cable: Cable, base: str) -> str:
     """The text of a cable's code: its page below the address `base`, or both ends."""
     return f"{base}/ask?q=where&port={quote(str(cable.a), safe='')}" if base else f"{cable.a} -- {cable.b}"
-
-
-def _place(plan: Plan, port: Port) -> str:
-    return place_of(plan.placed(port.device))
 
 
 def place_of(device: Device | None) -> str:

@@ -56,14 +56,12 @@ def render_ports(plan: Plan, paper: str) -> bytes:
     """A section for each switch, leaves first, and for each patch panel."""
     document, ends = Document(paper, plan.name), _ends(plan)
     switches = [device for device in plan.devices.values() if device.role is not Role.HOST]
-    for switch in sorted(switches, key=lambda one: (one.role.tier, natural_key(one.name))):
-        words = f"{switch.name}: {switch.role.value}, {count(len(ends[switch.name]), 'cable')}"
-        title = "  ".join(filter(None, (words, place_of(switch))))
-        document.section(title, _OF_SWITCH, (_of_switch(plan, end) for end in ends[switch.name]))
-    for panel in _panels(plan):
-        words = f"{panel.name}: patch panel, {count(len(ends[panel.name]), 'cable')}"
-        title = "  ".join(filter(None, (words, place_of(panel))))
-        document.section(title, _OF_SWITCH, (_of_switch(plan, end) for end in ends[panel.name]))
+    switches.sort(key=lambda one: (one.role.tier, natural_key(one.name)))
+    named = [*((one, one.role.value) for one in switches), *((panel, "patch panel") for panel in _panels(plan))]
+    for one, kind in named:
+        words = f"{one.name}: {kind}, {count(len(ends[one.name]), 'cable')}"
+        title = "  ".join(filter(None, (words, place_of(one))))
+        document.section(title, _OF_SWITCH, (_of_switch(plan, end) for end in ends[one.name]))
     return document.data()
 
 

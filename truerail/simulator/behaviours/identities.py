@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from truerail.simulator.fabric.lldp_frames import Speaker
+from truerail.simulator.fabric.servers import renumbered
 
 if TYPE_CHECKING:
     from truerail.simulator.fabric.world import World
@@ -112,11 +113,8 @@ def rdma(world: "World", host: str, planned: str) -> str:
 
     Names follow the order of probing, so a missing storage NIC renames all later NICs.
     """
-    stem, _, number = planned.rpartition("_")
     shifts = world.behaviours.hits("rdma_renumber", host) or world.behaviours.hits("ib_renumber", host)
-    return (
-        f"{stem}_{int(number) + 1}" if shifts and stem == "mlx5" and number.isdigit() and int(number) >= 2 else planned
-    )
+    return renumbered(planned) if shifts else planned
 
 
 def is_paired(world: "World", behaviour: str, machine: str) -> bool:

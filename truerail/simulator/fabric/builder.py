@@ -157,10 +157,6 @@ def _transport(shape: Shape) -> Transport:
     return Transport.EFA if shape.nic == "efa" else Transport.ROCE
 
 
-def _pod(shape: Shape, host: int) -> int:
-    return host // shape.hosts_per_pod
-
-
 def _pod_name(shape: Shape, pod: int) -> str:
     return f"p{pod + 1}" if shape.pods > 1 else ""
 
@@ -173,7 +169,7 @@ def _hosts(builder: _Builder) -> None:
     ]
     digits = max(3, len(str(shape.hosts)))
     for host in range(shape.hosts):
-        name, pod = f"gpu-{host + 1:0{digits}}", _pod_name(shape, _pod(shape, host))
+        name, pod = f"gpu-{host + 1:0{digits}}", _pod_name(shape, host // shape.hosts_per_pod)
         model = models[host % len(models)]
         rack = f"{pod}-r{host % shape.hosts_per_pod // 4 + 1:02}".lstrip("-")
         builder.devices[name] = Device(name, Role.HOST, pod, rack=rack, unit=1 + 8 * (host % 4), gpus=model.gpus)

@@ -190,8 +190,7 @@ def guest(ether: Ether, jack: Port, number: int) -> Heard:
     name = ether.world.guests[jack]
     serial = ether.world.fabric.order[jack.device] * 256 + number
     own = shifted("04:3f:72:00:00:00", 4 * serial)
-    speaker = Speaker(
-        name, own, platforms()["linux"].description, f"10.254.{serial >> 8 & 255}.{serial & 255}", router=False
-    )
+    address = f"10.254.{serial >> 8 & 255}.{serial & 255}"
+    speaker = Speaker(name, own, platforms()["linux"].description, address, router=False)
     port = Announced("mac", shifted(own, 1), "enp129s0f0np0")
     return Heard(jack.name, number, speaker, port, 9000 + number + ether.elapsed_seconds, ether.ttl_seconds)

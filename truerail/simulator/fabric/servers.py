@@ -18,6 +18,12 @@ def device_number(rdma: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"[0-9]+", rdma)))
 
 
+def renumbered(rdma: str) -> str:
+    """The name of an RDMA device where a NIC before the third of `mlx5_N` is missing or added."""
+    stem, _, number = rdma.rpartition("_")
+    return f"{stem}_{int(number) + 1}" if stem == "mlx5" and number.isdigit() and int(number) >= 2 else rdma
+
+
 @dataclass(frozen=True, slots=True)
 class NicName:
     """The kernel's names of one NIC port: they move together if the enumeration changes."""

@@ -270,8 +270,7 @@ class World:
 
 def as_planned(fabric: Fabric, folders: str = "hostname") -> World:
     """The world in which everything is as planned."""
-    far: dict[Port, Port] = {}
+    world = World(fabric, {}, folders=folders)
     for cable in fabric.plan.cables:
-        far[cable.a] = cable.b
-        far[cable.b] = cable.a
-    return World(fabric, far, folders=folders)
+        world.plug(cable.a, cable.b)
+    return world

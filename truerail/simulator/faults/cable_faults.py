@@ -117,8 +117,7 @@ def shift_within_block(site: Site) -> TrueCause:
 
 def host_link_down(site: Site) -> TrueCause:
     """One host cable has no link."""
-    (cable,) = site.draw_cables(site.draw_hosts(1))
-    return _kill(site, cable)
+    return _kill(site, *site.draw_cables(site.draw_hosts(1)))
 
 
 def uplink_down(site: Site) -> TrueCause:
@@ -128,8 +127,7 @@ def uplink_down(site: Site) -> TrueCause:
 
 def host_at_half_speed(site: Site) -> TrueCause:
     """The link of one host cable runs at half its speed."""
-    (cable,) = site.draw_cables(site.draw_hosts(1))
-    return _slow_down(site, cable)
+    return _slow_down(site, *site.draw_cables(site.draw_hosts(1)))
 
 
 def uplink_at_half_speed(site: Site) -> TrueCause:

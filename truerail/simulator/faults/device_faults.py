@@ -48,15 +48,13 @@ def leaf_bundles_crossed(site: Site) -> TrueCause:
 
 def nic_names_permuted(site: Site) -> TrueCause:
     """One host finds its NICs in another order: each cable is right for its GPU and wrong by name."""
-    (host,) = site.draw_hosts(1)
-    order = _draw_order(site, [host])
-    return _permute_names(site, [host], order)
+    hosts = site.draw_hosts(1)
+    return _permute_names(site, hosts, _draw_order(site, hosts))
 
 
 def nic_names_permuted_on_model(site: Site) -> TrueCause:
     """All hosts of one model find their NICs in the same other order, as after a firmware update."""
-    models = list(dict.fromkeys(site.world.fabric.models.values()))
-    model = site.rng.choice(models)
+    model = site.rng.choice(list(dict.fromkeys(site.world.fabric.models.values())))
     hosts = [host for host, its in site.world.fabric.models.items() if its is model]
     if len(hosts) < 2 or not site.hosts.isdisjoint(hosts):
         raise NoRoomError(f"{model.name} has touched hosts")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from truerail.model import Cable, CauseKind, Port
+from truerail.model import CauseKind, Port
 from truerail.simulator.fabric.world import World, mac
 from truerail.simulator.faults.site import Site
 from truerail.simulator.faults.truth import TrueCause
@@ -115,7 +115,7 @@ def disturb(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) 
     world.deaf.update(drawn["deaf"], drawn["silent"])
     world.mute.update(drawn["mute"], drawn["silent"])
     quiet = {host for hosts in drawn.values() for host in hosts}
-    remember(site, quiet, round(noise.stale * sum(map(world.is_host, _hosts_of_cables(world)))), rng)
+    remember(site, quiet, round(noise.stale * len(list(world.fabric.plan.host_cables))), rng)
     equip(world, noise.lldp, rng, stations=noise.stations, serials=noise.serials)
     if noise.forms:
         world.form.update((machine, rng.choice(("", "fqdn", "upper"))) for machine in world.fabric.plan.devices)
@@ -145,10 +145,6 @@ def _draw_silences(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: R
     return drawn
 
 
-def _hosts_of_cables(world: World) -> list[str]:
-    return [cable.a.device for cable in world.fabric.plan.cables]
-
-
 def remember(site: Site, quiet: set[str], count: int, rng: Random) -> None:
     """Gives this many host cables an old neighbour; at both ends only without a fault nearby, else it is
     undecidable.
@@ -165,7 +161,7 @@ def remember(site: Site, quiet: set[str], count: int, rng: Random) -> None:
         if len(cables) < 2:
             continue
         one, other = rng.sample(cables, 2)
-        if not _fresh(world, one, other):
+        if any(port in world.stale for cable in (one, other) for port in (cable.a, world.far[cable.a])):
             continue
         if cables is untouched:
             _cross(world, one.a, other.a)
@@ -174,10 +170,6 @@ def remember(site: Site, quiet: set[str], count: int, rng: Random) -> None:
             world.stale[one.a] = world.far[other.a]
         else:
             world.stale[world.far[one.a]] = other.a
-
-
-def _fresh(world: World, *cables: Cable) -> bool:
-    return not any(port in world.stale for cable in cables for port in (cable.a, world.far[cable.a]))
 
 
 def _cross(world: World, one: Port, other: Port) -> None:

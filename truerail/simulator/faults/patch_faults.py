@@ -11,16 +11,6 @@ _ROW = 4
 """A shifted row has at least this many cords."""
 
 
-def cords_exchanged_at_switches(site: Site) -> TrueCause:
-    """Two cords are exchanged at the front of a panel beside the switches."""
-    return _cords(site, -1)
-
-
-def cords_exchanged_at_hosts(site: Site) -> TrueCause:
-    """Two cords are exchanged at the front of a panel in a rack of hosts."""
-    return _cords(site, 0)
-
-
 def trunks_exchanged(site: Site) -> TrueCause:
     """Two trunks of the same number of links are in each other's rear ports of the panel beside the switches."""
     trunks = _open_trunks(site)
@@ -66,8 +56,8 @@ def row_shifted(site: Site) -> TrueCause:
     return _replug(site, CauseKind.PANEL_SHIFT, run, [cable.b for cable in (*run[1:], run[0])])
 
 
-def _cords(site: Site, at: int) -> TrueCause:
-    """Exchanges two cords of different hosts at a panel's front; the hosts' panel or that beside the switches."""
+def cords_exchanged(site: Site, at: int) -> TrueCause:
+    """Exchanges two cords of different hosts at a panel's front: the hosts' panel (0), or that beside switches (-1)."""
     panels: defaultdict[str, list[Cable]] = defaultdict(list)
     for cable in _open_cables(site):
         panels[cable.via[at].device].append(cable)

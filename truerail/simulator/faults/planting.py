@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from truerail.errors import NoRoomError
@@ -18,49 +19,31 @@ VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
     # from the widest to the narrowest: faults that need whole leaves come before those that need one cable
     CauseKind.LEAF_SWAP: {"labels": device_faults.leaf_labels_swapped},
     CauseKind.BUNDLE_SWAP: {"crossed": device_faults.leaf_bundles_crossed},
-    CauseKind.PORT_SHIFT: {
-        "spare": cable_faults.shift_into_spare,
-        "cyclic": cable_faults.shift_within_block,
-    },
+    CauseKind.PORT_SHIFT: {"spare": cable_faults.shift_into_spare, "cyclic": cable_faults.shift_within_block},
     CauseKind.GPU_NIC_ORDER: {
         "model": device_faults.nic_names_permuted_on_model,
         "names": device_faults.nic_names_permuted,
         "gpus": device_faults.gpus_renumbered,
     },
-    CauseKind.HOST_SWAP: {
-        "labels": device_faults.host_labels_swapped,
-        "bundles": device_faults.host_bundles_swapped,
-    },
-    CauseKind.CABLE_ROTATION: {
-        "hosts": cable_faults.rotation,
-        "one-host": cable_faults.rotation_on_one_host,
-    },
+    CauseKind.HOST_SWAP: {"labels": device_faults.host_labels_swapped, "bundles": device_faults.host_bundles_swapped},
+    CauseKind.CABLE_ROTATION: {"hosts": cable_faults.rotation, "one-host": cable_faults.rotation_on_one_host},
     CauseKind.CABLE_SWAP: {
         "one-host": cable_faults.swap_on_one_host,
         "one-leaf": cable_faults.swap_on_one_leaf,
         "across": cable_faults.swap_across_rails,
         "uplinks": cable_faults.swap_of_uplinks,
     },
-    CauseKind.CABLE_MOVE: {
-        "one-leaf": cable_faults.move_on_one_leaf,
-        "other-leaf": cable_faults.move_to_other_leaf,
-    },
-    CauseKind.LINK_DOWN: {
-        "host": cable_faults.host_link_down,
-        "uplink": cable_faults.uplink_down,
-    },
-    CauseKind.DEGRADED_LINK: {
-        "host": cable_faults.host_at_half_speed,
-        "uplink": cable_faults.uplink_at_half_speed,
-    },
+    CauseKind.CABLE_MOVE: {"one-leaf": cable_faults.move_on_one_leaf, "other-leaf": cable_faults.move_to_other_leaf},
+    CauseKind.LINK_DOWN: {"host": cable_faults.host_link_down, "uplink": cable_faults.uplink_down},
+    CauseKind.DEGRADED_LINK: {"host": cable_faults.host_at_half_speed, "uplink": cable_faults.uplink_at_half_speed},
     CauseKind.UNREACHABLE: {"off": device_faults.powered_off, "hung": device_faults.hung},
 }
 AT_PANELS: Mapping[CauseKind, Mapping[str, Planter]] = {
     CauseKind.TRUNK_SWAP: {"exchanged": patch_faults.trunks_exchanged, "reversed": patch_faults.trunk_reversed},
     CauseKind.PANEL_SHIFT: {"row": patch_faults.row_shifted},
     CauseKind.CABLE_SWAP: {
-        "cords-at-switches": patch_faults.cords_exchanged_at_switches,
-        "cords-at-hosts": patch_faults.cords_exchanged_at_hosts,
+        "cords-at-switches": partial(patch_faults.cords_exchanged, at=-1),
+        "cords-at-hosts": partial(patch_faults.cords_exchanged, at=0),
     },
 }
 """In halls with patch panels, by name alone."""

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from truerail.model import CauseKind, Port
 from truerail.simulator.fabric.ether import Ether
@@ -149,7 +148,7 @@ def _decides(ether: Ether, port: Port) -> bool:
 
 def _names_port(world: World, port: Port, sender: Port, frame: Frame) -> bool:
     """Whether a frame, as this port shows it, names its sending port."""
-    by_description = world.behaviours.hits("junos_no_portid", port.device) and _is_junos(world, port)
+    by_description = world.behaviours.hits("junos_no_portid", port.device) and world.platform(port.device) == "junos"
     return frame.tells is Tells.PORT and (not by_description or _describes(world, sender, frame))
 
 
@@ -168,10 +167,6 @@ def _names(ether: Ether, port: Port, far: Port) -> bool:
     if port.device in ether.world.absent or far not in ether.world.heard(port):
         return False
     return any(_names_port(ether.world, port, far, frame) for frame in ether.frames(far) if not frame.is_second)
-
-
-def _is_junos(world: World, port: Port) -> bool:
-    return not world.is_host(port.device) and world.platform(port.device) == "junos"
 
 
 def _describes(world: World, sender: Port, frame: Frame) -> bool:
@@ -210,9 +205,8 @@ def _smaller_circles(world: World, cause: TrueCause, astray: set[Port]) -> Itera
     """The cycle without the cables that stay on their own box, whose port there is in no answer."""
     rest = tuple(str(port) for port in cause.cables if port in astray)
     if all(_is_box(world, world.far[port].device) for port in cause.cables) and 1 < len(rest) < len(cause.cables):
-        yield Explanation(
-            CauseKind.CABLE_SWAP if len(rest) == 2 else CauseKind.CABLE_ROTATION, len(rest), subjects=rest
-        )
+        kind = CauseKind.CABLE_SWAP if len(rest) == 2 else CauseKind.CABLE_ROTATION
+        yield Explanation(kind, len(rest), subjects=rest)
 
 
 def _is_named(ether: Ether, jack: Port) -> bool:
@@ -282,9 +276,8 @@ def _alternatives(world: World, cause: TrueCause, found: dict[str, set[Port]]) -
     kind, tied = cause.kind, world.folders == "inventory"
     if kind is CauseKind.BUNDLE_SWAP and all(_hides_places(world, port.device) for port in cause.cables):
         hosts = dict.fromkeys(port.device for port in cause.cables if port in found["wrong"])
-        yield Explanation(
-            CauseKind.GPU_NIC_ORDER, 0, subjects=tuple(hosts)
-        )  # nothing is known of a host that is not heard
+        # nothing is known of a host that is not heard
+        yield Explanation(CauseKind.GPU_NIC_ORDER, 0, subjects=tuple(hosts))
     tied &= not (kind is CauseKind.LEAF_SWAP and world.fabric.shape.infiniband)  # its switches have no folders
     if kind is CauseKind.HOST_SWAP and (cause.moves or not tied):
         yield Explanation(kind, 0 if cause.moves else len(cause.cables))
@@ -294,17 +287,13 @@ def _alternatives(world: World, cause: TrueCause, found: dict[str, set[Port]]) -
         yield Explanation(CauseKind.LEAF_SWAP, 0)
     elif kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and _is_nic_order(world, cause.cables):
         yield Explanation(CauseKind.GPU_NIC_ORDER, 0, subjects=(cause.cables[0].device,))
-    elif (
-        kind is CauseKind.GPU_NIC_ORDER and cause.cables and all(_hides_places(world, name) for name in cause.subjects)
-    ):
-        yield Explanation(CauseKind.CABLE_SWAP, len(cause.cables))
-        yield Explanation(CauseKind.CABLE_ROTATION, len(cause.cables))
-    elif (
-        kind is CauseKind.GPU_NIC_ORDER
-        and not cause.cables
-        and not any(map(partial(_shows_gpus, world), cause.subjects))
-    ):
-        yield Explanation(CauseKind.UNKNOWN, 0)  # it is in the host's own matrix, or nowhere
+    elif kind is CauseKind.GPU_NIC_ORDER and cause.cables:
+        if all(_hides_places(world, name) for name in cause.subjects):
+            yield Explanation(CauseKind.CABLE_SWAP, len(cause.cables))
+            yield Explanation(CauseKind.CABLE_ROTATION, len(cause.cables))
+    elif kind is CauseKind.GPU_NIC_ORDER:
+        if not any(_shows_gpus(world, name) for name in cause.subjects):
+            yield Explanation(CauseKind.UNKNOWN, 0)  # it is in the host's own matrix, or nowhere
     elif kind is CauseKind.LINK_DOWN and not _tells_state(world, cause.cables[0]):
         yield Explanation(CauseKind.UNKNOWN, 0)
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from random import Random
 
 from truerail.errors import NoRoomError
 from truerail.model import Plan, Target
@@ -18,6 +17,7 @@ from truerail.simulator.live.living_traffic import LivingTraffic
 from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.live.standing_faults import StandingFaults
 from truerail.simulator.live.transport import SimulatedTransport
+from truerail.simulator.simulation import random_of
 from truerail.simulator.traffic import FlowFault
 
 QUICK = Daemons(tx_seconds=5.0, hold=4)
@@ -60,7 +60,7 @@ def living_fabric(
     alone = bool(troubles) and not faults
     world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles], faults)), "inventory")
     living = LivingWorld(world, ambient or Ambient(), daemons)
-    standing = StandingFaults(living, _random(seed, "faults"))
+    standing = StandingFaults(living, random_of(seed, "faults"))
     for fault in sorted(() if alone else faults or STORY, key=lambda fault: KINDS.index(fault.kind)):
         with nullcontext() if faults else suppress(NoRoomError):
             standing.plant(fault, living.ether.began)
@@ -68,10 +68,10 @@ def living_fabric(
     script = () if alone else tuple(dict.fromkeys(faults)) or tuple(DAILY)
     traffic = LivingTraffic(living, seed)
     pace = pace or (Pace() if alone else Pace(trouble_seconds=TROUBLE_SECONDS))
-    director = Director(living, standing, traffic, script, pace, _random(seed, "script"))
+    director = Director(living, standing, traffic, script, pace, random_of(seed, "script"))
     for trouble in troubles:
         director.disturb(trouble, stays=True)
-    transport = SimulatedTransport(living, traffic, _random(seed, "latency"))
+    transport = SimulatedTransport(living, traffic, random_of(seed, "latency"))
     return LivingFabric(world.fabric.plan, targets(world), transport, director, living, traffic)
 
 
@@ -90,7 +90,3 @@ def targets(world: World) -> tuple[Target, ...]:
         )
         for device in world.fabric.plan.devices.values()
     )
-
-
-def _random(seed: int, purpose: str) -> Random:
-    return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret

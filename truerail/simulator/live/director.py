@@ -115,11 +115,9 @@ class Director:
     def _turn_traffic(self) -> None:
         """Ends a fault of the traffic, or starts one. A fault requested by a user stays, and stays the only one."""
         standing = list(self._traffic)
-        if any(trouble.number in self._stay for trouble in standing):
-            self._next_trouble = self._drawn(self._pace.trouble_seconds)
-            return
         if standing:
-            self.fix(standing[0])
+            if not any(trouble.number in self._stay for trouble in standing):
+                self.fix(standing[0])
             self._next_trouble = self._drawn(self._pace.trouble_seconds)
             return
         self._next_trouble = self._drawn(self._pace.lasting_seconds)

@@ -99,7 +99,8 @@ class LiveEther(Ether):
             known.append(self._remember(jack, was, since))
         if now is not None:
             again = next((past.since for past in known if past.jack == now), None)
-            self._since[jack] = self.at + self._wait(before, now) if again is None else again
+            wait = self.daemons.tx_seconds * _phase(now) if before.carrier(now) else UP_AGAIN_SECONDS
+            self._since[jack] = self.at + wait if again is None else again
         if left := [past for past in known if past.jack != now]:
             self._past[jack] = left
 
@@ -108,10 +109,6 @@ class LiveEther(Ether):
         last_frame = self.at - self.daemons.tx_seconds * (1.0 - _phase(other))
         until = last_frame + self.daemons.ttl_seconds
         return Past(other, self.speaker(other.device), self.summary(other), first, until)
-
-    def _wait(self, before: World, sender: Port) -> float:
-        """Seconds until a port sends its next frame."""
-        return self.daemons.tx_seconds * _phase(sender) if before.carrier(sender) else UP_AGAIN_SECONDS
 
     def _birth(self, jack: Port, number: int) -> float:
         return self.began - first_age(self.world, jack, number)

@@ -146,8 +146,7 @@ class LivingTraffic:
     def sheet(self, machine: str) -> CounterTable:
         """A machine's current counters."""
         ahead = self._catch_up()
-        made = self._flows
-        return sheet_of(made.net, made.ledger, machine, ahead, made.switching.priority)
+        return sheet_of(self.net, self._flows.ledger, machine, ahead, self._flows.switching.priority)
 
     def _catch_up(self) -> float:
         """Advances the traffic to now; returns by how many seconds the end of its last step is ahead."""

@@ -67,10 +67,6 @@ class StandingFaults:
     def __len__(self) -> int:
         return len(self._standing)
 
-    def get(self, number: int) -> Standing | None:
-        """The fault of that number, if still active."""
-        return self._standing.get(number)
-
     def number(self) -> int:
         """The number of the next fault, whatever its kind. Each is unique."""
         self._planted += 1

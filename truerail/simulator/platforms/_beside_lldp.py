@@ -27,9 +27,8 @@ def answers(world: World, machine: str) -> dict[str, str]:
         found[command] = table(list(_rows(world, machine)))
     if world.serials and platform in _MODULES:
         command, modules = _MODULES[platform]
-        found[command] = modules(
-            [(port, world.serials.get(Port(machine, port), "")) for port in _plugged(world, machine)]
-        )
+        plugged = [port for port in world.fabric.ports[machine] if world.has_module(Port(machine, port))]
+        found[command] = modules([(port, world.serials.get(Port(machine, port), "")) for port in plugged])
     return found
 
 
@@ -55,10 +54,6 @@ def _name(world: World, switch: str, which: str) -> str:
         "junos": ("irb.100", "vtep.32769"),
     }
     return names[world.platform(switch)][which == "tunnel"]
-
-
-def _plugged(world: World, switch: str) -> list[str]:
-    return [port for port in world.fabric.ports[switch] if world.has_module(Port(switch, port))]
 
 
 def _bridge(rows: list[Row]) -> str:

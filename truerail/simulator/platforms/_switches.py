@@ -64,7 +64,8 @@ def sends(announce: Announce) -> Callable[["Ether", Port], tuple[Frame, ...]]:
         if world.behaviours.hits("mgmt_anycast", switch):
             more.append(ANYCAST)
         if identities.is_mlag(world, switch):
-            more.append(_mlag_address(world, switch))
+            # the address that both switches of an MLAG announce in addition to their own (VXLAN's anycast VTEP)
+            more.append(f"2001:db8:a::{world.fabric.order[identities.mlag_pair(world, switch)[0]] + 1:x}")
         tells = Tells.NOTHING if identities.shares_chassis(world, switch) else sent.tells
         return (replace(sent, speaker=replace(sent.speaker, more_addresses=tuple(more)), tells=tells),)
 
@@ -77,21 +78,8 @@ def _port(ether: "Ether", jack: Port) -> SwitchPort:
     label = ether.label(jack)
     if behaviours.value("descr") == "vendor_default":
         label = f"{world.system(switch).maker}, {jack.name} Interface"
-    return SwitchPort(
-        switch,
-        number,
-        jack.name,
-        ether.speaker(switch),
-        world.switch_mac(switch, number),
-        label,
-        switch not in world.absent,
-        behaviours,
-    )
-
-
-def _mlag_address(world: "World", switch: str) -> str:
-    """The address that both switches of an MLAG announce in addition to their own (VXLAN's anycast VTEP)."""
-    return f"2001:db8:a::{world.fabric.order[identities.mlag_pair(world, switch)[0]] + 1:x}"
+    speaker, mac = ether.speaker(switch), world.switch_mac(switch, number)
+    return SwitchPort(switch, number, jack.name, speaker, mac, label, switch not in world.absent, behaviours)
 
 
 def links(ether: "Ether", switch: str) -> Iterator[Link]:
@@ -99,14 +87,8 @@ def links(ether: "Ether", switch: str) -> Iterator[Link]:
     world = ether.world
     for name in world.fabric.ports[switch]:
         jack = Port(switch, name)
-        yield Link(
-            name,
-            world.carrier(jack),
-            world.speed_gbps(jack),
-            ether.label(jack),
-            jack in world.switched_off,
-            world.has_module(jack),
-        )
+        off, module = jack in world.switched_off, world.has_module(jack)
+        yield Link(name, world.carrier(jack), world.speed_gbps(jack), ether.label(jack), off, module)
 
 
 def prints_links(render: Callable[[Iterable[Link]], str]) -> Tool:

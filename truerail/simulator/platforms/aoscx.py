@@ -98,12 +98,7 @@ def interface_text(ether: Ether, switch: str, sheet: CounterTable | None) -> str
 
 
 def _interface(link: Link, n: dict[str, int]) -> str:
-    rows = (
-        ("Packets", "packets"),
-        ("  Unicast", "packets"),
-        ("Bytes", "bytes"),
-        ("Dropped", "dropped"),
-    )
+    rows = (("Packets", "packets"), ("  Unicast", "packets"), ("Bytes", "bytes"), ("Dropped", "dropped"))
     table = "".join(
         f" {name:16}{n[f'rx {key}']:21}{n[f'tx {key}']:21}{n[f'rx {key}'] + n[f'tx {key}']:21}\n" for name, key in rows
     )

@@ -72,14 +72,10 @@ def lldp_json(neighbors: Iterable[Heard]) -> str:
 
 def _neighbor(heard: Heard) -> dict[str, Any]:
     speaker, port = heard.speaker, heard.port
-    capability = {
-        "is-bridge": False,
-        "is-router": speaker.router,
-    }
     return {
         "age": str(heard.age_seconds),
         "chassis": {
-            "capability": capability,
+            "capability": {"is-bridge": False, "is-router": speaker.router},
             "chassis-id": speaker.chassis,
             **({"management-address-ipv4": speaker.address} if speaker.address else {}),
             **({"system-description": speaker.description} if speaker.description else {}),

@@ -63,9 +63,8 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         "ip -j -d link": json.dumps(list(_interfaces(world, host))) + "\n",
     }
     if world.behaviours.hits("ib_saturate", host):
-        found[sysfs_files.RDMA_COUNTERS] = sysfs_files.full_counters(
-            _rdma(world, host, slot) for slot, _ in enumerate(_jacks(world, host))
-        )
+        devices = (_rdma(world, host, slot) for slot, _ in enumerate(_jacks(world, host)))
+        found[sysfs_files.RDMA_COUNTERS] = sysfs_files.full_counters(devices)
     discoverer = next(machine for machine in world.fabric.models if machine not in world.absent)
     return found | (_discovered(world) if host == discoverer else {})
 
@@ -201,10 +200,8 @@ def _hosts(world: World) -> Iterator[str]:
                 yield f"\nvendid=0x2c9\ndevid=0x1021\nsysimgguid=0x{image:x}\ncaguid=0x{guid:x}"
                 yield f'Ca\t1 "H-{guid:016x}"\t\t# "{_description(world, jack)}"'
                 where = f'"S-{_node(world, far):016x}"[{_port_number(world, far)}]'
-                lids = (
-                    f'lid {_lid(world, host) + slot} lmc 0 "{_description(world, far)}" lid {_lid(world, far.device)}'
-                )
-                yield f"[1]({_port_guid(world, jack):x}) \t{where}\t\t# {lids} {_rate(world, jack)}"
+                there = f'"{_description(world, far)}" lid {_lid(world, far.device)} {_rate(world, jack)}'
+                yield f"[1]({_port_guid(world, jack):x}) \t{where}\t\t# lid {_lid(world, host) + slot} lmc 0 {there}"
 
 
 def _aggregation_nodes(world: World) -> Iterator[str]:

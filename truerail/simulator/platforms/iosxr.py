@@ -111,7 +111,7 @@ PLATFORM = Platform(
     steady={
         VERSION: prints_text(
             "Cisco IOS XR Software, Version 7.9.2 LNT\nCopyright (c) 2013-2023 by Cisco Systems, Inc.\n"
-        ),
+        )
     },
     fleeting={_LLDP: prints_neighbors(lldp_text)},
     ports={_INTERFACES: interfaces_text},

@@ -183,10 +183,7 @@ PLATFORM = Platform(
     port_name=port_name,
     frames=sends(announced),
     answers=answers,
-    steady={
-        VERSION: prints_text("Model: qfx5220-32cd\nJunos: 22.4R3-S2.11-EVO\n"),
-        _MEDIA: prints_links(media_json),
-    },
+    steady={VERSION: prints_text("Model: qfx5220-32cd\nJunos: 22.4R3-S2.11-EVO\n"), _MEDIA: prints_links(media_json)},
     fleeting={_LLDP: prints_neighbors(lldp_json)},
     counters={"show interfaces extensive | display json": extensive_json},
 )

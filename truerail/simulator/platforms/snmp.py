@@ -22,6 +22,7 @@ _PAUSES = ".1.3.6.1.4.1.9.9.813.1.2.1"
 _MTU = 9216
 _PRIORITY = 3
 _NARROW = {13: "rx_discards", 14: "rx_errors", 19: "tx_discards"}
+"""Columns of ifTable, 32 bits wide; those of the others have 64."""
 _WIDE = {6: "rx_bytes", 7: "rx_packets", 10: "tx_bytes", 11: "tx_packets"}
 _FRAMES = {2: "tx_pause_frames", 3: "rx_pause_frames"}
 Counted = Mapping[str, Sequence[int]]
@@ -40,7 +41,8 @@ def walk(ether: Ether, switch: str, heard: Sequence[Heard], counted: Counted | N
     ]
     counters = _Counters([index for index, _ in jacks], counted or {})
     interfaces = _interfaces(ether, jacks, counters)
-    rows = [*_local(ether, switch, jacks), *_remote(ether, switch, heard), *interfaces, *counters.pauses()]
+    pauses = counters.rows(f"{_PAUSES}.{{}}.{{}}.{_PRIORITY} = Counter64: {{}}", _FRAMES)
+    rows = [*_local(ether, switch, jacks), *_remote(ether, switch, heard), *interfaces, *pauses]
     return "".join(f"{row}\n" for row in rows)
 
 
@@ -106,30 +108,12 @@ class _Counters:
     def __init__(self, indexes: list[int], counted: Counted) -> None:
         self._indexes, self._counted = indexes, counted
 
-    def narrow(self) -> Iterator[str]:
-        """Columns of ifTable."""
-        for column, quantity in _NARROW.items():
-            for index, value in self._of(quantity):
-                yield f"{_IF}.{column}.{index} = Counter32: {value & 0xFFFFFFFF}"
-
-    def wide(self) -> Iterator[str]:
-        """Columns of ifXTable."""
-        for column, quantity in _WIDE.items():
-            for index, value in self._of(quantity):
-                yield f"{_IF_X}.{column}.{index} = Counter64: {value}"
-
-    def pauses(self) -> Iterator[str]:
-        """Pause frames by interface and priority."""
-        for column, quantity in _FRAMES.items():
-            for index, value in self._of(quantity):
-                yield f"{_PAUSES}.{column}.{index}.{_PRIORITY} = Counter64: {value}"
-
-    def _of(self, quantity: str) -> Iterator[tuple[int, int]]:
-        return zip(self._indexes, self._counted.get(quantity, [0] * len(self._indexes)), strict=True)
-
-
-def _megabits(ether: Ether, jack: Port) -> int:
-    return round(ether.world.speed_gbps(jack) * 1000)
+    def rows(self, form: str, columns: Mapping[int, str], mask: int = (1 << 64) - 1) -> Iterator[str]:
+        """Some columns, each with its quantity; `form` takes the column, the index and the value."""
+        for column, quantity in columns.items():
+            values = self._counted.get(quantity, [0] * len(self._indexes))
+            for index, value in zip(self._indexes, values, strict=True):
+                yield form.format(column, index, value & mask)
 
 
 def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters) -> Iterator[str]:
@@ -141,11 +125,11 @@ def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters
     yield from (f"{_IF}.6.{index} = {_hex(world.switch_mac(jack.device, ether.number(jack)))}" for index, jack in jacks)
     yield from (f"{_IF}.7.{index} = INTEGER: {2 if jack in world.switched_off else 1}" for index, jack in jacks)
     yield from (f"{_IF}.8.{index} = INTEGER: {1 if up[index] else 2}" for index, _ in jacks)
-    yield from counters.narrow()
+    yield from counters.rows(_IF + ".{}.{} = Counter32: {}", _NARROW, 0xFFFFFFFF)
     yield from (f'{_IF_X}.1.{index} = STRING: "{jack.name}"' for index, jack in jacks)
-    yield from counters.wide()
+    yield from counters.rows(_IF_X + ".{}.{} = Counter64: {}", _WIDE)
     yield from (
-        f"{_IF_X}.15.{index} = Gauge32: {_megabits(ether, jack) if up[index] or nominal else 0}"
+        f"{_IF_X}.15.{index} = Gauge32: {round(world.speed_gbps(jack) * 1000) if up[index] or nominal else 0}"
         for index, jack in jacks
     )
     yield from (f'{_IF_X}.18.{index} = STRING: "{ether.label(jack)}"' for index, jack in jacks)

@@ -101,9 +101,7 @@ PLATFORM = Platform(
     port_name=lambda number, shape: f"ethernet-1/{number}",
     frames=sends(by_name),
     answers=answered({_LLDP: _lldp, _INTERFACES: interfaces_json}),
-    steady={
-        VERSION: prints_text("Hostname             : leaf\nChassis Type         : 7220 IXR-D5\n"),
-    },
+    steady={VERSION: prints_text("Hostname             : leaf\nChassis Type         : 7220 IXR-D5\n")},
     fleeting={_LLDP: _lldp},
     ports={_INTERFACES: interfaces_json},
 )

@@ -4,10 +4,10 @@ Flows are fluids: each step is one interval of steady rates, not a run of packet
 """
 
 from truerail.simulator.traffic.counter_polls import Polls
-from truerail.simulator.traffic.flow_faults import KINDS, FlowFault, FlowFaultKind
+from truerail.simulator.traffic.flow_faults import FlowFault, FlowFaultKind
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.flow_simulation import FlowSimulation, flows
-from truerail.simulator.traffic.flow_truth import FlowTruth, Victim
+from truerail.simulator.traffic.flow_truth import FlowTruth
 from truerail.simulator.traffic.habits import HABITS, LATER, MISCONFIGURED, Habits
 from truerail.simulator.traffic.hashing import Hash
 from truerail.simulator.traffic.snapshots import round_after, seen_now
@@ -15,7 +15,6 @@ from truerail.simulator.traffic.traffic_jobs import Job, Pattern
 
 __all__ = [
     "HABITS",
-    "KINDS",
     "LATER",
     "MISCONFIGURED",
     "FlowFault",
@@ -28,7 +27,6 @@ __all__ = [
     "Pattern",
     "Polls",
     "Switching",
-    "Victim",
     "flows",
     "round_after",
     "seen_now",

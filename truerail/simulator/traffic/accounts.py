@@ -10,8 +10,8 @@ from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.ledger import KEYS, PLACE, Q
-from truerail.simulator.traffic.load import Load, held_back, tight_port
-from truerail.simulator.traffic.net import Marks, Net, Rates
+from truerail.simulator.traffic.load import Load, facing, held_back, tight_port
+from truerail.simulator.traffic.net import Net, Rates
 from truerail.simulator.traffic.pauses import Pauses, pause_frames_per_second, transitions_per_second
 
 PACKET_BYTES = 4166
@@ -119,13 +119,8 @@ def drop_shares(step: Step) -> Rates:
         excess, wish = step.by_port(tight, load.wish - load.burst), step.by_port(tight, load.wish)
         drops[tight[rows]] = (_DROPS * excess / np.maximum(wish, 1.0))[tight[rows]]
     if step.switching.watchdog:
-        drops[_facing(step.net, step.now.storming)] = 1.0
+        drops[facing(step.net, step.now.storming)] = 1.0
     return drops
-
-
-def _facing(net: Net, nics: Marks) -> Codes:
-    far = net.far[np.flatnonzero(nics)]
-    return far[far >= 0]
 
 
 def _losses(step: Step, gains: Gains, lost: Rates) -> None:
@@ -147,8 +142,7 @@ def _pauses(step: Step, gains: Gains) -> None:
     us[paused] = share[paused] * step.seconds * 1e6
     frames[paused] = pause_frames_per_second(speed[paused], share[paused], length[paused]) * step.seconds
     ends[paused] = transitions_per_second(share[paused], length[paused]) * step.seconds
-    received = ((Q.RX_PAUSE_US, us), (Q.RX_PAUSE_FRAMES, frames), (Q.RX_PAUSE_TRANSITIONS, ends))
-    for quantity, values in received:
+    for quantity, values in ((Q.RX_PAUSE_US, us), (Q.RX_PAUSE_FRAMES, frames), (Q.RX_PAUSE_TRANSITIONS, ends)):
         gains.add(quantity, values, rdma=True)
     far = step.net.far[paused]
     for quantity, values in ((Q.TX_PAUSE_US, us), (Q.TX_PAUSE_FRAMES, frames)):
@@ -218,7 +212,7 @@ def _nics(step: Step, gains: Gains) -> None:
     gains.add(Q.RNR_NAKS, np.where(now.application & hindered, 15.0 * step.seconds, 0.0))
     gains.add(Q.NIC_STORM_WARNINGS, np.where(now.warning, one, 0.0))
     if step.switching.watchdog:
-        facing = np.zeros(step.ports)
-        facing[_facing(net, now.storming)] = 1.0
-        gains.add(Q.WATCHDOG_STORMS, facing, rdma=True)
+        stormed = np.zeros(step.ports)
+        stormed[facing(net, now.storming)] = 1.0
+        gains.add(Q.WATCHDOG_STORMS, stormed, rdma=True)
     gains.add(Q.FLOWS, step.flows.queue_pairs(step.ports).astype(np.float64))

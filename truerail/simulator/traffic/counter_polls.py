@@ -183,8 +183,7 @@ class Poller:
     def _answering(self) -> list[_Machine]:
         """Devices that can be read."""
         if not self._machines:
-            known = Devices(self._net.world.fabric.plan)
-            self._machines += self._found(known)
+            self._machines += self._found(Devices(self._net.world.fabric.plan))
         return self._machines
 
     def _found(self, known: Devices) -> Iterator[_Machine]:

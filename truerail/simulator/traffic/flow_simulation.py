@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from random import Random
 
 import numpy as np
 
 from truerail.analysis.counters.intake import Answers
 from truerail.model import Port, Reading
 from truerail.simulator.fabric.world import World
-from truerail.simulator.simulation import TAKEN_AT, Simulation
+from truerail.simulator.simulation import TAKEN_AT, Simulation, random_of
 from truerail.simulator.traffic.accounts import Step, gains_of
 from truerail.simulator.traffic.conditions import Conditions, healthy
 from truerail.simulator.traffic.connections import Connections, connections
@@ -42,7 +41,7 @@ class FlowSimulation:
         self.net = net_of(world)
         slots = self.net.nic.shape[1]
         hosts = self.net.devices[: self.net.hosts]
-        self.jobs = tuple(mixed_jobs(hosts, slots, _random(seed, "jobs")) if jobs is None else jobs)
+        self.jobs = tuple(mixed_jobs(hosts, slots, random_of(seed, "jobs")) if jobs is None else jobs)
         self.ledger = new_ledger(len(self.net.ports), seed)
         self.habits = Habits(habits, len(self.net.ports), seed)
         self.habits.begin(self.ledger)
@@ -66,7 +65,7 @@ class FlowSimulation:
 
     def plant(self, fault: FlowFault) -> Placed:
         """Adds a fault; its place is drawn unless given. Raises `NoRoomError`, or ValueError for an unknown port."""
-        placed = place(self._room(), fault, _random(self.seed, f"fault {self._planted} {fault.kind}"))
+        placed = place(self._room(), fault, random_of(self.seed, f"fault {self._planted} {fault.kind}"))
         self._planted += 1
         self._placed.append(placed)
         return placed
@@ -201,7 +200,3 @@ def flows(
     for fault in faults:
         made.plant(fault)
     return made
-
-
-def _random(seed: int, purpose: str) -> Random:
-    return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret

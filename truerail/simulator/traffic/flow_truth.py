@@ -1,8 +1,7 @@
 """The true faults of a fabric's traffic, their roots and victims."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,10 +42,6 @@ class FlowTruth:
     jobs: tuple[str, ...] = ()
     """The jobs that it slows down."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
-
 
 def truth_of(net: Net, placed: Placed, load: Load, switching: Switching, job_names: tuple[str, ...]) -> FlowTruth:
     """A fault's effect on this load. `job_names` is the name of the job of each row's flow."""
@@ -71,7 +66,7 @@ def _victims(net: Net, placed: Placed, load: Load, switching: Switching, roots: 
     if placed.fault.kind in (K.STORM, K.DEADLOCK):
         found: dict[int, int] = {}
         for root in roots:
-            for port, hops in _waiting(net, load, switching, root):
+            for port, hops in ((root, 0),) if switching.watchdog else behind(net, load, root):
                 found[port] = min(found.get(port, hops), hops)
     elif placed.fault.kind in (K.SLOW_RECEIVER, K.HALF_SPEED, K.INCAST):
         found = _pressed(net, load, switching, roots)
@@ -97,10 +92,6 @@ def _idle_uplinks(net: Net, load: Load) -> list[int]:
     climbs[net.device[up & sends]] = True
     idle: list[int] = np.flatnonzero(up & ~sends & climbs[net.device]).tolist()
     return idle
-
-
-def _waiting(net: Net, load: Load, switching: Switching, root: int) -> tuple[tuple[int, int], ...]:
-    return ((root, 0),) if switching.watchdog else behind(net, load, root)
 
 
 def _pressed(net: Net, load: Load, switching: Switching, roots: list[int]) -> dict[int, int]:

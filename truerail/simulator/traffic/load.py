@@ -142,11 +142,12 @@ def _swallowing(net: Net, now: Conditions, switching: Switching) -> Marks:
     """Ports whose watchdog drops everything: those facing a NIC that pauses for ever."""
     marks = np.zeros(len(net.ports), dtype=bool)
     if switching.watchdog:
-        marks[_before(net, now.storming)] = True
+        marks[facing(net, now.storming)] = True
     return marks
 
 
-def _before(net: Net, nics: Marks) -> Codes:
+def facing(net: Net, nics: Marks) -> Codes:
+    """The ports that these NICs are plugged into."""
     far = net.far[np.flatnonzero(nics)]
     return far[far >= 0]
 
@@ -154,7 +155,7 @@ def _before(net: Net, nics: Marks) -> Codes:
 def waiting_ports(net: Net, hops: Codes, now: Conditions, sends: Marks, swallowed: Marks) -> Marks:
     """Ports that may not send at all. A waiting port fills the buffers behind it, and their senders wait too."""
     spread = now.stuck.copy()
-    spread[_before(net, now.storming)] = True
+    spread[facing(net, now.storming)] = True
     spread &= ~swallowed
     active = hops[sends]
     while True:

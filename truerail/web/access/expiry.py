@@ -18,9 +18,8 @@ def end_of(chain: Path) -> datetime | None:
     """Expiry of the first certificate of a PEM chain; None if unreadable. Raises OSError."""
     try:
         found = x509.load_pem_x509_certificates(chain.read_bytes())
-    except (
-        ValueError
-    ):  # OpenSSL accepted it; if cryptography refuses it (a negative serial number), it has no date here
+    except ValueError:
+        # OpenSSL accepted it; if cryptography refuses it (a negative serial number), it has no date here
         return None
     return min(one.not_valid_after_utc for one in found)
 

@@ -32,22 +32,9 @@ def routes() -> APIRouter:
     """All routes below `PREFIX`, for callers with read access. Each write requires an operator."""
     router = APIRouter(dependencies=[Depends(reader), Depends(only_known), Depends(on_view)], responses=PROBLEMS)
     for part in (
-        fabric_routes,
-        probe_routes,
-        list_routes,
-        finding_routes,
-        oncall_routes,
-        file_routes,
-        job_routes,
-        nccl_routes,
-        past,
-        history_routes,
-        find_routes,
-        acknowledgements,
-        maintenance_routes,
-        actions,
-        step_routes,
-        event_routes,
+        *(fabric_routes, probe_routes, list_routes, finding_routes, oncall_routes, file_routes, job_routes),
+        *(nccl_routes, past, history_routes, find_routes, acknowledgements, maintenance_routes, actions),
+        *(step_routes, event_routes),
     ):
         router.include_router(part.router)
     return router

@@ -1,6 +1,5 @@
 """Acknowledgements: a known finding or cause, which does not alert until then."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -10,7 +9,7 @@ from starlette.responses import Response
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import Acknowledgement, History
 from truerail.web.context import WithContext
-from truerail.web.pagination import Page
+from truerail.web.pagination import Page, whole
 from truerail.web.remembering import remembered
 from truerail.web.writing import Moment, Name, Operator, Reason, Written, created, gone
 
@@ -29,7 +28,7 @@ class Acknowledge(Written):
 @router.get("", response_model=Page[Acknowledgement])
 async def acknowledgements(request: Request, desk: WithContext) -> Response:
     """Open acknowledgements, newest first."""
-    return await remembered(request, desk, lambda history: _all(history.acknowledgements()), "acknowledgements")
+    return await remembered(request, desk, lambda history: whole(history.acknowledgements()), "acknowledgements")
 
 
 @router.get("/{number}", response_model=Acknowledgement)
@@ -52,10 +51,6 @@ async def withdraw(desk: WithContext, caller: Operator, number: Number) -> Respo
     """Ends an acknowledgement: its finding or cause alerts again."""
     await desk.tower.withdraw(number, caller.name)
     return gone()
-
-
-def _all(rows: Sequence[Acknowledgement]) -> Page[Acknowledgement]:
-    return Page(rows, len(rows), None)
 
 
 def _one(history: History, number: int) -> Acknowledgement:

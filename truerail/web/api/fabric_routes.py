@@ -48,11 +48,6 @@ class PlanView:
     problems: Mapping[str, int]
 
 
-async def plan_view(plan: Plan) -> PlanView:
-    """A plan in numbers. Lints each new plan once, in a thread."""
-    return await asyncio.to_thread(plan.once, _view)
-
-
 def _view(plan: Plan) -> PlanView:
     loud = Counter(problem.severity for problem in lint(plan))
     roles = Counter(device.role for device in plan.devices.values())
@@ -156,7 +151,7 @@ async def the_topology(request: Request, desk: WithContext, shown: NewestOrPast)
 @router.get("/plan", response_model=PlanView)
 async def plan(request: Request, shown: Newest) -> Response:
     """The plan in force, in numbers."""
-    view = await plan_view(shown.publication.plan)
+    view = await asyncio.to_thread(shown.publication.plan.once, _view)
     return published(request, shown, lambda: view)
 
 
@@ -187,10 +182,5 @@ def _verdict(verdict: Verdict) -> VerdictLine:
 
 
 def _unread(reading: Reading) -> CollectionError:
-    return CollectionError(
-        printable(reading.device),
-        reading.collector,
-        reading.at,
-        printable(reading.source),
-        printable(reading.error, 500),
-    )
+    device, source = printable(reading.device), printable(reading.source)
+    return CollectionError(device, reading.collector, reading.at, source, printable(reading.error, 500))

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from truerail.questions.find import LONGEST_QUERY, Found, find
 from truerail.web.answering import pondered
 from truerail.web.context import Newest, WithContext
-from truerail.web.pagination import Page
+from truerail.web.pagination import Page, whole
 
 router = APIRouter(tags=["lists"])
 
@@ -22,8 +22,4 @@ async def search(
 ) -> Response:
     """At most 20 matches whose name contains the text: hosts, switches, ports, RDMA devices, MACs, racks, findings."""
 
-    def look() -> Page[Found]:
-        found = find(shown.publication, text)
-        return Page(found, len(found), None)
-
-    return await pondered(request, desk, shown, look)
+    return await pondered(request, desk, shown, lambda: whole(find(shown.publication, text)))

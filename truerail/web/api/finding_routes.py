@@ -14,45 +14,31 @@ from truerail.views.lists import cause_rows, finding_lines
 from truerail.views.pieces import CauseLine, FindingLine
 from truerail.web.answering import pondered, published
 from truerail.web.context import Newest, NewestOrPast, RequestContext, WithContext
-from truerail.web.listing import arranged_list
+from truerail.web.listing import Listed
 from truerail.web.pagination import Page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
-from truerail.web.parts import Arranged
 from truerail.web.remembering import remembered
 
 router = APIRouter(tags=["lists"])
 Key = Annotated[str, Path(max_length=LONGEST_NAME)]
+_Cause = Annotated[str | None, Query(max_length=LONGEST_NAME, description="key of the cause that explains it")]
 
 
 @router.get("/findings", response_model=Page[FindingLine])
 async def findings(
-    request: Request,
-    desk: WithContext,
-    shown: NewestOrPast,
-    wanted: Arranged,
+    asked: Listed,
     nodes: Nodes = None,
     rule: Words = None,
     severity: Words = None,
     rail: Rail = None,
     state: Words = None,
     muted: bool | None = None,
-    cause: Annotated[
-        str | None, Query(max_length=LONGEST_NAME, description="key of the cause that explains it")
-    ] = None,
+    cause: _Cause = None,
 ) -> Response:
     """Open findings, most severe first. `nodes` matches either end of a finding's cable."""
-    lines = partial(
-        finding_lines,
-        shown.publication,
-        nodes=nodes,
-        rule=rule,
-        severity=severity,
-        rail=rail,
-        state=state,
-        muted=muted,
-        cause=cause,
-    )
-    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.id)
+    lines = partial(finding_lines, asked.shown.publication, nodes=nodes, rule=rule, severity=severity, rail=rail)
+    lines = partial(lines, state=state, muted=muted, cause=cause)
+    return await asked.answer(lines, lambda row: row.id)
 
 
 @router.get("/findings/{finding}", response_model=Why)
@@ -65,18 +51,11 @@ async def finding(request: Request, desk: WithContext, shown: NewestOrPast, find
 
 @router.get("/causes", response_model=Page[CauseLine])
 async def causes(
-    request: Request,
-    desk: WithContext,
-    shown: NewestOrPast,
-    wanted: Arranged,
-    kind: Words = None,
-    severity: Words = None,
-    state: Words = None,
-    muted: bool | None = None,
+    asked: Listed, kind: Words = None, severity: Words = None, state: Words = None, muted: bool | None = None
 ) -> Response:
     """Causes, by impact."""
-    lines = partial(cause_rows, shown.view, kind=kind, severity=severity, state=state, muted=muted)
-    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.key)
+    lines = partial(cause_rows, asked.shown.view, kind=kind, severity=severity, state=state, muted=muted)
+    return await asked.answer(lines, lambda row: row.key)
 
 
 @router.get("/causes/{key}", response_model=CauseLine)

@@ -18,7 +18,7 @@ from truerail.web.answering import reported
 from truerail.web.context import RequestContext, WithContext
 from truerail.web.history_queries import LIMITS, MOST_CSV_ROWS
 from truerail.web.packing import plain_or_packed
-from truerail.web.pagination import Page, PageRequest, pack, unpack
+from truerail.web.pagination import Page, PageRequest, pack, unpack, whole
 from truerail.web.params import Time
 from truerail.web.parts import Wanted
 
@@ -80,8 +80,7 @@ class HistoryAnswer:
 @router.get("/history/questions", response_model=Page[HistoryQuestion], name="history_questions")
 async def questions(request: Request) -> Response:
     """The ready-made questions of the history store."""
-    rows = [_described(question) for question in ready_questions().values()]
-    return reported(request, Page(rows, len(rows), None))
+    return reported(request, whole([_described(question) for question in ready_questions().values()]))
 
 
 @router.get("/history/questions/{name}", response_model=HistoryAnswer, name="history_answer")
@@ -124,10 +123,8 @@ async def _page(
     columns = tuple(map(_column, question.columns))
     notes = tuple(_notes(question, asked, report))
     values = dict(asked.parameters)
-    return reported(
-        request,
-        HistoryAnswer(question.name, question.title, values, columns, items, following, question.no_data, notes),
-    )
+    name, title, no_data = question.name, question.title, question.no_data
+    return reported(request, HistoryAnswer(name, title, values, columns, items, following, no_data, notes))
 
 
 async def _csv(request: Request, desk: RequestContext, question: ReadyQuestion, given: dict[str, str]) -> Response:

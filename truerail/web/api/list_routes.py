@@ -14,10 +14,10 @@ from truerail.views.racks import RackLine, rack_lines
 from truerail.views.steps import filter_steps
 from truerail.web.answering import listed, pondered
 from truerail.web.context import Newest, NewestOrPast, WithContext
-from truerail.web.listing import arranged_list
+from truerail.web.listing import Listed
 from truerail.web.pagination import Page, fetch_from, page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
-from truerail.web.parts import Arranged, Wanted
+from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
 
 router = APIRouter(tags=["lists"])
@@ -25,10 +25,7 @@ router = APIRouter(tags=["lists"])
 
 @router.get("/devices", response_model=Page[DeviceLine])
 async def devices(
-    request: Request,
-    desk: WithContext,
-    shown: NewestOrPast,
-    wanted: Arranged,
+    asked: Listed,
     nodes: Nodes = None,
     role: Words = None,
     pod: Words = None,
@@ -38,9 +35,9 @@ async def devices(
 ) -> Response:
     """Devices of the plan: hosts, then switches tier by tier."""
     lines = partial(
-        device_lines, shown.publication, nodes=nodes, role=role, pod=pod, rack=rack, severity=severity, read=read
+        device_lines, asked.shown.publication, nodes=nodes, role=role, pod=pod, rack=rack, severity=severity, read=read
     )
-    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.device)
+    return await asked.answer(lines, lambda row: row.device)
 
 
 @router.get("/devices/{name:path}", response_model=DeviceView)
@@ -54,26 +51,15 @@ async def device(
 
 
 @router.get("/ports", response_model=Page[PortLine])
-async def ports(
-    request: Request,
-    desk: WithContext,
-    shown: NewestOrPast,
-    wanted: Arranged,
-    nodes: Nodes = None,
-    facing: Words = None,
-    state: Words = None,
-) -> Response:
+async def ports(asked: Listed, nodes: Nodes = None, facing: Words = None, state: Words = None) -> Response:
     """Ports of switches, switch by switch. `facing` is `down`, `up` or `free`, `state` that of the planned cable."""
-    lines = partial(port_lines, shown.publication, nodes=nodes, facing=facing, state=state)
-    return await arranged_list(request, desk, shown, wanted, lines, lambda row: f"{row.device}/{row.port}")
+    lines = partial(port_lines, asked.shown.publication, nodes=nodes, facing=facing, state=state)
+    return await asked.answer(lines, lambda row: f"{row.device}/{row.port}")
 
 
 @router.get("/cables", response_model=Page[CableLine])
 async def cables(
-    request: Request,
-    desk: WithContext,
-    shown: NewestOrPast,
-    wanted: Arranged,
+    asked: Listed,
     nodes: Nodes = None,
     rail: Rail = None,
     pod: Words = None,
@@ -81,8 +67,10 @@ async def cables(
     verified: Words = None,
 ) -> Response:
     """Planned cables: those of hosts, then uplinks. `nodes` matches either end."""
-    lines = partial(cable_lines, shown.publication, nodes=nodes, rail=rail, pod=pod, state=state, verified=verified)
-    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.subject)
+    lines = partial(
+        cable_lines, asked.shown.publication, nodes=nodes, rail=rail, pod=pod, state=state, verified=verified
+    )
+    return await asked.answer(lines, lambda row: row.subject)
 
 
 @router.get("/racks", response_model=Page[RackLine])
@@ -109,13 +97,7 @@ async def health_of_links(
 
     def fetch(offset: int, limit: int) -> tuple[tuple[LinkHealth, ...], int]:
         return link_health(
-            shown.publication,
-            nodes=nodes,
-            rail=rail,
-            severity=severity,
-            reported=reported,
-            offset=offset,
-            limit=limit,
+            shown.publication, nodes=nodes, rail=rail, severity=severity, reported=reported, offset=offset, limit=limit
         )
 
     return await pondered(request, desk, shown, lambda: page(fetch, lambda row: row.subject, shown.serial, part))
@@ -123,12 +105,7 @@ async def health_of_links(
 
 @router.get("/steps", response_model=Page[StepLine])
 async def steps(
-    request: Request,
-    desk: WithContext,
-    shown: Newest,
-    part: Wanted,
-    rack: Words = None,
-    nodes: Nodes = None,
+    request: Request, desk: WithContext, shown: Newest, part: Wanted, rack: Words = None, nodes: Nodes = None
 ) -> Response:
     """The punch list with its ticks, in walking order."""
     rows = filter_steps(desk.tower.steps, shown.publication, rack=rack, nodes=nodes)

@@ -1,6 +1,5 @@
 """Maintenance windows: announced work whose effects do not alert."""
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Request
@@ -10,7 +9,7 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import History, MaintenanceWindow
 from truerail.questions.subjects import scope_of
 from truerail.web.context import Newest, WithContext
-from truerail.web.pagination import Page
+from truerail.web.pagination import Page, whole
 from truerail.web.remembering import remembered
 from truerail.web.writing import Moment, Name, Operator, Reason, Written, created, gone
 
@@ -33,7 +32,7 @@ class Announce(Written):
 @router.get("", response_model=Page[MaintenanceWindow])
 async def windows(request: Request, desk: WithContext) -> Response:
     """Open or announced windows, newest first."""
-    return await remembered(request, desk, lambda history: _all(history.windows()), "windows")
+    return await remembered(request, desk, lambda history: whole(history.windows()), "windows")
 
 
 @router.get("/{number}", response_model=MaintenanceWindow)
@@ -59,10 +58,6 @@ async def end(desk: WithContext, caller: Operator, number: Number) -> Response:
     """Ends a window early."""
     await desk.tower.end_window(number, caller.name)
     return gone()
-
-
-def _all(rows: Sequence[MaintenanceWindow]) -> Page[MaintenanceWindow]:
-    return Page(rows, len(rows), None)
 
 
 def _one(history: History, number: int) -> MaintenanceWindow:

@@ -65,13 +65,12 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
         given |= {one.name: values[_variable(one)] for one in parameters}
         if (at := values.get("at")) is not None:
             moment = moment_of(at, desk.tower.now())
-            return await remembered(
-                request,
-                desk,
-                lambda history: desk.past.answer(
-                    question, given, Asked(shown.publication, history, desk.tower.now(), desk.tower.counted), moment
-                ),
-            )
+
+            def then(history: History) -> Any:
+                asked = Asked(shown.publication, history, desk.tower.now(), desk.tower.counted)
+                return desk.past.answer(question, given, asked, moment)
+
+            return await remembered(request, desk, then)
 
         def found(history: History) -> Any:
             return question.find(Asked(shown.publication, history, desk.tower.now()), given)

@@ -20,7 +20,7 @@ from truerail.model.history import (
 )
 from truerail.questions.moments import span
 from truerail.web.context import Newest, WithContext
-from truerail.web.pagination import Page, PageRequest, pack, unpack
+from truerail.web.pagination import Page, PageRequest, pack, unpack, whole
 from truerail.web.params import Nodes, Time
 from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
@@ -109,7 +109,7 @@ async def history(
 @router.get("/plans", response_model=Page[PlanVersion])
 async def plans(request: Request, desk: WithContext) -> Response:
     """The plans that were in force."""
-    return await remembered(request, desk, lambda kept: _whole(kept.plans()))
+    return await remembered(request, desk, lambda kept: whole(kept.plans()))
 
 
 @router.get("/audit", response_model=Page[AuditRecord])
@@ -123,10 +123,6 @@ def _between(
     ask: Callable[..., Sequence[T]], since: datetime, until: datetime, devices: Collection[str] | None
 ) -> Callable[[RowRange], Sequence[T]]:
     return lambda page: ask(since, until, devices=devices, page=page)
-
-
-def _whole(rows: Sequence[T]) -> Page[T]:
-    return Page(rows, len(rows), None)
 
 
 def _before(part: PageRequest) -> int | None:

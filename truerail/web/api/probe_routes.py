@@ -1,6 +1,5 @@
 """What `truerail probe`, or the service's background probe, found of each NIC."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from fastapi import APIRouter, Request
@@ -10,7 +9,7 @@ from truerail.views.probe_matrix import ProbedNic, ProbeMatrix, probe_matrix, pr
 from truerail.views.probe_recordings import ProbeRecording, probe_recordings
 from truerail.web.answering import pondered
 from truerail.web.context import Newest, WithContext
-from truerail.web.listing import arranged_list
+from truerail.web.listing import AskedList
 from truerail.web.pagination import Page, page
 from truerail.web.params import Nodes, Rail, Words
 from truerail.web.parts import Arranged, Wanted
@@ -38,7 +37,7 @@ async def probe_nics(
 ) -> Response:
     """Planned NICs with the flows that were tried, worst first. `state` is `reached`, `lost`, `partly`, `untried`."""
     lines = partial(probed_nics, shown.publication, nodes=nodes, rail=rail, state=state)
-    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.nic)
+    return await AskedList(request, desk, shown, wanted).answer(lines, lambda row: row.nic)
 
 
 @router.get("/probe/recordings", response_model=Page[ProbeRecording])
@@ -46,8 +45,5 @@ async def recordings(request: Request, desk: WithContext, shown: Newest, part: W
     """What each host has recorded of the probes that count now: the file `truerail-probe` of its folder in a capture.
     `truerail capture --probes-from URL` stores them beside the polled answers.
     """
-
-    def fetch(offset: int, limit: int) -> tuple[Sequence[ProbeRecording], int]:
-        return probe_recordings(shown.publication, offset, limit)
-
+    fetch = partial(probe_recordings, shown.publication)
     return await pondered(request, desk, shown, lambda: page(fetch, lambda row: row.host, shown.serial, part))

@@ -41,11 +41,9 @@ async def readyz(desk: WithContext) -> Response:
     if publication is None:
         raise NotReadyError("nothing has been evaluated yet: the first round still runs")
     journal = publication.journal
-    failing = (
-        f"; the journal is not written: {printable(journal.error, 300)}"
-        if journal.health is JournalHealth.FAILING
-        else ""
-    )
+    failing = ""
+    if journal.health is JournalHealth.FAILING:
+        failing = f"; the journal is not written: {printable(journal.error, 300)}"
     since, why = desk.tower.stale_since, printable(desk.tower.away, 300)
     stale = (
         f"; {f'{why}: not the newest' if why else 'not evaluated'} since {since:%Y-%m-%d %H:%M:%S UTC}" if since else ""
@@ -90,7 +88,7 @@ def _text(desk: RequestContext, pod: str | None, *, packed: bool) -> bytes:
     publication, counters, now = tower.publication, {**tower.counters, **desk.figures}, tower.now()
     if packed:
         return page.packed(publication, pod, counters, now)
-    return page.render(publication, counters, now) if pod is None else page.render_pod(publication, pod, counters, now)
+    return page.render_pod(publication, pod, counters, now)
 
 
 @router.get("/sd", response_model=list[dict[str, Any]])

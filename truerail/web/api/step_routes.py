@@ -9,7 +9,7 @@ from starlette.responses import Response
 from truerail.model.step_marks import MarkAction, StepChange, StepMark
 from truerail.web.answering import reported
 from truerail.web.context import Newest, WithContext
-from truerail.web.pagination import Page
+from truerail.web.pagination import Page, whole
 from truerail.web.params import LONGEST_NAME
 from truerail.web.writing import LINE, Moment, Operator, Written, done, says_something
 
@@ -34,8 +34,7 @@ class WriteOnStep(Written):
 @router.get("/marks", response_model=Page[StepMark])
 async def marks(request: Request, desk: WithContext, shown: Newest) -> Response:
     """Steps of the punch list that somebody has taken, ticked or noted. A ticked step is not a repaired one."""
-    rows = desk.tower.step_marks
-    return reported(request, Page(rows, len(rows), None))
+    return reported(request, whole(desk.tower.step_marks))
 
 
 @router.post("/{step}/marks", response_model=StepMark)

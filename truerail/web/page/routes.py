@@ -234,9 +234,8 @@ class Pages:
 
     def login(self, request: Request) -> HTMLResponse:
         """The log-in form; its answer goes to `POST /login`. `failed` says that the last try was refused."""
-        template = self._templates.get_template("login.html.j2")
         where = request.query_params.get("next", "/")
-        html = template.render(
+        html = self._templates.get_template("login.html.j2").render(
             fabric=self._settings.fabric,
             failed="failed" in request.query_params,
             next=where if where.startswith("/") and not where.startswith(("//", "/\\")) else "/",

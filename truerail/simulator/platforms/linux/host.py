@@ -111,9 +111,8 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
     if any(world.behaviours.hits(name, host) for name in ("networkd", "efa")):
         del found[command]  # no lldpd there
     if world.serials or world.behaviours.hits("dac_serial", host):
-        found[cable_modules.ON_HOST] = cable_modules.memory(
-            world, ((nic.netdev, nic.jack) for nic in nics(world, host))
-        )
+        ports = ((nic.netdev, nic.jack) for nic in nics(world, host))
+        found[cable_modules.ON_HOST] = cable_modules.memory(world, ports)
     mellanox = [nic for nic in nics(world, host) if nic.rdma.startswith("mlx5")]
     if mellanox and "mlxlink_rates" in world.behaviours:
         found[COMMAND] = "".join(mlxlink(world.behaviours, nic.rdma, host, nic.slot, up=nic.up) for nic in mellanox)
@@ -143,20 +142,9 @@ def nics(world: World, host: str) -> list[Nic]:
     found = []
     for named, slot, jack in _jacks(world, host):
         name = world.fabric.models[host].names[named]
-        found.append(
-            Nic(
-                slot,
-                jack,
-                identities.netdev(world, host, name.netdev),
-                name.netdev,
-                identities.rdma(world, host, name.rdma),
-                name.pci,
-                world.carrier(jack),
-                jack in world.switched_off,
-                world.speed_gbps(jack),
-                bond_of(world, host, named),
-            )
-        )
+        netdev, rdma = identities.netdev(world, host, name.netdev), identities.rdma(world, host, name.rdma)
+        state = (world.carrier(jack), jack in world.switched_off, world.speed_gbps(jack))
+        found.append(Nic(slot, jack, netdev, name.netdev, rdma, name.pci, *state, bond_of(world, host, named)))
     return found
 
 
@@ -184,12 +172,9 @@ def matrix(world: World, host: str) -> str:
         kinds.append("renumbered")
     if bond_of(world, host, 0):
         kinds.append("topo_bond")
-    return topo(
-        model,
-        world.nic_order.get(host, tuple(range(model.rails))),
-        world.gpu_order.get(host, tuple(range(model.gpus))),
-        tuple(kinds),
-    )
+    nic_order = world.nic_order.get(host, tuple(range(model.rails)))
+    gpu_order = world.gpu_order.get(host, tuple(range(model.gpus)))
+    return topo(model, nic_order, gpu_order, tuple(kinds))
 
 
 def neighbors(ether: Ether, host: str) -> Iterator[Heard]:
@@ -258,10 +243,8 @@ def speeds(world: World, host: str) -> str:
 def interfaces(ether: Ether, host: str) -> Iterator[ip_link.Interface]:
     """Every interface of the host: management, rails, storage, and stacked ones."""
     world, model = ether.world, ether.world.fabric.models[host]
-    management = world.address(host)
-    yield ip_link.Interface(
-        2, _MANAGEMENT, world.host_mac(host, -1), True, 1500, "0000:03:00.0", address=f"{management}/16"
-    )
+    mac, address = world.host_mac(host, -1), f"{world.address(host)}/16"
+    yield ip_link.Interface(2, _MANAGEMENT, mac, True, 1500, "0000:03:00.0", address=address)
     found = [] if model.nic == "efa" else nics(world, host)
     rails = [_rail_interface(ether, host, index, nic) for index, nic in enumerate(found, _FIRST_INDEX)]
     yield from rails
@@ -276,20 +259,10 @@ def _rail_interface(ether: Ether, host: str, index: int, nic: Nic) -> ip_link.In
     own = world.host_mac(host, nic.slot)
     mac = _bond_mac(world, host, nic) if nic.bond else own
     named = [name.netdev for name in world.fabric.models[host].names].index(nic.planned)
-    return ip_link.Interface(
-        index,
-        nic.netdev,
-        mac,
-        nic.up,
-        _MTU,
-        nic.pci,
-        ether.label(nic.jack),
-        _rail_address(world, host, named) if world.fabric.shape.subnets else "",
-        nic.off,
-        (nic.planned,) if nic.netdev != nic.planned else (),
-        nic.bond,
-        own if mac != own else "",
-    )
+    address = _rail_address(world, host, named) if world.fabric.shape.subnets else ""
+    names = (nic.planned,) if nic.netdev != nic.planned else ()
+    label, bond = ether.label(nic.jack), (nic.bond, own if mac != own else "")
+    return ip_link.Interface(index, nic.netdev, mac, nic.up, _MTU, nic.pci, label, address, nic.off, names, *bond)
 
 
 def _bond_mac(world: World, host: str, nic: Nic) -> str:

@@ -49,7 +49,7 @@ class Interface:
 
 def link(interfaces: Iterable[Interface], *, details: bool) -> str:
     """`ip -j link`, or `ip -j -d link` with details such as the PCI address."""
-    return _document(interfaces, _details if details else _nothing, _DETAILS if details else "")
+    return _document(interfaces, _details if details else lambda _: "", _DETAILS if details else "")
 
 
 def addr(interfaces: Iterable[Interface]) -> str:
@@ -88,10 +88,6 @@ def _flags(interface: Interface) -> str:
     flags = _OFF if interface.off else _UP if interface.up else _NO_CARRIER
     role = '"MASTER",' if interface.bond else '"SLAVE",' if interface.master else ""
     return flags.replace('"MULTICAST"', f'"MULTICAST",{role}'.rstrip(","))
-
-
-def _nothing(_: Interface) -> str:
-    return ""
 
 
 def _details(interface: Interface) -> str:

@@ -47,17 +47,16 @@ def frames(ether: Ether, jack: Port) -> tuple[Frame, ...]:
         return (replace(own, tells=Tells.NOTHING) if is_nameless else own,)
     if variant := behaviours.value_for("hpe_fw", host):
         return (hpe_firmware(port, variant),)
-    if behaviours.hits("boot_phase", host):
-        return (replace(firmware(port), is_second=False),)
     of_firmware = behaviours.value_for("fw_lldp", host)
-    if of_firmware == "only":
+    if of_firmware == "only" or behaviours.hits("boot_phase", host):
         return (replace(firmware(port), is_second=False),)
     own = networkd(port) if behaviours.hits("networkd", host) else lldpd(port)
     if is_nameless or identities.is_paired(world, "clone_name", host):
         own = replace(own, tells=_tells(world, port, own))
     more = [firmware(port)] if of_firmware else []
     if behaviours.hits("msap_change", host, port.slot):
-        more.append(replace(lldpd_after_alias(port), is_second=True))
+        # lldpd's frame after an alias was set: a new identity of the same port
+        more.append(Frame(port.speaker, Announced("ifname", port.netdev, "uplink"), is_second=True))
     if kind := behaviours.value_for("second_speaker", host, port.slot):
         more.append(second(port, kind))
     if behaviours.hits("cdp_beside", host, port.slot):
@@ -89,23 +88,10 @@ def lldpd(port: HostPort) -> Frame:
     return Frame(port.speaker, Announced("mac", port.mac, port.netdev))
 
 
-def lldpd_after_alias(port: HostPort) -> Frame:
-    """lldpd's frame after an alias was set: a new identity of the same port."""
-    return Frame(port.speaker, Announced("ifname", port.netdev, "uplink"))
-
-
 def networkd(port: HostPort) -> Frame:
     """systemd-networkd sends the machine id, the interface's name and the short hostname, and no address."""
     machine_id = md5(port.host.encode(), usedforsecurity=False).hexdigest()
-    speaker = replace(
-        port.speaker,
-        name=port.speaker.name.partition(".")[0],
-        chassis=machine_id,
-        chassis_type="local",
-        description="",
-        address="",
-        more_addresses=(),
-    )
+    speaker = Speaker(port.speaker.name.partition(".")[0], machine_id, "", "", port.speaker.router, "local")
     return Frame(speaker, Announced("ifname", port.netdev, ""))
 
 

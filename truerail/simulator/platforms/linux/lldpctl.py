@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import groupby
 from json import dumps
 from typing import Any
 
@@ -105,11 +104,7 @@ def _json_interface(heard: Heard) -> dict[str, Any]:
 
 def keyvalue(neighbors: Iterable[Heard]) -> str:
     """One `key=value` per line; several neighbours of one port repeat its keys."""
-    lines = []
-    for _, on_port in groupby(neighbors, key=lambda heard: heard.local):
-        for heard in on_port:
-            lines += _keyvalue_lines(heard)
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for heard in neighbors for line in _keyvalue_lines(heard))
 
 
 def _keyvalue_lines(heard: Heard) -> list[str]:

@@ -23,12 +23,6 @@ def interfaces(ether: Ether, switch: str) -> Iterator[ip_link.Interface]:
     yield ip_link.Interface(2, _MANAGEMENT, world.switch_mac(switch, 0), True, 1500)
     for number, name in enumerate(world.fabric.ports[switch], 1):
         jack = Port(switch, name)
-        yield ip_link.Interface(
-            world.port_index(switch, number),
-            name,
-            world.switch_mac(switch, number),
-            world.carrier(jack),
-            MTU,
-            alias=ether.label(jack),
-            off=jack in world.switched_off,
-        )
+        index, mac = world.port_index(switch, number), world.switch_mac(switch, number)
+        label, off = ether.label(jack), jack in world.switched_off
+        yield ip_link.Interface(index, name, mac, world.carrier(jack), MTU, alias=label, off=off)

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from truerail.simulator.fabric.servers import Model, device_number
+from truerail.simulator.fabric.servers import Model, device_number, renumbered
 
 AZURE_NETWORKING = "mlx5_an0"
 """The virtual function of Azure's accelerated networking (azurehpc, AccelNet_tuning)."""
@@ -24,16 +24,8 @@ NIC Legend:
 
 
 KINDS = (
-    "topo_empty_cell",
-    "topo_sparse",
-    "topo_bond",
-    "topo_gb200",
-    "topo_cx8",
-    "topo_flat",
-    "topo_no_nic",
-    "topo_old",
-    "gpu_lost",
-    "azure_an",
+    *("topo_empty_cell", "topo_sparse", "topo_bond", "topo_gb200", "topo_cx8", "topo_flat", "topo_no_nic", "topo_old"),
+    *("gpu_lost", "azure_an"),
 )
 """Other forms of a matrix, as recorded from other machines and drivers."""
 _OLD_LEGEND = """
@@ -60,7 +52,7 @@ def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], k
     if "azure_an" in kinds and devices:
         devices = [(AZURE_NETWORKING, _Place(-1, -9, 0)), *devices]  # by name, as sorted by `ls`
     if "renumbered" in kinds:
-        devices = [(_renumbered(device), place) for device, place in devices]
+        devices = [(renumbered(device), place) for device, place in devices]
     gpus = [(gpu, _Place(gpu_order[gpu], None, int(2 * gpu_order[gpu] >= model.gpus > 1))) for gpu in range(model.gpus)]
     if "gpu_lost" in kinds:
         gpus.pop(len(gpus) // 2)  # the later ones keep their numbers
@@ -79,11 +71,6 @@ def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], k
     legend = "".join(f"  NIC{i}: {device}\n" for i, (device, _) in enumerate(devices))
     whole = _LEGEND if devices else _LEGEND.replace("NIC Legend:\n\n", "")
     return "\n".join(lines) + "\n" + whole + legend + "\n"
-
-
-def _renumbered(device: str) -> str:
-    stem, _, number = device.rpartition("_")
-    return f"{stem}_{int(number) + 1}" if stem == "mlx5" and number.isdigit() and int(number) >= 2 else device
 
 
 def _tail(place: "_Place", kinds: tuple[str, ...]) -> str:
@@ -140,8 +127,7 @@ def _devices(model: Model, nic_order: tuple[int, ...]) -> list[tuple[str, _Place
         node = int(2 * nic >= model.rails > 1)
         slots = range(nic_order[nic] * model.planes, (nic_order[nic] + 1) * model.planes)
         found += [(model.names[slot].rdma, _Place(-1, nic, node)) for slot in slots]
-    for index, name in enumerate(model.storage_names):
-        found.append((name.rdma, _Place(-1, -1 - index // 2, index // 2)))
+    found += [(name.rdma, _Place(-1, -1 - i // 2, i // 2)) for i, name in enumerate(model.storage_names)]
     return sorted(found, key=lambda item: device_number(item[0]))
 
 
