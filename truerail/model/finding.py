@@ -234,13 +234,7 @@ class NotEvaluated:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "what": self.what,
-            "count": self.count,
-            "of": self.of,
-            "why": self.why,
-            "examples": list(self.examples),
-        }
+        return {"what": self.what, "count": self.count, "of": self.of, "why": self.why, "examples": list(self.examples)}
 
 
 MOST_EXAMPLES = 8

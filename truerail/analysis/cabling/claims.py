@@ -28,17 +28,7 @@ import numpy as np
 from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import (
-    NONE,
-    Codes,
-    Mask,
-    Objects,
-    distinct_pairs,
-    either,
-    factorize,
-    renumbered,
-    unanimous,
-)
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, factorize, renumbered, unanimous
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
 from truerail.model.names import DEFAULT_NAMES, device_key, short_name

@@ -63,12 +63,7 @@ def _head(counters: Window, order: Codes) -> dict[str, Any]:
     for name, source in counters.sources.items():
         columns = [(s.column.quantity.value, s.column.priority, s.column.bits) for s in source.series.values()]
         sources.append({"name": name, "ports": source.ports, "columns": columns})
-    return {
-        "samples": counters.samples,
-        "step": counters.step_seconds,
-        "samples_kept": len(order),
-        "sources": sources,
-    }
+    return {"samples": counters.samples, "step": counters.step_seconds, "samples_kept": len(order), "sources": sources}
 
 
 def _arrays(counters: Window, order: Codes) -> Iterator[Array]:
