@@ -10,6 +10,8 @@ import numpy.typing as npt
 Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
 NONE = -1
 """The code of a missing value."""
 Key = TypeVar("Key")
@@ -28,7 +30,7 @@ def either(where: Mask, yes: Any, no: Any) -> Objects:
     return np.asarray(np.where(where, yes, no), dtype=object)
 
 
-class Numbers(dict[Any, int]):
+class Numbering(dict[Any, int]):
     """Numbers values in order of appearance, after those that are given. None is -1."""
 
     def __init__(self, distinct: Iterable[Any] = ()) -> None:
@@ -82,7 +84,7 @@ def spans(begin: Codes, count: Codes) -> tuple[Codes, Codes]:
 
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     """Codes of values in order of first appearance, and the distinct values. None gets -1."""
-    code = Numbers()
+    code = Numbering()
     return mapped(code.__getitem__, values), code.distinct
 
 

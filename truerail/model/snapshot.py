@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 from msgspec import structs
 
-from truerail.model.columns import PIECE, Codes, Numbers, Objects, factorize, mapped, renumbered
+from truerail.model.columns import PIECE, Codes, Numbering, Objects, factorize, mapped, renumbered
 from truerail.model.facts import BitErrorRate, Fact, Optic, PortCounters
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.nccl_facts import NCCL_FACTS
@@ -101,7 +101,7 @@ class Table(Generic[F]):
             table._columns[name] = _spliced(column, keep, values)
         for names, (codes, distinct) in self._codes.items():
             picked = itemgetter(*(self.kind._fields.index(name) for name in names))
-            number = Numbers(distinct)
+            number = Numbering(distinct)
             added = [mapped(number.__getitem__, map(picked, new)) for new in news]
             table._codes[names] = renumbered(_spliced(codes, keep, added), number.distinct)
         return table
@@ -275,7 +275,5 @@ def _cable_ends(reading: Reading) -> list[tuple[object, ...]]:
 def _answered_alike(now: Snapshot, was: Snapshot, changed: Iterable[Reading]) -> bool:
     """Whether the devices of the changed readings answered anything in both snapshots, or in neither."""
     devices = {reading.device for reading in changed}
-    answered = [
-        {one.device for one in snapshot.readings if one.device in devices and not one.error} for snapshot in (now, was)
-    ]
-    return answered[0] == answered[1]
+    readings = ([one for one in of.readings if one.device in devices and not one.error] for of in (now, was))
+    return len({frozenset(one.device for one in of) for of in readings}) == 1

@@ -15,12 +15,11 @@ A device that is named without its port fills a port only where it is the planne
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.links import PortStates
 from truerail.analysis.cabling.port_pairs import BOTH_ENDS, ONE_END
 from truerail.analysis.cabling.witnesses import GROUP, GROUPS, WEIGHT, Source, Testimony
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, Numbers
 from truerail.model.index import PlanIndex
 
 _AHEAD = 0.05
@@ -38,7 +37,7 @@ class Corroborated:
     independent sources beside LLDP that name its pair.
     """
 
-    lldp: npt.NDArray[np.float64]
+    lldp: Numbers
     heard: Codes
     torn: Mask
     sources: Codes
@@ -55,7 +54,7 @@ class _Candidates:
 
     low: Codes
     high: Codes
-    sure: npt.NDArray[np.float64]
+    sure: Numbers
     sources: Codes
     by_serial: Mask
 
@@ -65,7 +64,7 @@ def corroborate(
     claims: Testimony,
     states: PortStates,
     partner: Codes,
-    sure: npt.NDArray[np.float64],
+    sure: Numbers,
     ambiguous: Mask,
     heard: Codes,
 ) -> Corroborated:
@@ -112,9 +111,7 @@ def _candidates(claims: Testimony) -> _Candidates:
     return _Candidates(packed >> 32, packed & 0xFFFFFFFF, sure, (doubt < 1.0).sum(axis=1), by_serial)
 
 
-def _confirm_or_doubt(
-    found: _Candidates, partner: Codes, sure: npt.NDArray[np.float64], ambiguous: Mask, sources: Codes
-) -> None:
+def _confirm_or_doubt(found: _Candidates, partner: Codes, sure: Numbers, ambiguous: Mask, sources: Codes) -> None:
     same = partner[found.low] == found.high
     low, high = found.low[same], found.high[same]
     sources[low] = sources[high] = found.sources[same]

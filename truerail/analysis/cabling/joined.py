@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.corroborated import Corroborated, corroborate
 from truerail.analysis.cabling.identity import Identity, identify, who_answered
@@ -33,7 +32,7 @@ from truerail.analysis.cabling.port_pairs import (
     partners,
 )
 from truerail.analysis.cabling.witnesses import Testimony, testimony
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, Numbers
 from truerail.model.facts import Fact, Neighbor, NetLink, Optic, RdmaLink
 from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
@@ -99,7 +98,7 @@ class Wiring:
     identity: Identity
     states: PortStates
     partner: Codes
-    sure: npt.NDArray[np.float64]
+    sure: Numbers
     ambiguous: Mask
     heard: Codes
     state: Codes

@@ -17,12 +17,11 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.discovery import discoveries
 from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.identity import Identity
-from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.columns import NONE, Codes, Mask, Numbers, factorize
 from truerail.model.facts import DownReason, LinkSpeed, NetLink, RdmaLink
 from truerail.model.plan import Transport
 
@@ -205,21 +204,21 @@ class PortStates:
         return np.asarray(found & np.isnan(of_link) & np.isnan(of_file), dtype=bool)
 
     @cached_property
-    def speed_gbps(self) -> npt.NDArray[np.float64]:
+    def speed_gbps(self) -> Numbers:
         """The speed of the link, from the interface, else from the system's files, else from its RDMA device."""
         of_link, of_file, of_rdma = self._speeds
         of_port = np.where(np.isnan(of_link), of_file, of_link)
         return np.where(np.isnan(of_port), of_rdma, of_port)
 
     @cached_property
-    def able_gbps(self) -> npt.NDArray[np.float64]:
+    def able_gbps(self) -> Numbers:
         """The speed in Gb/s that both ends of the port's link support, where it is reported to be above the current
         speed.
         """
         return np.array([*map(_ABLE_GBPS, self.speeds), None], dtype=np.float64)[self.speed_row]
 
     @cached_property
-    def _speeds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _speeds(self) -> tuple[Numbers, Numbers, Numbers]:
         """Speeds of each port by the interface, the system's files and the RDMA device."""
         of_link = np.array([*map(_GBPS, self.links), None], dtype=np.float64)
         of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)
@@ -255,7 +254,7 @@ def _rate_gbps(link: RdmaLink) -> float | None:
     return link.rate_gbps if runs else None
 
 
-def _file_gbps(speeds: Sequence[LinkSpeed]) -> npt.NDArray[np.float64]:
+def _file_gbps(speeds: Sequence[LinkSpeed]) -> Numbers:
     """The speed of each row of the LinkSpeed table, NaN where it means nothing; row -1 is the last."""
     port, names = factorize(map(_FILE_PORT, speeds))  # some hundred names in a fabric
     found = np.array([*map(_FILE_GBPS, speeds), None], dtype=np.float64)

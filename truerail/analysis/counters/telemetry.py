@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.counter_view import CounterView
@@ -18,7 +17,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SourceView, Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS
-from truerail.model.columns import NONE, Codes, Mask, grouped
+from truerail.model.columns import NONE, Codes, Mask, Numbers, grouped
 from truerail.model.facts import PortCounters, RdmaLink
 from truerail.model.reading import Reading
 
@@ -130,9 +129,7 @@ class Telemetry:
             span[at] = np.where(np.isnan(values), np.nan, source.span.of(order, rows[at]))
         return gained, span
 
-    def reaches(
-        self, quantity: Quantity, priority: int | None, per_second: "float | npt.NDArray[np.float64]", last: int
-    ) -> Mask:
+    def reaches(self, quantity: Quantity, priority: int | None, per_second: float | Numbers, last: int) -> Mask:
         """Ports whose rate reached `per_second`, and was not zero, in any of the last samples. Shape (planned ports,);
         one threshold for all ports or one for each. Missing data does not reach it.
         """
@@ -262,7 +259,7 @@ class Telemetry:
         """Whether any port counts any of these."""
         return bool(self.priorities(*quantities))
 
-    def speed(self) -> npt.NDArray[np.float64]:
+    def speed(self) -> Numbers:
         """Link speed of each planned port in bytes per second: as the device reports it, else as planned; or NaN."""
         return self._speed.copy()
 
@@ -279,7 +276,7 @@ class Telemetry:
         return order, device[order]
 
     @cached_property
-    def _speed(self) -> npt.NDArray[np.float64]:
+    def _speed(self) -> Numbers:
         index = self.wiring.index
         reported = self.wiring.states.speed_gbps[: self.ports]
         planned = np.full(self.ports, np.nan)

@@ -15,8 +15,8 @@ import numpy as np
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import MOST_FLOWS
 from truerail.analysis.ecmp.siblings import Siblings, unclear
-from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
-from truerail.model.columns import Codes, Mask
+from truerail.analysis.ecmp.uplink_balance import Balance
+from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.plan import LoadBalancing, Plan
 
 RARE = 0.01

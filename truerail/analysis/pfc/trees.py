@@ -28,7 +28,7 @@ from truerail.analysis.pfc.measures import (
     waits_of,
 )
 from truerail.analysis.rule import InsufficientDataError
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.plan import Role
 
 Q = Quantity
@@ -186,7 +186,7 @@ def _node(telemetry: Telemetry, port: Codes, other: Codes, devices: int, side: i
     return np.asarray(np.where(switch, device, alone), dtype=np.int64)
 
 
-def began(graph: PauseGraph, edges: Codes) -> "np.typing.NDArray[np.float64]":
+def began(graph: PauseGraph, edges: Codes) -> Numbers:
     """Start of each of these waits, in Unix seconds; NaN if unknown."""
     return risen(graph.counters, graph.waits.waiting[edges], graph.waits.on[edges])
 

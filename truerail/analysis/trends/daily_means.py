@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS, SAMPLES_A_DAY, LinkPast
 from truerail.analysis.trends.signal_levels import LEAST_BER, Signal
 from truerail.analysis.trends.signal_margin import FEC_LIMIT, FEC_LIMIT_NRZ, margin_db
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, Numbers
 
-Numbers = npt.NDArray[np.float64]
 LEAST_SAMPLES_OF_A_DAY = 8
 """Of twelve: a day with a longer gap would keep a part of the wave of day and night."""
 IMPROVED_DB = {"light": 0.5, "margin": 0.3}

@@ -12,13 +12,13 @@ from enum import StrEnum
 import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.trends.daily_means import Numbers, daily, limits, since_improved
+from truerail.analysis.trends.daily_means import daily, limits, since_improved
 from truerail.analysis.trends.falls import Falls, falls_of
 from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS, SAMPLES_A_DAY, LinkPast
 from truerail.analysis.trends.signal_levels import Signal
 from truerail.analysis.trends.signal_margin import margin_db
 from truerail.analysis.trends.slopes import knees, slopes, steps
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 
 SPREADS = 5.0
 """How many robust deviations of its lot a fall must be: Iglewicz and Hoaglin's 3.5 finds one of 4,000 ends that only

@@ -6,22 +6,19 @@ Values are numpy's own archives (`savez_compressed`), read without unpickling.
 
 import io
 from collections.abc import Callable
-from typing import Any
 from zipfile import BadZipFile
 from zlib import crc32
 from zlib import error as ZlibError  # noqa: N812 - the module calls its exception `error`
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.trends.link_past import SAMPLES, LinkPast, OpenSample, Past, PastSample
 from truerail.analysis.trends.signal_levels import Signal
 from truerail.errors import LinkPastError
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, Array
 from truerail.model.plan import Cable, Plan, Port
 
 _UNREADABLE = (KeyError, ValueError, OSError, EOFError, BadZipFile, ZlibError)
-Array = npt.NDArray[Any]
 
 
 def slot_of(number: int) -> int:
