@@ -82,6 +82,14 @@ def spans(begin: Codes, count: Codes) -> tuple[Codes, Codes]:
     return np.arange(len(of)) + (begin - np.cumsum(count) + count)[of], of
 
 
+def found(values: Codes, wanted: Codes) -> Codes:
+    """The place of each wanted value among ascending ones, -1 if it is none of them."""
+    if not len(values):
+        return np.full(len(wanted), NONE, dtype=np.int64)
+    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+    return np.where(values[place] == wanted, place, NONE)
+
+
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     """Codes of values in order of first appearance, and the distinct values. None gets -1."""
     code = Numbering()
@@ -105,6 +113,12 @@ def distinct_pairs(first: Codes, second: Codes) -> tuple[Codes, Codes]:
     other = np.ones(len(order), dtype=bool)
     other[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
     return first[other], second[other]
+
+
+def several(key: Codes, value: Codes) -> Mask:
+    """Rows whose key has more than one value."""
+    keys, count = np.unique(distinct_pairs(key, value)[0], return_counts=True)
+    return np.isin(key, keys[count > 1])
 
 
 def unanimous(name: Codes, value: Codes) -> dict[int, int]:

@@ -60,20 +60,14 @@ class _Candidates:
 
 
 def corroborate(
-    index: PlanIndex,
-    claims: Testimony,
-    states: PortStates,
-    partner: Codes,
-    sure: Numbers,
-    ambiguous: Mask,
-    heard: Codes,
+    index: PlanIndex, said: Testimony, states: PortStates, partner: Codes, sure: Numbers, ambiguous: Mask, heard: Codes
 ) -> Corroborated:
     """Completes LLDP's `partner`, `sure`, `ambiguous` and `heard` in place, each of shape (ports + 1,)."""
     sources = np.zeros(len(partner), dtype=np.int64)
     found_by_lldp = Corroborated(sure.copy(), heard.copy(), ambiguous.copy(), sources)
-    if not len(claims.u):
+    if not len(said.u):
         return found_by_lldp
-    current = claims.where(_current(claims, states))
+    current = said.where(_current(said, states))
     found = _candidates(current)
     planned = index.far_ends(found.low) == found.high
     _confirm_or_doubt(found, partner, sure, ambiguous, sources)
@@ -128,11 +122,9 @@ def _confirm_or_doubt(found: _Candidates, partner: Codes, sure: Numbers, ambiguo
 
 def _fits(index: PlanIndex, found: _Candidates, heard: Codes) -> Mask:
     """Whether a candidate agrees with the device that LLDP names at its ports without a port."""
-    device = index.ports.device_of
+    of = index.ports.device_of
     low, high = heard[found.low], heard[found.high]
-    return np.asarray(
-        ((low < 0) | (low == device(found.high))) & ((high < 0) | (high == device(found.low))), dtype=bool
-    )
+    return np.asarray(((low < 0) | (low == of(found.high))) & ((high < 0) | (high == of(found.low))), dtype=bool)
 
 
 def _settled(found: _Candidates, free: Mask, size: int) -> tuple[Mask, Mask]:

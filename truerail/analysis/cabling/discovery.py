@@ -86,9 +86,8 @@ def discovered(
 def _newest(snapshot: Snapshot, readings: Codes) -> list[tuple[int, Neighbor]]:
     """Rows of the Neighbor table and their facts, of the newest walk that met each of the two nodes."""
     table = snapshot.table(Neighbor)
-    number = {
-        int(reading): place for place, reading in enumerate(sorted(readings, key=lambda n: snapshot.readings[n].at))
-    }
+    order = sorted(readings, key=lambda n: snapshot.readings[n].at)
+    number = {int(reading): place for place, reading in enumerate(order)}
     reported = np.flatnonzero(np.isin(table.reading, readings)).tolist()
     rows = [(row, table.rows[row], number[int(table.reading[row])]) for row in reported]
     rows = [(row, fact, walk) for row, fact, walk in rows if fact.of and (fact.chassis_id or fact.system_name)]
@@ -140,9 +139,8 @@ def _claims(links: Codes, row: Codes, ends: list[End], nodes: Nodes, port: Codes
     pair = np.minimum(own, far)[order] << 32 | np.maximum(own, far)[order]
     keep = order[np.unique(pair, return_index=True)[1]]
     u, v, far = port[own[keep]], port[far[keep]], far[keep]
-    return Claims(
-        u, v, nodes.device[far], nodes.named[far], nodes.witness[far], row[keep], np.zeros(len(u), dtype=bool)
-    )
+    sure = np.zeros(len(u), dtype=bool)
+    return Claims(u, v, nodes.device[far], nodes.named[far], nodes.witness[far], row[keep], sure)
 
 
 def _shared(names: LocalNames, ends: list[End], nodes: Nodes) -> dict[int, tuple[int, ...]]:

@@ -131,9 +131,8 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         return Fit()
     asked = _spelled(names, maybe)
     whose = dict(asked) or {*lost.values()}
-    match = Match(
-        tuple(name for name in lost.values() if name in whose), asked, *_in_places(maybe, places), True, of_devices=True
-    )
+    absent = tuple(name for name in lost.values() if name in whose)
+    match = Match(absent, asked, *_in_places(maybe, places), True, of_devices=True)
     ports = (port for cable in names.index.plan.cables for port in cable[:2])
     open_ = frozenset(port for port in ports if port.device in whose)
     return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))

@@ -65,10 +65,8 @@ class _Device:
         planned, own = sides
         for peer, names in planned.items():
             mine = own.get(peer, [])
-            known = [(name, self.across[name]) for name in names if self.across.get(name) in mine]
-            pairs = (
-                known if len(names) > 1 and known else zip(names, mine, strict=False) if len(names) == len(mine) else ()
-            )
+            known = [(name, self.across[name]) for name in names if len(names) > 1 and self.across.get(name) in mine]
+            pairs = known or (zip(names, mine, strict=True) if len(names) == len(mine) else ())
             yield from ((self, name, other) for name, other in pairs)
 
     def by_gpu(self) -> Iterator[tuple[str, str]]:
@@ -175,7 +173,7 @@ def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
     """
     index, of = names.index, names.index.ports.device_of
     mine = names.as_own(claims.u)
-    reported = np.concatenate([mine, names.own_link_ports(), names.own_rdma_ports(), names.as_own(discovered)])
+    reported = np.concatenate([mine, names.own_links, names.own_rdma, names.as_own(discovered)])
     theirs = np.where(claims.v >= 0, names.as_own(claims.v), _described(names, claims))
     far = (theirs >= 0) & (np.isin(theirs, reported) | ~np.isin(of(theirs), of(reported)))
     port = np.concatenate([mine, theirs[far]])
@@ -229,13 +227,8 @@ def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> N
     """
     table = names.seen.table(Neighbor)
     heard: defaultdict[int, set[str]] = defaultdict(set)
-    said = zip(
-        claims.w.tolist(),
-        table.column("port_description")[claims.row],
-        table.column("port_id")[claims.row],
-        strict=True,
-    )
-    for code, *texts in said:
+    said = (table.column(name)[claims.row] for name in ("port_description", "port_id"))
+    for code, *texts in zip(claims.w.tolist(), *said, strict=True):
         heard[code].update(text for text in texts if text)
     sets = {frozenset(host.planned_as) for host in hosts if host.nics}
     every = frozenset().union(*sets)

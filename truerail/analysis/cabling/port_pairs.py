@@ -127,7 +127,7 @@ def places_by_name(index: PlanIndex, heard: Codes, partner: Codes) -> Codes:
     return np.bincount(heard[ports], minlength=len(index.devices.names))
 
 
-def may_be_another_nic(index: PlanIndex, heard: Codes, partner: Codes) -> Mask:
+def may_be_other_nic(index: PlanIndex, heard: Codes, partner: Codes) -> Mask:
     """Cables of hosts that several places hear by name alone, and whose cables are of several rails or planes."""
     own = index.from_host
     several = places_by_name(index, heard, partner)[: index.devices.planned] > 1

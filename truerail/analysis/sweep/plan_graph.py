@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, spans
+from truerail.model.columns import NONE, Codes, Mask, found, spans
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Port
 
@@ -53,8 +53,7 @@ class PlanGraph:
         """The first cable planned between two devices, the one nearer to the GPUs first; -1 if there is none."""
         packed, first = self._bundles
         wanted = np.where((lower >= 0) & (upper >= 0), lower * len(self.index.devices.names) + upper, NONE - 1)
-        place = np.minimum(np.searchsorted(packed, wanted), len(packed) - 1)
-        return np.where(packed[place] == wanted, first[place], NONE)
+        return np.append(first, NONE)[found(packed, wanted)]
 
     def between(self, tail: Codes, head: Codes, arrived_on: Codes) -> Codes:
         """The segment from one device to the next one; -1 without a planned cable between them.

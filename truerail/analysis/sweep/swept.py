@@ -15,7 +15,7 @@ from truerail.analysis.sweep.hop_addresses import HopAddresses
 from truerail.analysis.sweep.losses import Losses, losses_of
 from truerail.analysis.sweep.packet_seats import CutOff, Rewriter, cut_offs, rewriters
 from truerail.analysis.sweep.plan_graph import PlanGraph
-from truerail.model.columns import NONE, Codes, Mask, mapped
+from truerail.model.columns import NONE, Codes, Mask, found, mapped
 from truerail.model.probe_facts import PROBE_FACTS, ProbeHop, ProbeReach
 from truerail.model.snapshot import Table
 
@@ -160,14 +160,6 @@ class _Keys:
         """The number of each row; -1 for an unknown flow."""
         pair = self.pair(run, flow)
         return np.where(pair >= 0, pair << _PORT_BITS | np.maximum(source_port, 0), NONE)
-
-
-def found(values: Codes, wanted: Codes) -> Codes:
-    """The place of each wanted value among ascending ones, -1 if it is none of them."""
-    if not len(values):
-        return np.full(len(wanted), NONE, dtype=np.int64)
-    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-    return np.where(values[place] == wanted, place, NONE)
 
 
 def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple[Flows, Codes, _Keys]:
