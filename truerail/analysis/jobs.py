@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 
 from truerail.model.columns import grouped
 from truerail.model.index import Devices
@@ -87,7 +88,7 @@ class Jobs:
         """The jobs with this key, `SOURCE:KEY` where several schedulers have it; else with this id, or of the array
         with it; else with this name, or of this user; else the job of this step or component.
         """
-        for known in (_key, _ids, _name, _user):
+        for known in (_key, attrgetter("ids"), _name, lambda job: (job.user,)):
             found = tuple(job for job in self.running if asked in known(job))
             if found:
                 return found
@@ -105,14 +106,6 @@ def without_step(asked: str) -> str:
 
 def _key(job: RunningJob) -> tuple[str, ...]:
     return (job.key, f"{job.source}:{job.key}")
-
-
-def _ids(job: RunningJob) -> tuple[str, ...]:
-    return job.ids
-
-
-def _user(job: RunningJob) -> tuple[str, ...]:
-    return (job.user,)
 
 
 def _name(job: RunningJob) -> tuple[str, ...]:

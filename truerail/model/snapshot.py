@@ -88,13 +88,11 @@ class Table(Generic[F]):
             return None
         keep = [slice(low, high) for low, high in zip([0, *stops], [*starts, len(self.rows)], strict=True)]
         rows = list(chain.from_iterable(chain(self.rows[old], new) for old, new in zip(keep, [*news, []], strict=True)))
-        devices = [
-            self.device[start:stop][:1].repeat(len(new)) for start, stop, new in zip(starts, stops, news, strict=True)
-        ]
+        begins = zip(starts, stops, news, strict=True)
+        devices = [self.device[start:stop][:1].repeat(len(new)) for start, stop, new in begins]
         readings = [np.full(len(new), number) for number, new in zip(numbers, news, strict=True)]
-        table = Table(
-            self.kind, rows, self.devices, _spliced(self.device, keep, devices), _spliced(self.reading, keep, readings)
-        )
+        columns = _spliced(self.device, keep, devices), _spliced(self.reading, keep, readings)
+        table = Table(self.kind, rows, self.devices, *columns)
         for name, column in self._columns.items():
             field_of = itemgetter(self.kind._fields.index(name))
             values = [np.fromiter(map(field_of, new), dtype=object, count=len(new)) for new in news]
@@ -198,9 +196,8 @@ class Snapshot:
             counts.append((devices.setdefault(reading.device, len(devices)), number, len(wanted)))
             rows.extend(wanted)
         spread = np.array(counts, dtype=np.int64).reshape(-1, 3)
-        return Table(
-            kind, rows, list(devices), np.repeat(spread[:, 0], spread[:, 2]), np.repeat(spread[:, 1], spread[:, 2])
-        )
+        device, read_in = (np.repeat(spread[:, at], spread[:, 2]) for at in (0, 1))
+        return Table(kind, rows, list(devices), device, read_in)
 
     def frame(self, kind: type[Fact]) -> "pd.DataFrame":
         """The facts of one kind as a pandas DataFrame: the kind's fields, with `device` first.

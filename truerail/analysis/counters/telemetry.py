@@ -80,9 +80,8 @@ class Telemetry:
         gained, span = self.gained(quantity, priority)[:, _last(last)], self.span(quantity, priority)[:, _last(last)]
         known = ~np.isnan(gained) & ~np.isnan(span)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(
-                np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1), dtype=np.float32
-            )
+            rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
+            return np.asarray(rate, dtype=np.float32)
 
     def coverage(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
         """Share of the last samples with data, shape (planned ports,), 0..1.
@@ -188,9 +187,8 @@ class Telemetry:
         """Sources of a planned port's counters: collector, device, and the port as the device names it."""
         if self.counters is None:
             return []
-        rows = [
-            (name, source, int(self._rows_of(name, source)[port])) for name, source in self.counters.sources.items()
-        ]
+        sources = self.counters.sources.items()
+        rows = [(name, source, int(self._rows_of(name, source)[port])) for name, source in sources]
         return [(name, *source.ports[row]) for name, source, row in rows if row >= 0]
 
     def _sum_up(self, key: Key) -> Sums:

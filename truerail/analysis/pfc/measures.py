@@ -130,9 +130,8 @@ class Activity:
 
 def counters_of(telemetry: Telemetry, priority: int | None, *, totals: bool) -> Priorities:
     """The counters of a priority; `totals` uses those over all priorities where it has none of its own."""
-    return Priorities(
-        telemetry, (priority, None) if totals and priority is not None else (priority,), recent(telemetry)
-    )
+    chosen = (priority, None) if totals and priority is not None else (priority,)
+    return Priorities(telemetry, chosen, recent(telemetry))
 
 
 def activity_of(counters: Priorities) -> Activity:
@@ -165,9 +164,8 @@ def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
 def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> PauseEdges:
     reported = counters.reported
     (received_us, span), (sent_us, sent_span) = counters.part(Q.RX_PAUSE_US, waiting), counters.part(Q.TX_PAUSE_US, on)
-    received_us, sent_us = (
-        paused_per_second(*end, reported.pace) for end in ((received_us, span), (sent_us, sent_span))
-    )
+    received_us = paused_per_second(received_us, span, reported.pace)
+    sent_us = paused_per_second(sent_us, sent_span, reported.pace)
     per_frame = _share_of_a_frame(reported, waiting, on)
     received_frames = np.minimum(counters.rate(Q.RX_PAUSE_FRAMES, waiting) * per_frame, 1)
     sent_frames = np.minimum(counters.rate(Q.TX_PAUSE_FRAMES, on) * per_frame, 1)

@@ -165,10 +165,9 @@ def graph_of(telemetry: Telemetry, counters: Priorities, active: Activity, nics:
 
 def _joined(telemetry: Telemetry, counters: Priorities, waits: PauseEdges) -> PauseGraph:
     devices = len(telemetry.wiring.index.devices.names)
-    ends = np.concatenate(
-        [_node(telemetry, waits.waiting, waits.on, devices, 0), _node(telemetry, waits.on, waits.waiting, devices, 1)]
-    )
-    node, number = np.unique(ends, return_inverse=True)
+    both = (waits.waiting, waits.on), (waits.on, waits.waiting)
+    ends = [_node(telemetry, *ports, devices, side) for side, ports in enumerate(both)]
+    node, number = np.unique(np.concatenate(ends), return_inverse=True)
     tail, head = np.split(number, 2)
     return PauseGraph(waits, counters, WaitGraph(tail, head, waits.share, len(node)), node, devices)
 

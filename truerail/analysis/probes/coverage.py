@@ -70,9 +70,8 @@ def pairs_of(round: "Round") -> Pairs:
 def _pairs(round: "Round") -> Pairs:
     flows, index = reached(round), round.cabling.index
     nics = np.flatnonzero(index.from_host & (index.rail >= 0))
-    group = np.unique(
-        np.stack([index.rail[nics], index.plane[nics], index.b_device[nics]], axis=1), axis=0, return_inverse=True
-    )
+    places = np.stack([index.rail[nics], index.plane[nics], index.b_device[nics]], axis=1)
+    group = np.unique(places, axis=0, return_inverse=True)
     of_nic = np.full(len(index.rail), -1, dtype=np.int64)
     of_nic[nics] = group[1].ravel()
     size = np.bincount(group[1].ravel(), minlength=len(group[0]))

@@ -51,11 +51,8 @@ def first_hops(round: "Round") -> dict[int, tuple[int, int]]:
         if row.mode == "wired" and row.heard is None
     }
     of_address, index = owners(round), round.cabling.index
-    rows = [
-        number
-        for number, row in enumerate(hops.rows)
-        if row.ttl == 1 and row.kind == "time exceeded" and row.address in of_address
-    ]
+    first = ((n, row) for n, row in enumerate(hops.rows) if row.ttl == 1 and row.kind == "time exceeded")
+    rows = [n for n, row in first if row.address in of_address]
     rows = [n for n in rows if (hops.devices[int(hops.device[n])], hops.rows[n].run, hops.rows[n].flow) in wired]
     at = np.array(rows, dtype=np.int64)
     names = index.ports.name_codes(hops.column("port")[at])

@@ -241,9 +241,8 @@ def _hops(wiring: "Wiring", keys: _Keys, device: Codes, port: Codes) -> tuple[Ho
     addresses, device, port = table.column("address")[rows].tolist(), device[rows], port[rows]
     answers = np.asarray((expired | too_big)[rows], dtype=bool)
     mtu = np.where(too_big[rows], np.maximum(_numbers(table.column("mtu")[rows]), 0), NONE)
-    strangers = {
-        one for one, code, answer in zip(addresses, device, answers, strict=True) if one and answer and code < 0
-    }
+    answered = zip(addresses, device, answers, strict=True)
+    strangers = {one for one, code, answer in answered if one and answer and code < 0}
     hops = Hops(
         flow[rows],
         number["ttl"][rows],

@@ -68,7 +68,6 @@ def since_improved(days: Daily) -> Daily:
         for day in range(1, DAYS):
             earlier[:day, values[day] - before >= least] = True
             before = np.where(np.isnan(values[day]), before, values[day])
-    rx, tx, celsius, margin = (
-        np.where(earlier, np.float32(np.nan), values) for values in (days.rx, days.tx, days.celsius, days.margin)
-    )
+    known = (days.rx, days.tx, days.celsius, days.margin)
+    rx, tx, celsius, margin = (np.where(earlier, np.float32(np.nan), values) for values in known)
     return Daily(rx, tx, celsius, margin, days.floor)

@@ -72,9 +72,8 @@ def loaded(state: bytes, sample: Callable[[int], bytes | None]) -> Past:
     found = (_sample(sample(slot_of(one)), one, plan) for one in range(number - SAMPLES, number))
     samples = tuple(one for one in found if one is not None)
     unknown = np.full(shape, NONE, dtype=np.int64), np.full(shape, np.nan, dtype=np.float32)
-    return Past(
-        LinkPast(plan, samples, since, fell_at, *unknown), module, fell_at, OpenSample(number, total, count), taken_at
-    )
+    links = LinkPast(plan, samples, since, fell_at, *unknown)
+    return Past(links, module, fell_at, OpenSample(number, total, count), taken_at)
 
 
 def _sample(data: bytes | None, number: int, plan: Plan) -> PastSample | None:
