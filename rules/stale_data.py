@@ -32,7 +32,6 @@ from truerail.model import (
     Finding,
     HostSetting,
     LinkSpeed,
-    MachineIdentity,
     Neighbor,
     NetLink,
     PortCounters,
@@ -41,6 +40,7 @@ from truerail.model import (
     Severity,
 )
 from truerail.model.names import printable
+from truerail.model.witness_facts import MachineIdentity
 
 STALE_AFTER_SECONDS = 300.0
 """Five rounds of a query that runs every minute: two may fail and a third be slow before this is a finding."""

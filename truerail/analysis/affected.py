@@ -30,9 +30,7 @@ class DeviceCables:
         return found
 
 
-def affected_cables(
-    wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port] = ()
-) -> Codes:
+def affected_cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port]) -> Codes:
     """The cables that carry less traffic, none, or traffic to the wrong place while a cause lasts: those of its
     subjects (a leaf means all its cables), its moves and the findings it explains. `findings` are by id.
 

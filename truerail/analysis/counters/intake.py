@@ -180,18 +180,10 @@ def _gained(series: Series, now: Raw, asked: _Asked) -> Floats:
     if series.kind is Kind.GAUGE:
         return now.astype(np.float32)
     since = series.last_at[asked.where]
-    column, seconds = series.column, asked.at - since
-    gained = counted(
-        series.last[asked.where],
-        now,
-        seconds,
-        quantity=column.quantity,
-        kind=series.kind,
-        bits=column.bits,
-        again=asked.again,
-    )
+    before, column, kind, seconds = series.last[asked.where], series.column, series.kind, asked.at - since
+    gained = counted(before, now, seconds, quantity=column.quantity, kind=kind, bits=column.bits, again=asked.again)
     skipped, samples = since != asked.before, len(series.gained)
-    return across(gained, seconds, skipped=skipped, kind=series.kind, pace=asked.pace, samples=samples)
+    return across(gained, seconds, skipped=skipped, kind=kind, pace=asked.pace, samples=samples)
 
 
 class _Moves(NamedTuple):

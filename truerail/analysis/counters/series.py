@@ -218,16 +218,9 @@ class Source:
         if self._view is None:
             series = {key: series.view() for key, series in self.series.items()}
             full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
-            self._view = SourceView(
-                ports=tuple(self.ports),
-                spelled=self.spelled,
-                series=MappingProxyType(series),
-                span=self.span.view(),
-                at=_fixed(self.at),
-                moved_at=_fixed(self.moved_at),
-                paces=_fixed(self.paces),
-                full=MappingProxyType(full),
-            )
+            times, views = (_fixed(self.at), _fixed(self.moved_at), _fixed(self.paces)), MappingProxyType(series)
+            spelled, span = self.spelled, self.span.view()
+            self._view = SourceView(tuple(self.ports), spelled, views, span, *times, MappingProxyType(full))
         return self._view
 
     def part(self) -> None:

@@ -4,7 +4,7 @@ Arrays have shape (planned ports, samples), the oldest sample first; NaN is "no 
 of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their netdev.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
-from truerail.analysis.counters.series import Key, SourceView, Sums, sums
+from truerail.analysis.counters.series import Key, SeriesView, SourceView, Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS
 from truerail.model.columns import NONE, Codes, Mask, Numbers, grouped
 from truerail.model.facts import PortCounters, RdmaLink
@@ -113,11 +113,8 @@ class Telemetry:
         gained, span = (np.full((len(ports), len(order)), np.nan, dtype=np.float32) for _ in range(2))
         best = np.zeros(len(ports), dtype=np.int64)
         planned = (ports >= 0) & (ports < self.ports)
-        for name, source in self.counters.sources.items():
-            series = source.series.get((quantity, priority))
-            if series is None:
-                continue
-            rows = np.where(planned, self._rows_of(name, source)[np.where(planned, ports, 0)], NONE)
+        for rows_of, source, series in self._counting((quantity, priority)):
+            rows = np.where(planned, rows_of[np.where(planned, ports, 0)], NONE)
             at = np.flatnonzero(rows >= 0)
             values = series.gained.of(order, rows[at])
             known = (~np.isnan(values)).sum(axis=1)
@@ -136,11 +133,7 @@ class Telemetry:
         if self.counters is None:
             return found
         order = self.counters.order[_last(last)]
-        for name, source in self.counters.sources.items():
-            series = source.series.get((quantity, priority))
-            if series is None:
-                continue
-            rows = self._rows_of(name, source)
+        for rows, source, series in self._counting((quantity, priority)):
             of_row = np.full(len(source.ports), NONE, dtype=np.int64)
             of_row[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
             for sample in order.tolist():
@@ -171,13 +164,9 @@ class Telemetry:
         """
         found = np.full((self.ports, width), np.nan, dtype=np.float32)
         best = np.zeros(self.ports, dtype=np.int64)
-        for name, source in self.counters.sources.items() if self.counters else ():
-            series = source.series.get((quantity, priority))
-            if series is None:
-                continue
+        for rows, source, series in self._counting((quantity, priority)):
             measured = measure(series.gained, source.span)
             reported = (~np.isnan(measured)).sum(axis=1)
-            rows = self._rows_of(name, source)
             port = np.flatnonzero(rows >= 0)
             port = port[reported[rows[port]] > best[port]]
             found[port], best[port] = measured[rows[port]], reported[rows[port]]
@@ -193,12 +182,8 @@ class Telemetry:
 
     def _sum_up(self, key: Key) -> Sums:
         found = Sums(np.full(self.ports, np.nan), np.full(self.ports, np.nan), np.zeros(self.ports, dtype=np.int64))
-        for name, source in self.counters.sources.items() if self.counters else ():
-            series = source.series.get(key)
-            if series is None:
-                continue
+        for rows, source, series in self._counting(key):
             gained, seconds, samples = sums(series.gained, source.span)
-            rows = self._rows_of(name, source)
             port = np.flatnonzero(rows >= 0)
             better = samples[rows[port]] > found.samples[port]
             port, row = port[better], rows[port[better]]
@@ -211,12 +196,9 @@ class Telemetry:
         if self.counters is None:
             return found
         order = self.counters.order[_last(last)]
-        for name, source in self.counters.sources.items():
-            series = source.series.get((quantity, priority))
-            if series is not None:
-                rows = self._rows_of(name, source)
-                for sample in order.tolist():
-                    found[rows >= 0] |= ~np.isnan(series.gained.columns[sample][rows[rows >= 0]])
+        for rows, _, series in self._counting((quantity, priority)):
+            for sample in order.tolist():
+                found[rows >= 0] |= ~np.isnan(series.gained.columns[sample][rows[rows >= 0]])
         return found
 
     def full(self) -> dict[Quantity, Codes]:
@@ -296,11 +278,7 @@ class Telemetry:
             return found
         best = np.zeros(self.ports, dtype=np.int64)
         order = self.counters.order
-        for name, source in self.counters.sources.items():
-            series = source.series.get(key)
-            if series is None:
-                continue
-            rows = self._rows_of(name, source)
+        for rows, source, series in self._counting(key):
             port = np.flatnonzero(rows >= 0)
             at = rows[port]
             gained = series.gained.of(order, at)
@@ -310,6 +288,12 @@ class Telemetry:
             found[port[better]] = values[better]
             best[port[better]] = known[better]
         return found
+
+    def _counting(self, key: Key) -> Iterator[tuple[Codes, SourceView, SeriesView]]:
+        """Each source with this counter: the row of each planned port (-1 without one), the source and its series."""
+        for name, source in self.counters.sources.items() if self.counters else ():
+            if (series := source.series.get(key)) is not None:
+                yield self._rows_of(name, source), source, series
 
     def _rows_of(self, name: str, source: SourceView) -> Codes:
         """The source's row of every planned port; -1 if it has none."""

@@ -142,9 +142,7 @@ class _Keys:
     """Flows with their source ports as numbers: the pair of run and flow, and the port."""
 
     def __init__(self, run: Any, flow: Codes) -> None:
-        self._runs: dict[str, int] = {}
-        for name in run:
-            self._runs.setdefault(name, len(self._runs))
+        self._runs = {name: number for number, name in enumerate(dict.fromkeys(run))}
         self._pairs = np.unique(self._packed(run, flow))
         self.sorted: Codes = np.zeros(0, dtype=np.int64)
 
@@ -241,16 +239,9 @@ def _hops(wiring: "Wiring", keys: _Keys, device: Codes, port: Codes) -> tuple[Ho
     addresses, device, port = table.column("address")[rows].tolist(), device[rows], port[rows]
     answers = np.asarray((expired | too_big)[rows], dtype=bool)
     mtu = np.where(too_big[rows], np.maximum(_numbers(table.column("mtu")[rows]), 0), NONE)
-    answered = zip(addresses, device, answers, strict=True)
-    strangers = {one for one, code, answer in answered if one and answer and code < 0}
-    hops = Hops(
-        flow[rows],
-        number["ttl"][rows],
-        np.asarray(number["size"][rows] > SMALL_MOST_BYTES, dtype=bool),
-        number["sent"][rows],
-        np.where(answers, number["answered"][rows], 0),
-        device,
-        port,
-        mtu,
-    )
+    given = zip(addresses, device, answers, strict=True)
+    strangers = {one for one, code, answer in given if one and answer and code < 0}
+    large = np.asarray(number["size"][rows] > SMALL_MOST_BYTES, dtype=bool)
+    sent, answered = number["sent"][rows], np.where(answers, number["answered"][rows], 0)
+    hops = Hops(flow[rows], number["ttl"][rows], large, sent, answered, device, port, mtu)
     return hops, tuple(sorted(strangers))

@@ -6,7 +6,7 @@ at the same end, or all without a part) is taken off each day, so that a warm we
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -108,12 +108,7 @@ def declines_of(past: LinkPast) -> Declines:
     heat = DB_PER_CELSIUS * np.abs(falls_of(days.celsius, lot).size)
     heat = np.nan_to_num(heat) + np.nan_to_num(heat[::-1])
     alarm = np.where(np.isnan(past.low_dbm), LOWEST_DBM, past.low_dbm)
-    counted = Falls(
-        margin.days,
-        np.where((days.floor | np.isnan(days.margin)).all(axis=0), np.nan, margin.size),
-        margin.spreads,
-        margin.enough,
-    )
+    counted = replace(margin, size=np.where((days.floor | np.isnan(days.margin)).all(axis=0), np.nan, margin.size))
     sender = falls_of(days.tx, lot).size[::-1]
     suspects = Suspects(past, heat, sender)
     found = (*suspects.declines("light", light, alarm, counted),)
