@@ -70,10 +70,8 @@ def _cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause) -> It
 def cables_at(wiring: Wiring, subject: str) -> Iterator[int]:
     """The cables of a device, or the one at a port."""
     plan = wiring.index.plan
-    if subject in plan.devices:
-        yield from plan.once(DeviceCables).at(subject).tolist()
-        return
-    yield _number(wiring, subject)
+    whole = subject in plan.devices
+    yield from plan.once(DeviceCables).at(subject).tolist() if whole else (_number(wiring, subject),)
 
 
 def _number(wiring: Wiring, subject: str) -> int:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from operator import attrgetter
 
 from truerail.model.columns import grouped
 from truerail.model.index import Devices
@@ -88,9 +87,9 @@ class Jobs:
         """The jobs with this key, `SOURCE:KEY` where several schedulers have it; else with this id, or of the array
         with it; else with this name, or of this user; else the job of this step or component.
         """
-        for known in (_key, attrgetter("ids"), _name, lambda job: (job.user,)):
-            found = tuple(job for job in self.running if asked in known(job))
-            if found:
+        called = [(job, _called(job)) for job in self.running]
+        for place in range(4):
+            if found := tuple(job for job, names in called if asked in names[place]):
                 return found
         whole = without_step(asked)
         return self.named(whole) if whole != asked else ()
@@ -104,12 +103,10 @@ def without_step(asked: str) -> str:
     return found[1] if found else asked
 
 
-def _key(job: RunningJob) -> tuple[str, ...]:
-    return (job.key, f"{job.source}:{job.key}")
-
-
-def _name(job: RunningJob) -> tuple[str, ...]:
-    return (job.name, job.key.partition("/")[2]) if job.scheduler == "kubernetes" else (job.name,)
+def _called(job: RunningJob) -> Sequence[tuple[str, ...]]:
+    """Its keys, ids, names and user."""
+    names = (job.name, job.key.partition("/")[2]) if job.scheduler == "kubernetes" else (job.name,)
+    return (job.key, f"{job.source}:{job.key}"), job.ids, names, (job.user,)
 
 
 def jobs_of(devices: Devices, snapshot: Snapshot, before: Jobs | None = None) -> Jobs:

@@ -22,24 +22,14 @@ witness of which of them is meant, but the other end is.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import (
-    NONE,
-    Array,
-    Codes,
-    Mask,
-    Objects,
-    distinct_pairs,
-    either,
-    factorize,
-    renumbered,
-    unanimous,
-)
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, factorize, renumbered, unanimous
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
 from truerail.model.names import DEFAULT_NAMES, device_key, short_name
@@ -72,7 +62,7 @@ class Claims:
         """The claims selected by a mask."""
         return Claims(*(column[keep] for column in self._columns()))
 
-    def _columns(self) -> tuple[Array, ...]:
+    def _columns(self) -> tuple[Any, ...]:
         return self.u, self.v, self.w, self.named, self.witness, self.row, self.doubt
 
 

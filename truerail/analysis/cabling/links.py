@@ -170,15 +170,7 @@ class PortStates:
         """Whether the RDMA port is active; -1 for a device that always is, and for the members of a bond whose device
         is active: it is while one of them has carrier.
         """
-        active = [
-            NONE
-            if link.state is None or link.device.startswith(_ALWAYS_ACTIVE)
-            else YES
-            if link.state in _ACTIVE
-            else NO
-            for link in self.rdma
-        ]
-        by_row = np.array([*active, NONE], dtype=np.int64)  # row -1 is the last
+        by_row = np.array([*map(_is_active, self.rdma), NONE], dtype=np.int64)  # row -1 is the last
         if self.shared is not None:
             by_row[:-1][self.shared & (by_row[:-1] == YES)] = NONE
         return by_row[self.rdma_row]
@@ -238,6 +230,12 @@ def _has_carrier(flags: tuple[str, ...], operstate: str | None) -> int:
     if "NO-CARRIER" in flags or state in _OPERSTATE_DOWN:
         return NO
     return YES if "LOWER_UP" in flags or state == "UP" else NONE
+
+
+def _is_active(link: RdmaLink) -> int:
+    if link.state is None or link.device.startswith(_ALWAYS_ACTIVE):
+        return NONE
+    return YES if link.state in _ACTIVE else NO
 
 
 def _is_enabled(flags: tuple[str, ...]) -> int:
