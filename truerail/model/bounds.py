@@ -125,11 +125,8 @@ def _refuse_long(fact: Any) -> None:
 
 
 def _of(kind: type[Fact]) -> tuple[_Bound, ...]:
-    optional = kind._field_defaults
-    return tuple(
-        _Bound(name, kind._fields.index(name), low, high, name not in optional)
-        for name, (low, high) in KINDS[kind].bounds.items()
-    )
+    optional, fields, bounds = kind._field_defaults, kind._fields, KINDS[kind].bounds.items()
+    return tuple(_Bound(name, fields.index(name), low, high, name not in optional) for name, (low, high) in bounds)
 
 
 _TABLE: dict[type[Any], tuple[_Bound, ...]] = {kind: _of(kind) for kind in KINDS}

@@ -174,11 +174,6 @@ class Plan(Owner):
         cable = self._cable_at.get(port)
         return None if cable is None else cable.rail
 
-    def plane_of(self, port: Port) -> int | None:
-        """The plane of the planned cable at this port, if NICs have two."""
-        cable = self._cable_at.get(port)
-        return None if cable is None else cable.plane
-
     @cached_property
     def _uplinks(self) -> dict[str, tuple[Cable, ...]]:
         grouped: dict[str, list[Cable]] = {}

@@ -150,11 +150,8 @@ class Snapshot:
         for kind, table in earlier._tables.items():
             if kind in MEASURED:
                 continue
-            facts = {
-                number: found
-                for number in changed
-                if (found := _of_kind(self.readings[number], kind)) or _of_kind(earlier.readings[number], kind)
-            }
+            both = ((n, _of_kind(self.readings[n], kind), _of_kind(earlier.readings[n], kind)) for n in changed)
+            facts = {number: now for number, now, was in both if now or was}
             if len(facts) * _FEW < len(self.readings) and (spliced := table.with_readings(facts)) is not None:
                 self._tables[kind] = spliced
 

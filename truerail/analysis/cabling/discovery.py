@@ -96,12 +96,8 @@ def _newest(snapshot: Snapshot, readings: Codes) -> list[tuple[int, Neighbor]]:
     last: dict[str, int] = {}
     for _, fact, walk in rows:
         last[fact.of_guid or fact.of or ""] = max(walk, last.get(fact.of_guid or fact.of or "", 0))
-    return [
-        (row, fact)
-        for row, fact, walk in rows
-        if walk >= last[fact.of_guid or fact.of or ""]
-        and walk >= last.get(fact.chassis_id or fact.system_name or "", 0)
-    ]
+    rows = [(row, fact, walk) for row, fact, walk in rows if walk >= last[fact.of_guid or fact.of or ""]]
+    return [(row, fact) for row, fact, walk in rows if walk >= last.get(fact.chassis_id or fact.system_name or "", 0)]
 
 
 class _Ends:
@@ -114,10 +110,8 @@ class _Ends:
     def of(self, fact: Neighbor) -> tuple[int, int]:
         """The numbers of the two ends of a row."""
         own, far = fact.of or "", fact.system_name or fact.chassis_id or ""
-        return (
-            self._end(fact.of_guid or own, own, fact.port, None),
-            self._end(fact.chassis_id or far, far, fact.port_id or "", fact.port_description),
-        )
+        first = self._end(fact.of_guid or own, own, fact.port, None)
+        return first, self._end(fact.chassis_id or far, far, fact.port_id or "", fact.port_description)
 
     def _end(self, guid: str, name: str, port: str, label: str | None) -> int:
         """The number of an end. Its label is in the row in which it is the far end."""

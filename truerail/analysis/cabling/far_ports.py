@@ -213,11 +213,9 @@ class _Open:
 
     def _of_its_interface(self, rows: Codes) -> Codes:
         """The interface of a VLAN or a unit on it."""
-        bases = [
-            found.group(1) if not mac and text and (found := _UNIT.match(text)) else None
-            for text, mac in zip(self.heard.port_id[rows], self.is_mac[rows], strict=True)
-        ]
-        return self.ports.find(self.heard.w[rows], self.ports.name_codes(bases))
+        ids = zip(self.heard.port_id[rows], self.is_mac[rows], strict=True)
+        units = (_UNIT.match(text) if text and not mac else None for text, mac in ids)
+        return self.ports.find(self.heard.w[rows], self.ports.name_codes(unit and unit[1] for unit in units))
 
     def _texts(self, rows: Codes) -> Codes:
         """Descriptions as port names, -1 where they cannot be one."""

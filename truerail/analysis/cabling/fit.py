@@ -207,11 +207,8 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
 def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> dict[int, int]:
     """Own to planned codes of names that share a key, each with one other."""
     planned, owned = _by_key(key, plan), _by_key(key, own)
-    pairs = {
-        (next(iter(owned[one])), next(iter(codes)))
-        for one, codes in planned.items()
-        if one and len(codes) == 1 and len(owned.get(one, ())) == 1
-    }
+    alone = {one: next(iter(codes)) for one, codes in planned.items() if one and len(codes) == 1}
+    pairs = {(next(iter(owned[one])), code) for one, code in alone.items() if len(owned.get(one, ())) == 1}
     mine, theirs = (Counter(pair[at] for pair in pairs) for at in (0, 1))
     return {a: b for a, b in pairs if mine[a] == theirs[b] == 1}
 

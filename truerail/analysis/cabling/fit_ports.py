@@ -321,12 +321,9 @@ class _Group:
         if best is None or not best.clear:
             return Fit(open=frozenset(port for _, port in ports), proposed=meant, matches=(replace(found, open=True),))
         forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes}
-        unknown = [
-            port
-            for device, port in ports
-            if port not in meant and port.name not in device.planned_as
-            if form(port.name) not in forms or (port.name in voted and not best.natural)
-        ]
+        left = (port for device, port in ports if port not in meant and port.name not in device.planned_as)
+        open_ = voted if not best.natural else set()
+        unknown = [port for port in left if form(port.name) not in forms or port.name in open_]
         asked = [self._match(dict.fromkeys(unknown, ""), 0, open_=True)] if unknown else []
         return Fit(ports=meant, open=frozenset(unknown), matches=(*([found] if found.names else []), *asked))
 

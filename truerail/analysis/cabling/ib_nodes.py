@@ -126,12 +126,8 @@ def _nameless(devices: Devices, ends: Sequence[End]) -> set[str]:
     for end in ends:
         if end.port.isdigit():
             switches.setdefault(end.name, set()).add(end.guid)
-    return {
-        name
-        for name, guids in switches.items()
-        if is_factory_name(name) or len(guids) > 1 or canonical_guid(name)
-        if not any(0 <= devices.find(one) < devices.planned for one in spellings(name))
-    }
+    several = (name for name, of in switches.items() if is_factory_name(name) or len(of) > 1 or canonical_guid(name))
+    return {name for name in several if not any(0 <= devices.find(one) < devices.planned for one in spellings(name))}
 
 
 def _named(devices: Devices, end: End, nameless: set[str], known: dict[str, int]) -> int:

@@ -315,11 +315,8 @@ def _ipoib(names: LocalNames, lone: Codes) -> Codes:
     """The interface above each of these RDMA devices, which do not report it: the one with its GUID (IPoIB)."""
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
     of_link = zip(names.devices_of(links).tolist(), links.column("mac").tolist(), strict=True)
-    known = {
-        (device, guid): port
-        for (device, mac), port in zip(of_link, names.own_links.tolist(), strict=True)
-        if (guid := ipoib_guid(mac))
-    }
+    guids = ((device, ipoib_guid(mac)) for device, mac in of_link)
+    known = {key: port for key, port in zip(guids, names.own_links.tolist(), strict=True) if key[1]}
     devices = names.devices_of(rdma)[lone].tolist()
     found = [known.get((device, rdma.rows[row].guid), NONE) for device, row in zip(devices, lone.tolist(), strict=True)]
     return np.array(found, dtype=np.int64)

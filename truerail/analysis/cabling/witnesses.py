@@ -48,7 +48,6 @@ class Witness(NamedTuple):
 
     words: str
     weight: float
-    device_only_weight: float
     group: int
     kind: type[Fact]
 
@@ -56,13 +55,13 @@ class Witness(NamedTuple):
 _OF_CABLE, _OF_MACS, _OF_NAMES = 0, 1, 2
 GROUPS = 3
 WITNESSES = {
-    Source.SERIAL: Witness("cable serial number", 0.97, 0.0, _OF_CABLE, Optic),
-    Source.MAC_TABLE: Witness("MAC table", 0.90, 0.70, _OF_MACS, MacEntry),
-    Source.ADDRESS_BEHIND: Witness("ARP table", 0.85, 0.70, _OF_MACS, AddressEntry),
-    Source.NEIGHBOUR_TABLE: Witness("neighbour table", 0.93, 0.70, _OF_MACS, AddressEntry),
-    Source.BGP_ADDRESS: Witness("BGP session", 0.93, 0.80, _OF_MACS, BgpPeer),
-    Source.BGP_NAME: Witness("BGP session", 0.0, 0.80, _OF_NAMES, BgpPeer),
-    Source.LACP: Witness("LACP", 0.0, 0.80, _OF_NAMES, LagMember),
+    Source.SERIAL: Witness("cable serial number", 0.97, _OF_CABLE, Optic),
+    Source.MAC_TABLE: Witness("MAC table", 0.90, _OF_MACS, MacEntry),
+    Source.ADDRESS_BEHIND: Witness("ARP table", 0.85, _OF_MACS, AddressEntry),
+    Source.NEIGHBOUR_TABLE: Witness("neighbour table", 0.93, _OF_MACS, AddressEntry),
+    Source.BGP_ADDRESS: Witness("BGP session", 0.93, _OF_MACS, BgpPeer),
+    Source.BGP_NAME: Witness("BGP session", 0.0, _OF_NAMES, BgpPeer),
+    Source.LACP: Witness("LACP", 0.0, _OF_NAMES, LagMember),
 }
 """Weights: evidence collected from recorded fabrics (SuzieQ's labs: 0 of 357 claims wrong) and from inventories with
 both ends of a cable in one box, lowered for what recordings do not show."""

@@ -240,13 +240,8 @@ def _put(chunk: Chunk, gains: Sequence[Gain], live: Mask, sample: int) -> None:
 
 def _stamp(source: Source, chunks: Sequence[Chunk], moves: Sequence[_Moves], sample: int) -> None:
     """Records when every port was read, and the interval of its sample. A clock that was set back gives no interval."""
-    rows, at, live, moving, stirred = (
-        np.concatenate(parts)
-        for parts in zip(
-            *((c.rows, c.at, _live(source, c, of), of.device, of.port) for c, of in zip(chunks, moves, strict=True)),
-            strict=True,
-        )
-    )
+    parts = ((c.rows, c.at, _live(source, c, of), of.device, of.port) for c, of in zip(chunks, moves, strict=True))
+    rows, at, live, moving, stirred = (np.concatenate(column) for column in zip(*parts, strict=True))
     source.moved_at[rows[moving]] = at[moving]
     source.stirred_at[rows[stirred]] = at[stirred]
     rows, at = rows[live], at[live]

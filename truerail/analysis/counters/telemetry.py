@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.counter_view import CounterView
-from truerail.analysis.counters.hygiene import Floats, own_pace
+from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Sums, sums
@@ -71,10 +71,6 @@ class Telemetry:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.gained(quantity, priority) / self.span(quantity, priority), dtype=np.float32)
 
-    def total(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Sum over the last samples, shape (planned ports,); NaN without a sample."""
-        return _sum(self.gained(quantity, priority)[:, _last(last)])
-
     def mean_rate(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
         """Rate per second over the last samples, by the time that they really cover, shape (planned ports,)."""
         gained, span = self.gained(quantity, priority)[:, _last(last)], self.span(quantity, priority)[:, _last(last)]
@@ -82,22 +78,6 @@ class Telemetry:
         with np.errstate(divide="ignore", invalid="ignore"):
             rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
             return np.asarray(rate, dtype=np.float32)
-
-    def coverage(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Share of the last samples with data, shape (planned ports,), 0..1.
-
-        Each port is measured at its own pace: a port that is read every 60 seconds, or whose agent refreshes every 30,
-        cannot have more samples.
-        """
-        known = np.count_nonzero(~np.isnan(self.gained(quantity, priority)[:, _last(last)]), axis=1)
-        samples = len(self.counters.order[_last(last)]) if self.counters else 0
-        share: Floats = np.asarray(known / max(samples, 1), dtype=np.float32)
-        gaps = np.flatnonzero((known > 0) & (known < samples))
-        if self.counters and len(gaps):
-            pace = own_pace(self.span(quantity, priority)[gaps], self.counters.pace)
-            expected = np.maximum(samples * self.counters.pace / pace, 1)
-            share[gaps] = np.fmin(np.fmax(known[gaps] / expected, share[gaps]), 1)
-        return share
 
     def part(
         self, quantity: Quantity, priority: int | None, ports: Codes, last: int | None = None
@@ -222,12 +202,6 @@ class Telemetry:
                 return True
         return False
 
-    def believed(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Mask:
-        """Ports with enough samples for a valid rate."""
-        known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
-        enough = known.sum(axis=1) >= min(LEAST_SAMPLES, last or LEAST_SAMPLES)
-        return np.asarray(enough & (self.coverage(quantity, priority, last) >= LEAST_COVERAGE), dtype=bool)
-
     def priorities(self, *quantities: Quantity) -> tuple[int | None, ...]:
         """Priorities on which any of these is counted anywhere; None for a counter over all priorities."""
         if self.counters is None:
@@ -338,9 +312,3 @@ def _pairs(device: Codes, name: Codes) -> Codes:
 
 def _last(count: int | None) -> slice:
     return slice(None) if count is None else slice(-count, None)
-
-
-def _sum(values: Floats) -> Floats:
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0).sum(axis=1, dtype=np.float64)
-    return np.where(known.any(axis=1), total, np.nan).astype(np.float32)

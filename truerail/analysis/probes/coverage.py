@@ -47,10 +47,8 @@ class Pairs(NamedTuple):
     def rest_by_rail(self) -> dict[int, tuple[int, int]]:
         """By rail, how many pairs are implied, and how many neither tried nor implied."""
         untried = self.total - self.tried - self.implied
-        return {
-            rail: (int(self.implied[self.rail == rail].sum()), int(untried[self.rail == rail].sum()))
-            for rail in np.unique(self.rail).tolist()
-        }
+        rails = ((rail, self.rail == rail) for rail in np.unique(self.rail).tolist())
+        return {rail: (int(self.implied[here].sum()), int(untried[here].sum())) for rail, here in rails}
 
 
 def coverage(round: "Round") -> Coverage | None:

@@ -96,15 +96,8 @@ class PlanGraph:
 
     def tails(self, segment: Codes) -> Codes:
         """The devices that send on segments; -1 for devices as segments."""
-        return self._side(segment, np.asarray(segment % 2 == 0, dtype=bool))
-
-    def heads(self, segment: Codes) -> Codes:
-        """The devices that receive on segments; -1 for devices as segments."""
-        return self._side(segment, np.asarray(segment % 2 == 1, dtype=bool))
-
-    def _side(self, segment: Codes, lower: Mask) -> Codes:
         cable = self.cable_of(segment)
-        side = np.where(lower, self.index.a_device[cable], self.index.b_device[cable])
+        side = np.where(segment % 2 == 0, self.index.a_device[cable], self.index.b_device[cable])
         return np.where(cable >= 0, side, NONE)
 
     def name(self, segment: int) -> str:

@@ -68,14 +68,9 @@ def levels_of(wiring: Wiring, telemetry: Telemetry) -> Levels:
     """The levels of a round."""
     index, lanes, ports = wiring.index, lanes_of(wiring), wiring.index.planned_ports
     downs = telemetry.summed(Quantity.LINK_DOWNS).gained
-    by_port = np.stack(
-        [
-            _weakest(lanes.rx, lanes.port, ports),
-            _weakest(lanes.tx, lanes.port, ports),
-            -_least(-lanes.celsius, lanes.port, ports),
-            np.where(downs > 0, np.nan, _error_rates(telemetry)),
-        ]
-    )
+    rx, tx = (_weakest(power, lanes.port, ports) for power in (lanes.rx, lanes.tx))
+    errors = np.where(downs > 0, np.nan, _error_rates(telemetry))
+    by_port = np.stack([rx, tx, -_least(-lanes.celsius, lanes.port, ports), errors])
     module, lot = _modules(lanes, ports)
     return Levels(
         at=wiring.seen.at.timestamp(),
