@@ -27,7 +27,8 @@ from collector.formats.documents import unwrapped
 from collector.formats.sysfs import files
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, MachineIdentity, collector, minutes
+from truerail.model import EVERYWHERE, Command, Device, collector, minutes
+from truerail.model.witness_facts import MachineIdentity
 
 _DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial": "board", "product_uuid": "uuid"}
 _DMIDECODE = re.compile(r"\s*(Serial Number|UUID):\s*(\S.*?)\s*")

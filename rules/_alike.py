@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.analysis.counters.rail_balance import BUSY, FLOOR, LEAST_NICS, LEAST_PEERS, Numbers, Rails, means, medians
-from truerail.model.columns import Codes, Mask
+from truerail.analysis.counters.rail_balance import BUSY, FLOOR, LEAST_NICS, LEAST_PEERS, Rails, means, medians
+from truerail.model.columns import Codes, Mask, Numbers
 
 MORE_THAN_PEERS = 1.5
 """Multiple of the congestion signs of its peers: signs that all NICs get do not explain why one lags. Chosen by

@@ -37,11 +37,11 @@ from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
-from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
+from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, Numbers
 from truerail.model.plan import LoadBalancing
 
 PEAK, UNEVEN = 1.5, 0.25

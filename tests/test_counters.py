@@ -137,7 +137,6 @@ def test_rates_come_in_the_plans_terms() -> None:
     assert np.isnan(reported.mean_rate(Quantity.TX_BYTES)[port])
     assert reported.mean_rate(Quantity.RX_PAUSE_US, 3)[port] == pytest.approx(250_000, rel=1e-3)
     assert reported.priorities(Quantity.RX_PAUSE_US) == (3,)
-    assert reported.believed(Quantity.TX_BYTES).tolist() == [True, False]
     assert reported.speed().tolist() == [5e10, 5e10]
     assert reported.samples == SAMPLES + 1
 
@@ -146,7 +145,6 @@ def test_a_hole_is_a_hole() -> None:
     rates = [1e9] * 8 + [float("nan")] * 4
     made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": rates}, "leaf-0/p1": {"tx_bytes": 1.0}}))
     reported = made.telemetry
-    assert not reported.believed(Quantity.TX_BYTES, last=6)[0]
     assert np.isnan(reported.rate(Quantity.TX_BYTES)[0, -4:]).all()
 
 
@@ -160,7 +158,7 @@ def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
     link = RdmaLink("mlx5_3", 1, "ACTIVE", "LINK_UP", netdev="nic0")
     readings = [Reading("gpu-1", "rdma_link", AT, (link,)), Reading("gpu-1", "net_link", AT, (NetLink("nic0"),))]
     reported = Round(plan, Snapshot(AT, readings), window.view()).telemetry
-    assert reported.total(Quantity.CNP_SENT)[0] == 150
+    assert reported.summed(Quantity.CNP_SENT).gained[0] == 150
 
 
 def test_without_a_window_nothing_is_known() -> None:
@@ -168,8 +166,7 @@ def test_without_a_window_nothing_is_known() -> None:
     reported = made.telemetry
     assert reported.samples == 0
     assert not reported.counts(Quantity.TX_BYTES)
-    assert np.isnan(reported.total(Quantity.TX_BYTES)).all()
-    assert not reported.believed(Quantity.TX_BYTES).any()
+    assert np.isnan(reported.summed(Quantity.TX_BYTES).gained).all()
 
 
 def test_a_counter_that_stops_when_it_is_full_tells_nothing_then() -> None:

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters.carried import carried_of, overall
 from truerail.analysis.counters.hygiene import MOST_PACES
 from truerail.analysis.counters.ring import Ring
-from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import Counter, PortCounters, Reading, Snapshot
@@ -292,8 +293,7 @@ def mixed(seconds: int, away: Iterable[int] = ()) -> Telemetry:
 def test_a_source_is_held_to_its_own_pace(seconds: int) -> None:
     found = mixed(seconds)
     ports = found.wiring.index.b
-    assert found.believed(Quantity.TX_BYTES)[ports].all()
-    assert found.coverage(Quantity.TX_BYTES)[ports].min() >= LEAST_COVERAGE
+    assert overall(carried_of(found).tx)[ports] == pytest.approx([RATE, RATE])
     assert found.mean_rate(Quantity.TX_BYTES)[ports] == pytest.approx([RATE, RATE])
 
 
@@ -301,12 +301,5 @@ def test_a_source_is_held_to_its_own_pace(seconds: int) -> None:
 def test_a_source_that_misses_many_of_its_polls_is_not_believed(seconds: int, away: Iterable[int]) -> None:
     found = mixed(seconds, away)
     ports = found.wiring.index.b
-    assert not found.believed(Quantity.TX_BYTES)[ports].any()
-    assert (found.coverage(Quantity.TX_BYTES)[ports] < LEAST_COVERAGE).all()
-    assert (found.coverage(Quantity.TX_BYTES)[ports] > 0).all()
-
-
-def test_what_was_never_reported_covers_nothing() -> None:
-    found = mixed(10)
-    assert found.coverage(Quantity.RX_BYTES).tolist() == [0] * found.ports
-    assert not found.believed(Quantity.RX_BYTES).any()
+    assert np.isnan(overall(carried_of(found).tx)[ports]).all()
+    assert not np.isnan(carried_of(found).tx[ports]).all()

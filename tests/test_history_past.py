@@ -69,7 +69,7 @@ def test_hours_answer_where_the_minutes_are_gone(recorded: tuple[RecordedSite, J
         path.rename(other)
     try:
         then = past(site, journal, datetime(2026, 11, 20, 14, 58, tzinfo=UTC), lambda at: counters_at(site.folder, at))
-        gained = then.publication.round.telemetry.total(Quantity.TX_BYTES)
+        gained = then.publication.round.telemetry.summed(Quantity.TX_BYTES).gained
         assert np.isfinite(gained).all()
         assert any("means of the hour" in one for one in then.as_of.unknown)
     finally:

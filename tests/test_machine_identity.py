@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from truerail.analysis.rule import Case
-from truerail.model import Cause, CauseKind, MachineIdentity, Neighbor
+from truerail.model import Cause, CauseKind, Neighbor
 from truerail.model.facts import Fact
+from truerail.model.witness_facts import MachineIdentity
 from truerail.plans import dump_csv, dump_yaml, loads
 from truerail.rounds import evaluate
 from truerail.testing.cases import scene

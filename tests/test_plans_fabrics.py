@@ -89,7 +89,7 @@ def test_port_zero_goes_to_plane_zero() -> None:
     plan = fabric("dual_plane")
     assert plan.peer_of(Port("gpu-03", "enp60s0f0np0")) == Port("leaf-a-1", "swp3")
     assert plan.peer_of(Port("gpu-03", "enp60s0f1np1")) == Port("leaf-b-1", "swp3")
-    assert plan.plane_of(Port("leaf-b-1", "swp3")) == 1
+    assert plan.cable_at(Port("leaf-b-1", "swp3")).plane == 1  # type: ignore[union-attr]
     assert {cable.b.device[:7] for cable in plan.uplinks_of("leaf-a-0")} == {"spine-a"}
 
 

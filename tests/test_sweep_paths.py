@@ -23,7 +23,7 @@ def test_links_are_named_in_both_directions(graph: PlanGraph) -> None:
     nowhere = np.array([-1])
     up, down = graph.between(leaf, spine, nowhere), graph.between(spine, leaf, nowhere)
     assert names(graph, [*up, *down]) == ["leaf-1/up2 -> spine-2/d1", "spine-2/d1 -> leaf-1/up2"]
-    assert spelled(graph, [*graph.tails(down), *graph.heads(down)]) == ["spine-2", "leaf-1"]
+    assert spelled(graph, [*graph.tails(down), *graph.tails(up)]) == ["spine-2", "leaf-1"]
     assert graph.between(leaf, leaf, nowhere).tolist() == [-1]
     assert names(graph, graph.of_device(spine).tolist()) == ["spine-2"]
     assert graph.tails(graph.of_device(spine)).tolist() == [-1]

@@ -30,9 +30,7 @@ class DeviceCables:
         return found
 
 
-def affected_cables(
-    wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port] = ()
-) -> Codes:
+def affected_cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port]) -> Codes:
     """The cables that carry less traffic, none, or traffic to the wrong place while a cause lasts: those of its
     subjects (a leaf means all its cables), its moves and the findings it explains. `findings` are by id.
 
@@ -72,10 +70,8 @@ def _cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause) -> It
 def cables_at(wiring: Wiring, subject: str) -> Iterator[int]:
     """The cables of a device, or the one at a port."""
     plan = wiring.index.plan
-    if subject in plan.devices:
-        yield from plan.once(DeviceCables).at(subject).tolist()
-        return
-    yield _number(wiring, subject)
+    whole = subject in plan.devices
+    yield from plan.once(DeviceCables).at(subject).tolist() if whole else (_number(wiring, subject),)
 
 
 def _number(wiring: Wiring, subject: str) -> int:

@@ -29,12 +29,10 @@ class Unlisted:
     def summary(self) -> str:
         """One sentence, without its full stop."""
         many = len(self.devices) != 1
-        reported = (
-            f"{len(self.devices):,} device{'s' * many} of the plan {'are' if many else 'is'} not in the inventory"
-        )
+        which = f"{len(self.devices):,} device{'s' * many} of the plan {'are' if many else 'is'}"
         near = ", ".join(f"{theirs} for {ours}" for ours, theirs in list(self.near.items())[:MOST_NEAR])
         hint = f" (perhaps under other names: {near})" if near else ""
-        return f"{reported}: {folded(self.devices)}{hint}"
+        return f"{which} not in the inventory: {folded(self.devices)}{hint}"
 
 
 def unlisted(plan: Plan, inventory: Collection[str]) -> Unlisted:

@@ -100,10 +100,8 @@ def with_explained(causes: Iterable[Cause], findings: Iterable[Finding]) -> tupl
     more = grouped((str(key), found) for key, found in keys if key is not None)
     if not more:
         return tuple(causes)
-    return tuple(
-        replace(cause, explains=(*cause.explains, *own)) if (own := more.pop(cause.key, None)) else cause
-        for cause in causes
-    )
+    added = ((cause, more.pop(cause.key, ())) for cause in causes)
+    return tuple(replace(cause, explains=(*cause.explains, *own)) if own else cause for cause, own in added)
 
 
 def rails_apart(plan: Plan) -> bool:

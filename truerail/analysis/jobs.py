@@ -87,9 +87,9 @@ class Jobs:
         """The jobs with this key, `SOURCE:KEY` where several schedulers have it; else with this id, or of the array
         with it; else with this name, or of this user; else the job of this step or component.
         """
-        for known in (_key, _ids, _name, _user):
-            found = tuple(job for job in self.running if asked in known(job))
-            if found:
+        called = [(job, _called(job)) for job in self.running]
+        for place in range(4):
+            if found := tuple(job for job, names in called if asked in names[place]):
                 return found
         whole = without_step(asked)
         return self.named(whole) if whole != asked else ()
@@ -103,20 +103,10 @@ def without_step(asked: str) -> str:
     return found[1] if found else asked
 
 
-def _key(job: RunningJob) -> tuple[str, ...]:
-    return (job.key, f"{job.source}:{job.key}")
-
-
-def _ids(job: RunningJob) -> tuple[str, ...]:
-    return job.ids
-
-
-def _user(job: RunningJob) -> tuple[str, ...]:
-    return (job.user,)
-
-
-def _name(job: RunningJob) -> tuple[str, ...]:
-    return (job.name, job.key.partition("/")[2]) if job.scheduler == "kubernetes" else (job.name,)
+def _called(job: RunningJob) -> Sequence[tuple[str, ...]]:
+    """Its keys, ids, names and user."""
+    names = (job.name, job.key.partition("/")[2]) if job.scheduler == "kubernetes" else (job.name,)
+    return (job.key, f"{job.source}:{job.key}"), job.ids, names, (job.user,)
 
 
 def jobs_of(devices: Devices, snapshot: Snapshot, before: Jobs | None = None) -> Jobs:
@@ -174,39 +164,27 @@ def _records(reading: Reading, scheduler: str, devices: Devices) -> Iterator[Run
         records = list(dict.fromkeys(repeated))
         nodes = dict.fromkeys(node for record in records for node in record.nodes)
         alone = len({record.job for record in records}) == len(records)
-        counts = [record.gpus if alone else None for record in records]
-        starts = [record.start_at for record in records if record.start_at is not None]
+        gpus = _total([record.gpus if alone else None for record in records])
+        start = min((record.start_at for record in records if record.start_at is not None), default=None)
         ends = [record.end_at for record in records if record.end_at is not None]
+        end = max(ends) if len(ends) == len(records) else None
         array = key.partition("_")[0]
         numbers = [str(record.job_id) for record in records if record.job_id is not None]
-        yield RunningJob(
-            key,
-            scheduler,
-            reading.device,
-            records[0].name or "",
-            records[0].user or "",
-            *_placed(nodes, devices),
-            None if None in counts else sum(count for count in counts if count is not None),
-            min(starts, default=None),
-            max(ends) if len(ends) == len(records) else None,
-            tuple(dict.fromkeys((array, *(number for number in numbers if array == key or number != array)))),
-        )
+        ids = tuple(dict.fromkeys((array, *(number for number in numbers if array == key or number != array))))
+        shown = records[0].name or "", records[0].user or ""
+        yield RunningJob(key, scheduler, reading.device, *shown, *_placed(nodes, devices), gpus, start, end, ids)
 
 
 def _pods(reading: Reading, devices: Devices) -> Iterator[RunningJob]:
     running = (fact for fact in reading.facts if isinstance(fact, PodOfJob) and fact.node and fact.phase == "Running")
     for key, pods in grouped((fact.job, fact) for fact in running).items():
-        counts = [pod.gpus for pod in pods]
         nodes = dict.fromkeys(pod.node for pod in pods if pod.node)
-        yield RunningJob(
-            key,
-            "kubernetes",
-            reading.device,
-            key.partition("/")[2],
-            "",
-            *_placed(nodes, devices),
-            None if None in counts else sum(count for count in counts if count is not None),
-        )
+        where, gpus = _placed(nodes, devices), _total([pod.gpus for pod in pods])
+        yield RunningJob(key, "kubernetes", reading.device, key.partition("/")[2], "", *where, gpus)
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    return None if None in counts else sum(count for count in counts if count is not None)
 
 
 def _placed(nodes: Mapping[str, None], devices: Devices) -> tuple[tuple[str, ...], tuple[str, ...]]:

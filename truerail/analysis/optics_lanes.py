@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
 from truerail.model import Optic, Snapshot
-from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.columns import NONE, Codes, Mask, Numbers, factorize
 from truerail.model.index import PlanIndex
 
-Numbers = npt.NDArray[np.float64]
 _MAD_TO_SIGMA = 1.4826
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.causes.candidate import CauseCandidate, joined_names
 from truerail.causes.labels import BY_PLACES
-from truerail.model import MachineIdentity
 from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.plan import Plan
+from truerail.model.witness_facts import MachineIdentity
 
 BY_SERIAL = 0.98
 """Confidence in what serial numbers decide: as in names that MACs confirm."""

@@ -44,17 +44,9 @@ from truerail.model.platforms import PLATFORMS
 from truerail.model.probe_facts import ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
 from truerail.model.qos_profile import QosBuffer, QosProfile
 from truerail.model.reading import Reading
-from truerail.model.snapshot import Snapshot, Table
+from truerail.model.snapshot import Snapshot
 from truerail.model.target import DEFAULT_ZONE, GnmiAccess, Secret, SnmpAccess, SshAccess, Target
-from truerail.model.witness_facts import (
-    AddressEntry,
-    BgpPeer,
-    LagMember,
-    MacEntry,
-    MachineIdentity,
-    MlagPeer,
-    SharedLag,
-)
+from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry, MlagPeer, SharedLag
 
 __all__ = [
     "BY_HAND",
@@ -89,7 +81,6 @@ __all__ = [
     "LinkSpeed",
     "LoadBalancing",
     "MacEntry",
-    "MachineIdentity",
     "MlagPeer",
     "Move",
     "Neighbor",
@@ -127,7 +118,6 @@ __all__ = [
     "SshAccess",
     "Status",
     "Summary",
-    "Table",
     "Target",
     "TopologyUnit",
     "Transport",

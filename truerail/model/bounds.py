@@ -60,9 +60,8 @@ def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
             return False
         if kind is PortCounters:
             return all(not of or (min(of) >= 0 and max(of) < MOST_COUNTED) for of in map(attrgetter("values"), facts))
-        return all(
-            _within(value, bound) for bound in _TABLE.get(kind, ()) for value in set(map(itemgetter(bound.at), facts))
-        )
+        values = ((bound, set(map(itemgetter(bound.at), facts))) for bound in _TABLE.get(kind, ()))
+        return all(_within(value, bound) for bound, found in values for value in found)
     except TypeError:  # not a number: the check row by row names it
         return False
 
@@ -126,11 +125,8 @@ def _refuse_long(fact: Any) -> None:
 
 
 def _of(kind: type[Fact]) -> tuple[_Bound, ...]:
-    optional = kind._field_defaults
-    return tuple(
-        _Bound(name, kind._fields.index(name), low, high, name not in optional)
-        for name, (low, high) in KINDS[kind].bounds.items()
-    )
+    optional, fields, bounds = kind._field_defaults, kind._fields, KINDS[kind].bounds.items()
+    return tuple(_Bound(name, fields.index(name), low, high, name not in optional) for name, (low, high) in bounds)
 
 
 _TABLE: dict[type[Any], tuple[_Bound, ...]] = {kind: _of(kind) for kind in KINDS}

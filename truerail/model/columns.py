@@ -10,6 +10,8 @@ import numpy.typing as npt
 Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
 NONE = -1
 """The code of a missing value."""
 Key = TypeVar("Key")
@@ -28,7 +30,7 @@ def either(where: Mask, yes: Any, no: Any) -> Objects:
     return np.asarray(np.where(where, yes, no), dtype=object)
 
 
-class Numbers(dict[Any, int]):
+class Numbering(dict[Any, int]):
     """Numbers values in order of appearance, after those that are given. None is -1."""
 
     def __init__(self, distinct: Iterable[Any] = ()) -> None:
@@ -80,9 +82,17 @@ def spans(begin: Codes, count: Codes) -> tuple[Codes, Codes]:
     return np.arange(len(of)) + (begin - np.cumsum(count) + count)[of], of
 
 
+def found(values: Codes, wanted: Codes) -> Codes:
+    """The place of each wanted value among ascending ones, -1 if it is none of them."""
+    if not len(values):
+        return np.full(len(wanted), NONE, dtype=np.int64)
+    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+    return np.where(values[place] == wanted, place, NONE)
+
+
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     """Codes of values in order of first appearance, and the distinct values. None gets -1."""
-    code = Numbers()
+    code = Numbering()
     return mapped(code.__getitem__, values), code.distinct
 
 
@@ -103,6 +113,12 @@ def distinct_pairs(first: Codes, second: Codes) -> tuple[Codes, Codes]:
     other = np.ones(len(order), dtype=bool)
     other[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
     return first[other], second[other]
+
+
+def several(key: Codes, value: Codes) -> Mask:
+    """Rows whose key has more than one value."""
+    keys, count = np.unique(distinct_pairs(key, value)[0], return_counts=True)
+    return np.isin(key, keys[count > 1])
 
 
 def unanimous(name: Codes, value: Codes) -> dict[int, int]:

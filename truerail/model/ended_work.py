@@ -55,6 +55,5 @@ class Work(Generic[T]):
             self._ended = True
             if self._thread is not None and not self._raised:
                 self._raised = True
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._thread), ctypes.py_object(TimeIsUpError)
-                )
+                thread, error = ctypes.c_ulong(self._thread), ctypes.py_object(TimeIsUpError)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, error)

@@ -10,32 +10,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from truerail.model.fact_kinds import ANY_NUMBER, BYTES, DBM, GBPS, SECONDS, SHARE, fact
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
-from truerail.model.nccl_facts import (
-    NcclBandwidth,
-    NcclHop,
-    NcclNetwork,
-    NcclNic,
-    NcclOverride,
-    NcclRank,
-    NcclRing,
-    NcclSetting,
-    NcclTorn,
-    NcclTree,
-    NcclTrouble,
-    NcclVersion,
-    RasComm,
-    RasRank,
-)
-from truerail.model.probe_facts import ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
-from truerail.model.witness_facts import (
-    AddressEntry,
-    BgpPeer,
-    LagMember,
-    MacEntry,
-    MachineIdentity,
-    MlagPeer,
-    SharedLag,
-)
+from truerail.model.nccl_facts import NcclFact
+from truerail.model.probe_facts import ProbeFact, RdmaTest
+from truerail.model.witness_facts import WitnessFact
 
 DownReason: TypeAlias = Literal[
     "switched off", "no module", "no light", "error-disabled", "module not accepted", "hardware failure"
@@ -318,32 +295,10 @@ Fact: TypeAlias = (
     | SchedulerNode
     | TopologyUnit
     | PodOfJob
-    | NcclVersion
-    | NcclRank
-    | NcclNic
-    | NcclHop
-    | NcclRing
-    | NcclTree
-    | NcclNetwork
-    | NcclSetting
-    | NcclOverride
-    | NcclTorn
-    | NcclTrouble
-    | RasComm
-    | RasRank
-    | NcclBandwidth
-    | ProbeReach
-    | ProbeHop
-    | ProbeTrouble
-    | ProbeEcho
+    | NcclFact
+    | ProbeFact
     | RdmaTest
-    | MacEntry
-    | AddressEntry
-    | BgpPeer
-    | LagMember
-    | SharedLag
-    | MlagPeer
-    | MachineIdentity
+    | WitnessFact
     | Neighbor
     | GpuNicPath
     | RdmaLink

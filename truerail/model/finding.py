@@ -193,11 +193,8 @@ def action_of(finding: Finding, cause: Cause | None) -> str:
 def with_actions(findings: Iterable[Finding], causes: Iterable[Cause]) -> tuple[Finding, ...]:
     """The findings with the actions of their causes, so that no output can contradict a cause."""
     cause_of = {explained: cause for cause in causes for explained in cause.explains}
-    return tuple(
-        finding if action == finding.action else replace(finding, action=action)
-        for finding in findings
-        for action in (action_of(finding, cause_of.get(finding.id)),)
-    )
+    actions = ((finding, action_of(finding, cause_of.get(finding.id))) for finding in findings)
+    return tuple(one if action == one.action else replace(one, action=action) for one, action in actions)
 
 
 class Status(StrEnum):
@@ -234,13 +231,7 @@ class NotEvaluated:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "what": self.what,
-            "count": self.count,
-            "of": self.of,
-            "why": self.why,
-            "examples": list(self.examples),
-        }
+        return {"what": self.what, "count": self.count, "of": self.of, "why": self.why, "examples": list(self.examples)}
 
 
 MOST_EXAMPLES = 8

@@ -255,145 +255,79 @@ class History(Protocol):
 
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
         """When each of these planned ports (a cable's nearer end) last changed; ports without a change are absent."""
-        ...
-
-    def link_changes(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
-    ) -> Sequence[LinkChange]: ...
-
-    def finding_events(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
-    ) -> Sequence[FindingEvent]: ...
-
-    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = RowRange()) -> Sequence[CauseEvent]: ...
-    def findings(
-        self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
-    ) -> Sequence[FindingRecord]:
-        """Open findings; with `resolved_since` the resolved ones since then instead."""
-        ...
-
-    def finding(self, finding: str) -> FindingRecord | None: ...
-    def kept_finding(self, finding: str) -> KeptFinding | None: ...
-    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
-        """Those of these findings that the journal has."""
-        ...
-
-    def kept_cause(self, key: str) -> KeptCause | None: ...
-    def kept_since(self) -> datetime | None:
-        """The time before which the journal has nothing; None for an empty journal."""
-        ...
-
-    def as_of(self, at: datetime) -> PastState:
-        """Everything that was known at a time."""
-        ...
-
-    def job_runs(
-        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = RowRange()
-    ) -> Sequence[JobRecord]:
-        """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
-        ...
-
-    def jobs_named(self, asked: str, *, page: RowRange = RowRange()) -> Sequence[JobRecord]: ...
-    def causes(
-        self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
-    ) -> Sequence[CauseRecord]: ...
-    def rounds(self, page: RowRange = RowRange()) -> Sequence[RoundRecord]: ...
-    def plans(self) -> Sequence[PlanVersion]: ...
-    def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]: ...
-    def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]: ...
-    def audit(self, page: RowRange = RowRange()) -> Sequence[AuditRecord]: ...
-    def unreadable(self, table: str) -> Mapping[int, str]:
-        """Rows of `acknowledgements` or `windows` that were unreadable: number to reason. Ending one deletes it."""
-        ...
-
-
-class NoHistory:
-    """An empty history: for answers from a capture, and without a journal."""
-
-    def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
-        """Nothing."""
         return {}
 
     def link_changes(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[LinkChange]:
-        """Nothing."""
         return ()
 
     def finding_events(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[FindingEvent]:
-        """Nothing."""
         return ()
 
     def cause_events(self, start: datetime, end: datetime, *, page: RowRange = RowRange()) -> Sequence[CauseEvent]:
-        """Nothing."""
-        return ()
-
-    def kept_finding(self, finding: str) -> KeptFinding | None:
-        """Nothing."""
-        return None
-
-    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
-        """Nothing."""
-        return ()
-
-    def kept_cause(self, key: str) -> KeptCause | None:
-        """Nothing."""
-        return None
-
-    def kept_since(self) -> datetime | None:
-        """Never."""
-        return None
-
-    def as_of(self, at: datetime) -> PastState:
-        """Nothing is known."""
-        return PastState(at, None, None, "", {}, (), ())
-
-    def job_runs(
-        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = RowRange()
-    ) -> Sequence[JobRecord]:
-        """Nothing."""
-        return ()
-
-    def jobs_named(self, asked: str, *, page: RowRange = RowRange()) -> Sequence[JobRecord]:
-        """Nothing."""
         return ()
 
     def findings(
         self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
     ) -> Sequence[FindingRecord]:
-        """Nothing."""
+        """Open findings; with `resolved_since` the resolved ones since then instead."""
         return ()
 
     def finding(self, finding: str) -> FindingRecord | None:
-        """Nothing."""
         return None
 
+    def kept_finding(self, finding: str) -> KeptFinding | None:
+        return None
+
+    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
+        """Those of these findings that the journal has."""
+        return ()
+
+    def kept_cause(self, key: str) -> KeptCause | None:
+        return None
+
+    def kept_since(self) -> datetime | None:
+        """The time before which the journal has nothing; None for an empty journal."""
+        return None
+
+    def as_of(self, at: datetime) -> PastState:
+        """Everything that was known at a time."""
+        return PastState(at, None, None, "", {}, (), ())
+
+    def job_runs(
+        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = RowRange()
+    ) -> Sequence[JobRecord]:
+        """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
+        return ()
+
+    def jobs_named(self, asked: str, *, page: RowRange = RowRange()) -> Sequence[JobRecord]:
+        return ()
+
     def causes(self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()) -> Sequence[CauseRecord]:
-        """Nothing."""
         return ()
 
     def rounds(self, page: RowRange = RowRange()) -> Sequence[RoundRecord]:
-        """Nothing."""
         return ()
 
     def plans(self) -> Sequence[PlanVersion]:
-        """Nothing."""
         return ()
 
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]:
-        """Nothing."""
         return ()
 
     def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
-        """Nothing."""
         return ()
 
     def audit(self, page: RowRange = RowRange()) -> Sequence[AuditRecord]:
-        """Nothing."""
         return ()
 
     def unreadable(self, table: str) -> Mapping[int, str]:
-        """Nothing."""
+        """Rows of `acknowledgements` or `windows` that were unreadable: number to reason. Ending one deletes it."""
         return {}
+
+
+class NoHistory(History):
+    """An empty history: for answers from a capture, and without a journal."""

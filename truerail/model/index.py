@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, mapped
+from truerail.model.columns import NONE, Codes, Mask, mapped, several
 from truerail.model.names import CUT_COLUMN, CUT_NAME, device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
@@ -220,12 +220,6 @@ class Ports:
         return np.where((device >= 0) & (name >= 0), (device << _NAME_BITS) | name, NONE)
 
 
-def _differ(key: Codes, value: Codes) -> Mask:
-    """Rows whose key has several values."""
-    keys, count = np.unique(distinct_pairs(key, value)[0], return_counts=True)
-    return np.isin(key, keys[count > 1])
-
-
 class PlanColumns:
     """What no snapshot changes of a plan's cables, as read-only columns of shape (cables,). The plan owns them."""
 
@@ -305,10 +299,10 @@ class PlanIndex:
         found = np.ones(len(pair), dtype=bool)
         found[np.unique(pair, return_index=True)[1]] = False
         found |= (np.minimum(self.a_device, self.b_device) < 0) | (self.a_device == self.b_device)
-        found |= _differ(np.concatenate([self.a, self.b]), np.concatenate([pair, pair])).reshape(2, -1).any(axis=0)
+        found |= several(np.concatenate([self.a, self.b]), np.concatenate([pair, pair])).reshape(2, -1).any(axis=0)
         in_rail = np.flatnonzero(self.from_host & (self.rail >= 0))
         place = (self.a_device << 40 | self.rail << 20 | self.plane + 1)[in_rail]
-        twice = in_rail[_differ(place, pair[in_rail])]
+        twice = in_rail[several(place, pair[in_rail])]
         if 2 * len(np.unique(self.a_device[twice])) < len(np.unique(self.a_device[in_rail])):
             found[twice] = True
         return found

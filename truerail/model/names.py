@@ -12,39 +12,21 @@ _MAC_HEX = re.compile(r"[0-9a-fA-F]{12}")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _NUMBERS = re.compile(r"(\d+)")
 _SERIAL_SUFFIX = re.compile(r"\([^()]*\)\s*$")
-_PORT_WORDS = (
-    # the field's own long and short forms
-    ("hundredgigabitethernet", "hu"),
-    ("fourhundredgige", "fh"),
-    ("twentyfivegige", "twe"),
-    ("tengigabitethernet", "te"),
-    ("fortygigabitethernet", "fo"),
-    ("gigabitethernet", "gi"),
-    ("fastethernet", "fa"),
-    ("hundredgige", "hu"),
-    ("fortygige", "fo"),
-    ("tengige", "te"),
-    ("twohundredgige", "th"),
-    ("eighthundredgige", "eh"),
-    ("twentyfivegigabitethernet", "twe"),
-    ("xgigabitethernet", "te"),
-    ("tfgigabitethernet", "twe"),
-    ("twohundredgigabitethernet", "th"),
-    ("fourhundredgigabitethernet", "fh"),
-    ("eighthundredgigabitethernet", "eh"),
-    ("management", "mgmt"),
-    # Comware's and VRP's short forms, and that of 25 Gb/s of IOS-XR and RGOS
-    ("fhge", "fh"),
-    ("hge", "hu"),
-    ("fge", "fo"),
-    ("wge", "twe"),
-    ("xge", "te"),
-    ("ge", "gi"),
-    ("tf", "twe"),
-    ("eth", "ethernet"),
-    ("et", "ethernet"),
-    ("e", "ethernet"),
-)
+_LONG_WORDS = {
+    "hu": ("hundredgigabitethernet", "hundredgige", "hge"),
+    "fh": ("fourhundredgigabitethernet", "fourhundredgige", "fhge"),
+    "twe": ("twentyfivegigabitethernet", "twentyfivegige", "tfgigabitethernet", "wge", "tf"),
+    "te": ("tengigabitethernet", "tengige", "xgigabitethernet", "xge"),
+    "fo": ("fortygigabitethernet", "fortygige", "fge"),
+    "gi": ("gigabitethernet", "ge"),
+    "fa": ("fastethernet",),
+    "th": ("twohundredgigabitethernet", "twohundredgige"),
+    "eh": ("eighthundredgigabitethernet", "eighthundredgige"),
+    "mgmt": ("management",),
+    "ethernet": ("eth", "et", "e"),
+}
+"""The field's own short and long forms, Comware's and VRP's short ones, that of 25 Gb/s of IOS-XR and RGOS (`tf`)."""
+_PORT_WORDS = {long: short for short, words in _LONG_WORDS.items() for long in words}
 _PADDED = re.compile(r"(?<!\d)0+(?=\d)")
 _PORT_SHAPE = re.compile(r"^([a-z]+(?:-[a-z]+)*)[ _]?(\d[\d/:.]*)$")
 DEFAULT_NAMES = frozenset(
@@ -121,20 +103,14 @@ def port_key(name: str) -> str:
     word, number = shape[1].replace("-", ""), _PADDED.sub("", shape[2])
     if word == "eth" and number.isdigit():
         return low
-    for long, short in _PORT_WORDS:
-        if word == long:
-            return short + number
-    return word + number
+    return _PORT_WORDS.get(word, word) + number
 
 
 @lru_cache(maxsize=65536)
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """A sort key under which `swp2` comes before `swp10`."""
-    return tuple(
-        (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
-        for part in _NUMBERS.split(name)
-        if part
-    )
+    parts = filter(None, _NUMBERS.split(name))
+    return tuple((0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part) for part in parts)
 
 
 @lru_cache(maxsize=4096)
@@ -177,19 +153,15 @@ def folded(names: Iterable[str]) -> str:
     """Names with their last number as a range: `gpu-[003-064], leaf-7`."""
     ordered: Sequence[str] = sorted(names, key=natural_key)
     parts = [_LAST_NUMBER.fullmatch(name) for name in ordered]
-    keyed = [
-        (m[1], m[3], int(m[2]) - at) if m else (name, "", -1)
-        for at, (name, m) in enumerate(zip(ordered, parts, strict=True))
-    ]
+    split = enumerate(zip(ordered, parts, strict=True))
+    keyed = [(m[1], m[3], int(m[2]) - at) if m else (name, "", -1) for at, (name, m) in split]
     shown = []
     for key, rows in groupby(range(len(ordered)), key=keyed.__getitem__):
         run = [*rows]
         first, last = parts[run[0]], parts[run[-1]]
         many = len(run) > 1 and first is not None and last is not None
         shown.append(f"{key[0]}[{first[2]}-{last[2]}]{key[1]}" if many and first and last else ordered[run[0]])
-    return ", ".join(shown[:MOST_RANGES]) + (
-        f" and {len(shown) - MOST_RANGES:,} more" if len(shown) > MOST_RANGES else ""
-    )
+    return some(shown, MOST_RANGES)
 
 
 def some(names: Sequence[str], most: int = 4, more: str = " and {:,} more") -> str:

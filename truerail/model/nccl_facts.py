@@ -4,12 +4,12 @@ Each has `row`, the object that `truerail parse` prints of it. A fact of a log n
 None where the line does not, as in logs of NCCL 2.5 and in excerpts.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 from truerail.model.fact_kinds import ANY_NUMBER, GBPS, Bounds, fact
 
 _RANK: Bounds = (0, 2**31)
-_CHANNEL: Bounds = (0, 2**16)
+_INDEX: Bounds = (0, 2**16)
 
 
 @fact("versions of NCCL")
@@ -47,7 +47,7 @@ class NcclRank(NamedTuple):
         return row
 
 
-@fact("network devices of NCCL", index=_CHANNEL)
+@fact("network devices of NCCL", index=_INDEX)
 class NcclNic(NamedTuple):
     """A network device by the index that a process gave it (`NET/IB : Using`, `Made virtual device`)."""
 
@@ -62,24 +62,10 @@ class NcclNic(NamedTuple):
 
     def row(self) -> dict[str, Any]:
         """The object of `truerail parse`."""
-        return {
-            "fact": "nic",
-            "host": self.host,
-            "index": self.index,
-            "devices": list(self.devices),
-            "layer": self.layer,
-        }
+        return {"fact": "nic", **dict(zip(self._fields[:4], self, strict=False)), "devices": list(self.devices)}
 
 
-@fact(
-    "hops of NCCL",
-    channel=_CHANNEL,
-    connection=_CHANNEL,
-    from_rank=_RANK,
-    to_rank=_RANK,
-    nic=_CHANNEL,
-    proxy_rank=_RANK,
-)
+@fact("hops of NCCL", channel=_INDEX, connection=_INDEX, from_rank=_RANK, to_rank=_RANK, nic=_INDEX, proxy_rank=_RANK)
 class NcclHop(NamedTuple):
     """One end of a connection of two ranks over the network (`Channel 05/0 : 6[6] -> 13[5] [send] via NET/IB/6`)."""
 
@@ -111,7 +97,7 @@ class NcclHop(NamedTuple):
         return {"fact": "hop", **dict(zip(self._fields[:11], self, strict=False))}
 
 
-@fact("rings of NCCL", channel=_CHANNEL)
+@fact("rings of NCCL", channel=_INDEX)
 class NcclRing(NamedTuple):
     """The order of ranks in the ring of one channel (`Channel 00/16 : 0 7 6 ...`)."""
 
@@ -127,7 +113,7 @@ class NcclRing(NamedTuple):
         return {"fact": "ring", "host": self.host, "channel": self.channel, "ranks": list(self.ranks)}
 
 
-@fact("trees of NCCL", channel=_CHANNEL, rank=_RANK, parent=_RANK)
+@fact("trees of NCCL", channel=_INDEX, rank=_RANK, parent=_RANK)
 class NcclTree(NamedTuple):
     """The place of one rank in the tree of one channel (`Trees [0] 1/8/-1->0->-1`)."""
 
@@ -170,7 +156,7 @@ class NcclSetting(NamedTuple):
         return {"fact": "setting", **self._asdict()}
 
 
-@fact("replaced network devices of NCCL", nic=_CHANNEL, used=_CHANNEL)
+@fact("replaced network devices of NCCL", nic=_INDEX, used=_INDEX)
 class NcclOverride(NamedTuple):
     """A device that routing by subnets replaced by another one (`overriding dev 2 with dev 0`)."""
 
@@ -274,22 +260,23 @@ class NcclBandwidth(NamedTuple):
         return {name: value for name, value in self._asdict().items() if name != "at" or value is not None}
 
 
-NCCL_FACTS = (
-    NcclVersion,
-    NcclRank,
-    NcclNic,
-    NcclHop,
-    NcclRing,
-    NcclTree,
-    NcclNetwork,
-    NcclSetting,
-    NcclOverride,
-    NcclTorn,
-    NcclTrouble,
-    RasComm,
-    RasRank,
-    NcclBandwidth,
+NcclFact: TypeAlias = (
+    NcclVersion
+    | NcclRank
+    | NcclNic
+    | NcclHop
+    | NcclRing
+    | NcclTree
+    | NcclNetwork
+    | NcclSetting
+    | NcclOverride
+    | NcclTorn
+    | NcclTrouble
+    | RasComm
+    | RasRank
+    | NcclBandwidth
 )
+NCCL_FACTS = get_args(NcclFact)
 """All of them: what jobs report, and not the device on which they run."""
 JOB_COLLECTORS = frozenset(("nccl_log", "nccl_ras", "nccl_inspector"))
 """Those that yield them. That a file of a job is there does not show that its host answers."""

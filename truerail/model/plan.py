@@ -142,14 +142,10 @@ class Plan(Owner):
     @cached_property
     def digest(self) -> str:
         """Equal for plans with the same devices, serial numbers, cables and QoS, whatever their file."""
-        devices = "\n".join(
-            " ".join((f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}", *d.serials)) for d in self.devices.values()
-        )
-        cables = "\n".join(
-            f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}{path_text(c.via)}" for c in self.cables
-        )
-        qos = f"\0{self.qos!r}" if self.qos else ""
-        return blake2s(f"{devices}\0{cables}{qos}".encode(), digest_size=8).hexdigest()
+        parts = [(f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}", *d.serials) for d in self.devices.values()]
+        cables = [f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}{path_text(c.via)}" for c in self.cables]
+        text = "\n".join(map(" ".join, parts)) + "\0" + "\n".join(cables) + (f"\0{self.qos!r}" if self.qos else "")
+        return blake2s(text.encode(), digest_size=8).hexdigest()
 
     @cached_property
     def _cable_at(self) -> dict[Port, Cable]:
@@ -177,11 +173,6 @@ class Plan(Owner):
         """The rail of the planned cable at this port; None for an uplink or an unplanned port."""
         cable = self._cable_at.get(port)
         return None if cable is None else cable.rail
-
-    def plane_of(self, port: Port) -> int | None:
-        """The plane of the planned cable at this port, if NICs have two."""
-        cable = self._cable_at.get(port)
-        return None if cable is None else cable.plane
 
     @cached_property
     def _uplinks(self) -> dict[str, tuple[Cable, ...]]:

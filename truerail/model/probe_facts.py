@@ -4,24 +4,17 @@ Rows like those of `facts.py`, which names them among all facts. A *flow* is one
 one destination address; its number is unique in a run, and joins what the sender reports with what the listener does.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from truerail.model.fact_kinds import ANY_NUMBER, OCTET, fact
 
 _COUNT = (0, 2**40)
 _PORT = (0, 2**16 - 1)
-_PACKET_BYTES = (0, 2**16)
+_SIZE = (0, 2**16)
 
 
 @fact(
-    "probes of reach",
-    flow=_COUNT,
-    size=_PACKET_BYTES,
-    tos=OCTET,
-    source_port=_PORT,
-    sent=_COUNT,
-    heard=_COUNT,
-    tos_heard=OCTET,
+    "probes of reach", flow=_COUNT, size=_SIZE, tos=OCTET, source_port=_PORT, sent=_COUNT, heard=_COUNT, tos_heard=OCTET
 )
 class ProbeReach(NamedTuple):
     """Probes of one flow as one of its two ends counted them: `sent` by the sender, `heard` by the listener.
@@ -72,7 +65,7 @@ class ProbeReach(NamedTuple):
     flow=_COUNT,
     source_port=_PORT,
     ttl=OCTET,
-    size=_PACKET_BYTES,
+    size=_SIZE,
     sent=_COUNT,
     answered=_COUNT,
     mtu=ANY_NUMBER,
@@ -138,7 +131,8 @@ class ProbeEcho(NamedTuple):
     detail: str | None = None
 
 
-PROBE_FACTS = (ProbeReach, ProbeHop, ProbeTrouble, ProbeEcho)
+ProbeFact: TypeAlias = ProbeReach | ProbeHop | ProbeTrouble | ProbeEcho
+PROBE_FACTS = get_args(ProbeFact)
 
 
 @fact("RDMA tests", test=_COUNT, gbps=(0, 1e5))

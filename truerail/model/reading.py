@@ -37,9 +37,8 @@ class Reading(Struct, frozen=True):
         """The same by a clock that is ahead by so much."""
         by = timedelta(seconds=seconds)
         facts_at = self.facts_at and self.facts_at + by
-        return structs.replace(
-            self, at=self.at + by, read_at=self.read_at and self.read_at + seconds, facts_at=facts_at
-        )
+        read_at = self.read_at and self.read_at + seconds
+        return structs.replace(self, at=self.at + by, read_at=read_at, facts_at=facts_at)
 
     def aged(self, fact: Fact) -> Fact:
         """A fact of this reading with its age at the time of the reading."""

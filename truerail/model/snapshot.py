@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 from msgspec import structs
 
-from truerail.model.columns import PIECE, Codes, Numbers, Objects, factorize, mapped, renumbered
+from truerail.model.columns import PIECE, Codes, Numbering, Objects, factorize, mapped, renumbered
 from truerail.model.facts import BitErrorRate, Fact, Optic, PortCounters
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.nccl_facts import NCCL_FACTS
@@ -88,20 +88,18 @@ class Table(Generic[F]):
             return None
         keep = [slice(low, high) for low, high in zip([0, *stops], [*starts, len(self.rows)], strict=True)]
         rows = list(chain.from_iterable(chain(self.rows[old], new) for old, new in zip(keep, [*news, []], strict=True)))
-        devices = [
-            self.device[start:stop][:1].repeat(len(new)) for start, stop, new in zip(starts, stops, news, strict=True)
-        ]
+        begins = zip(starts, stops, news, strict=True)
+        devices = [self.device[start:stop][:1].repeat(len(new)) for start, stop, new in begins]
         readings = [np.full(len(new), number) for number, new in zip(numbers, news, strict=True)]
-        table = Table(
-            self.kind, rows, self.devices, _spliced(self.device, keep, devices), _spliced(self.reading, keep, readings)
-        )
+        columns = _spliced(self.device, keep, devices), _spliced(self.reading, keep, readings)
+        table = Table(self.kind, rows, self.devices, *columns)
         for name, column in self._columns.items():
             field_of = itemgetter(self.kind._fields.index(name))
             values = [np.fromiter(map(field_of, new), dtype=object, count=len(new)) for new in news]
             table._columns[name] = _spliced(column, keep, values)
         for names, (codes, distinct) in self._codes.items():
             picked = itemgetter(*(self.kind._fields.index(name) for name in names))
-            number = Numbers(distinct)
+            number = Numbering(distinct)
             added = [mapped(number.__getitem__, map(picked, new)) for new in news]
             table._codes[names] = renumbered(_spliced(codes, keep, added), number.distinct)
         return table
@@ -152,11 +150,8 @@ class Snapshot:
         for kind, table in earlier._tables.items():
             if kind in MEASURED:
                 continue
-            facts = {
-                number: found
-                for number in changed
-                if (found := _of_kind(self.readings[number], kind)) or _of_kind(earlier.readings[number], kind)
-            }
+            both = ((n, _of_kind(self.readings[n], kind), _of_kind(earlier.readings[n], kind)) for n in changed)
+            facts = {number: now for number, now, was in both if now or was}
             if len(facts) * _FEW < len(self.readings) and (spliced := table.with_readings(facts)) is not None:
                 self._tables[kind] = spliced
 
@@ -198,9 +193,8 @@ class Snapshot:
             counts.append((devices.setdefault(reading.device, len(devices)), number, len(wanted)))
             rows.extend(wanted)
         spread = np.array(counts, dtype=np.int64).reshape(-1, 3)
-        return Table(
-            kind, rows, list(devices), np.repeat(spread[:, 0], spread[:, 2]), np.repeat(spread[:, 1], spread[:, 2])
-        )
+        device, read_in = (np.repeat(spread[:, at], spread[:, 2]) for at in (0, 1))
+        return Table(kind, rows, list(devices), device, read_in)
 
     def frame(self, kind: type[Fact]) -> "pd.DataFrame":
         """The facts of one kind as a pandas DataFrame: the kind's fields, with `device` first.
@@ -275,7 +269,5 @@ def _cable_ends(reading: Reading) -> list[tuple[object, ...]]:
 def _answered_alike(now: Snapshot, was: Snapshot, changed: Iterable[Reading]) -> bool:
     """Whether the devices of the changed readings answered anything in both snapshots, or in neither."""
     devices = {reading.device for reading in changed}
-    answered = [
-        {one.device for one in snapshot.readings if one.device in devices and not one.error} for snapshot in (now, was)
-    ]
-    return answered[0] == answered[1]
+    readings = ([one for one in of.readings if one.device in devices and not one.error] for of in (now, was))
+    return len({frozenset(one.device for one in of) for of in readings}) == 1

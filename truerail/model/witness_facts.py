@@ -3,7 +3,7 @@
 Rows like those of `facts.py`, which names them among all facts.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from truerail.model.fact_kinds import OCTET, fact
 
@@ -105,3 +105,6 @@ class MachineIdentity(NamedTuple):
     component: str
     """`system`, `chassis`, `board`, or `uuid` for the system's UUID (SMBIOS)."""
     serial: str
+
+
+WitnessFact: TypeAlias = MacEntry | AddressEntry | BgpPeer | LagMember | SharedLag | MlagPeer | MachineIdentity

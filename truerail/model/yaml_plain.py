@@ -26,11 +26,9 @@ class _Plain:
         if node.text is not None:
             return None if node.text in _NULL and not node.quoted else node.text
         if id(node) not in self.made:
-            self.made[id(node)] = self._list(node.items) if node.items is not None else self._mapping(node)
+            items = node.items
+            self.made[id(node)] = self._mapping(node) if items is None else [self.value(one) for one in items]
         return self.made[id(node)]
-
-    def _list(self, items: list[Node]) -> list[Any]:
-        return [self.value(one) for one in items]
 
     def _mapping(self, node: Node) -> dict[str, Any]:
         merged: dict[str, Any] = {}

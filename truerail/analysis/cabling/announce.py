@@ -110,9 +110,8 @@ def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tupl
     if more is not None:
         pairs.append(more)
     packed, counts = np.unique(np.concatenate(pairs), return_counts=True)
-    return Counter(
-        {(p >> 32, p & 0xFFFFFFFF): c for p, c in zip(packed.tolist(), counts.tolist(), strict=True) if p >= 0}
-    )
+    votes = zip(packed.tolist(), counts.tolist(), strict=True)
+    return Counter({(pair >> 32, pair & 0xFFFFFFFF): count for pair, count in votes if pair >= 0})
 
 
 def _reverse_votes(index: PlanIndex, claims: Claims) -> Codes:

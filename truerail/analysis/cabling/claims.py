@@ -22,23 +22,14 @@ witness of which of them is meant, but the other end is.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import (
-    NONE,
-    Codes,
-    Mask,
-    Objects,
-    distinct_pairs,
-    either,
-    factorize,
-    renumbered,
-    unanimous,
-)
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, factorize, renumbered, unanimous
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
 from truerail.model.names import DEFAULT_NAMES, device_key, short_name
@@ -64,17 +55,15 @@ class Claims:
 
     def and_(self, others: "Claims") -> "Claims":
         """These claims followed by others."""
-        pairs = zip(self._codes(), others._codes(), strict=True)
-        u, v, w, named, witness, row = (np.concatenate(pair) for pair in pairs)
-        return Claims(u, v, w, named, witness, row, np.concatenate([self.doubt, others.doubt]))
+        pairs = zip(self._columns(), others._columns(), strict=True)
+        return Claims(*(np.concatenate(pair) for pair in pairs))
 
     def where(self, keep: Mask) -> "Claims":
         """The claims selected by a mask."""
-        u, v, w, named, witness, row = (column[keep] for column in self._codes())
-        return Claims(u, v, w, named, witness, row, self.doubt[keep])
+        return Claims(*(column[keep] for column in self._columns()))
 
-    def _codes(self) -> tuple[Codes, ...]:
-        return self.u, self.v, self.w, self.named, self.witness, self.row
+    def _columns(self) -> tuple[Any, ...]:
+        return self.u, self.v, self.w, self.named, self.witness, self.row, self.doubt
 
 
 def _no_claims() -> Claims:
@@ -135,8 +124,7 @@ def read_claims(
     v = _only_pairs(index, u, v, w, ~doubt, split)
     old = _outdated(index, u, v, table.column("age_seconds")[row])
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
-    keep = u >= 0
-    return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep], doubt[keep])
+    return Claims(u, v, w, named, witness, row, doubt).where(u >= 0)
 
 
 def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
@@ -226,12 +214,7 @@ def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
 
 
 def _heard_devices(
-    index: PlanIndex,
-    named: Codes,
-    witness: Codes,
-    chassis: Objects,
-    split: frozenset[int],
-    known_ids: Mapping[str, int],
+    index: PlanIndex, named: Codes, witness: Codes, chassis: Objects, split: frozenset[int], by_id: Mapping[str, int]
 ) -> Codes:
     """The device heard: by its name; by its MACs where there is no name, or it is not in the plan, or several devices
     share it.
@@ -249,7 +232,7 @@ def _heard_devices(
         for number, device in unanimous(codes[known], w[known]).items():  # chassis ids are cloned, too
             learned[number] = device
         ids = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
-        ids = {**known_ids, **ids}
+        ids = {**by_id, **ids}
         for number, chassis_id in enumerate(distinct if ids else ()):
             learned[number] = ids.get(chassis_id, int(learned[number]))
         w = np.where(nameless, learned[codes], w)

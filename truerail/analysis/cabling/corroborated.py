@@ -15,12 +15,11 @@ A device that is named without its port fills a port only where it is the planne
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.links import PortStates
 from truerail.analysis.cabling.port_pairs import BOTH_ENDS, ONE_END
 from truerail.analysis.cabling.witnesses import GROUP, GROUPS, WEIGHT, Source, Testimony
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, Numbers
 from truerail.model.index import PlanIndex
 
 _AHEAD = 0.05
@@ -38,7 +37,7 @@ class Corroborated:
     independent sources beside LLDP that name its pair.
     """
 
-    lldp: npt.NDArray[np.float64]
+    lldp: Numbers
     heard: Codes
     torn: Mask
     sources: Codes
@@ -55,26 +54,20 @@ class _Candidates:
 
     low: Codes
     high: Codes
-    sure: npt.NDArray[np.float64]
+    sure: Numbers
     sources: Codes
     by_serial: Mask
 
 
 def corroborate(
-    index: PlanIndex,
-    claims: Testimony,
-    states: PortStates,
-    partner: Codes,
-    sure: npt.NDArray[np.float64],
-    ambiguous: Mask,
-    heard: Codes,
+    index: PlanIndex, said: Testimony, states: PortStates, partner: Codes, sure: Numbers, ambiguous: Mask, heard: Codes
 ) -> Corroborated:
     """Completes LLDP's `partner`, `sure`, `ambiguous` and `heard` in place, each of shape (ports + 1,)."""
     sources = np.zeros(len(partner), dtype=np.int64)
     found_by_lldp = Corroborated(sure.copy(), heard.copy(), ambiguous.copy(), sources)
-    if not len(claims.u):
+    if not len(said.u):
         return found_by_lldp
-    current = claims.where(_current(claims, states))
+    current = said.where(_current(said, states))
     found = _candidates(current)
     planned = index.far_ends(found.low) == found.high
     _confirm_or_doubt(found, partner, sure, ambiguous, sources)
@@ -112,9 +105,7 @@ def _candidates(claims: Testimony) -> _Candidates:
     return _Candidates(packed >> 32, packed & 0xFFFFFFFF, sure, (doubt < 1.0).sum(axis=1), by_serial)
 
 
-def _confirm_or_doubt(
-    found: _Candidates, partner: Codes, sure: npt.NDArray[np.float64], ambiguous: Mask, sources: Codes
-) -> None:
+def _confirm_or_doubt(found: _Candidates, partner: Codes, sure: Numbers, ambiguous: Mask, sources: Codes) -> None:
     same = partner[found.low] == found.high
     low, high = found.low[same], found.high[same]
     sources[low] = sources[high] = found.sources[same]
@@ -131,11 +122,9 @@ def _confirm_or_doubt(
 
 def _fits(index: PlanIndex, found: _Candidates, heard: Codes) -> Mask:
     """Whether a candidate agrees with the device that LLDP names at its ports without a port."""
-    device = index.ports.device_of
+    of = index.ports.device_of
     low, high = heard[found.low], heard[found.high]
-    return np.asarray(
-        ((low < 0) | (low == device(found.high))) & ((high < 0) | (high == device(found.low))), dtype=bool
-    )
+    return np.asarray(((low < 0) | (low == of(found.high))) & ((high < 0) | (high == of(found.low))), dtype=bool)
 
 
 def _settled(found: _Candidates, free: Mask, size: int) -> tuple[Mask, Mask]:

@@ -86,9 +86,8 @@ def discovered(
 def _newest(snapshot: Snapshot, readings: Codes) -> list[tuple[int, Neighbor]]:
     """Rows of the Neighbor table and their facts, of the newest walk that met each of the two nodes."""
     table = snapshot.table(Neighbor)
-    number = {
-        int(reading): place for place, reading in enumerate(sorted(readings, key=lambda n: snapshot.readings[n].at))
-    }
+    order = sorted(readings, key=lambda n: snapshot.readings[n].at)
+    number = {int(reading): place for place, reading in enumerate(order)}
     reported = np.flatnonzero(np.isin(table.reading, readings)).tolist()
     rows = [(row, table.rows[row], number[int(table.reading[row])]) for row in reported]
     rows = [(row, fact, walk) for row, fact, walk in rows if fact.of and (fact.chassis_id or fact.system_name)]
@@ -97,12 +96,8 @@ def _newest(snapshot: Snapshot, readings: Codes) -> list[tuple[int, Neighbor]]:
     last: dict[str, int] = {}
     for _, fact, walk in rows:
         last[fact.of_guid or fact.of or ""] = max(walk, last.get(fact.of_guid or fact.of or "", 0))
-    return [
-        (row, fact)
-        for row, fact, walk in rows
-        if walk >= last[fact.of_guid or fact.of or ""]
-        and walk >= last.get(fact.chassis_id or fact.system_name or "", 0)
-    ]
+    rows = [(row, fact, walk) for row, fact, walk in rows if walk >= last[fact.of_guid or fact.of or ""]]
+    return [(row, fact) for row, fact, walk in rows if walk >= last.get(fact.chassis_id or fact.system_name or "", 0)]
 
 
 class _Ends:
@@ -115,10 +110,8 @@ class _Ends:
     def of(self, fact: Neighbor) -> tuple[int, int]:
         """The numbers of the two ends of a row."""
         own, far = fact.of or "", fact.system_name or fact.chassis_id or ""
-        return (
-            self._end(fact.of_guid or own, own, fact.port, None),
-            self._end(fact.chassis_id or far, far, fact.port_id or "", fact.port_description),
-        )
+        first = self._end(fact.of_guid or own, own, fact.port, None)
+        return first, self._end(fact.chassis_id or far, far, fact.port_id or "", fact.port_description)
 
     def _end(self, guid: str, name: str, port: str, label: str | None) -> int:
         """The number of an end. Its label is in the row in which it is the far end."""
@@ -140,9 +133,8 @@ def _claims(links: Codes, row: Codes, ends: list[End], nodes: Nodes, port: Codes
     pair = np.minimum(own, far)[order] << 32 | np.maximum(own, far)[order]
     keep = order[np.unique(pair, return_index=True)[1]]
     u, v, far = port[own[keep]], port[far[keep]], far[keep]
-    return Claims(
-        u, v, nodes.device[far], nodes.named[far], nodes.witness[far], row[keep], np.zeros(len(u), dtype=bool)
-    )
+    sure = np.zeros(len(u), dtype=bool)
+    return Claims(u, v, nodes.device[far], nodes.named[far], nodes.witness[far], row[keep], sure)
 
 
 def _shared(names: LocalNames, ends: list[End], nodes: Nodes) -> dict[int, tuple[int, ...]]:

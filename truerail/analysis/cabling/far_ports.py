@@ -75,7 +75,7 @@ def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
     rows = np.flatnonzero((v < 0) & (heard.w >= 0))
     if len(rows):
         back = _heard_back(names.index, heard, v, rows)
-        open_ = _Open(names, heard.at(rows), id_name[rows], names.as_planned(direct[rows]), vague[rows], back)
+        open_ = _Open(names, heard.at(rows), id_name[rows], names.as_planned(direct[rows]), back)
         v[rows], doubt[rows] = open_.resolved()
     v = names.as_planned(v)
     return np.where(names.unmapped(v), NONE, v), doubt
@@ -110,13 +110,10 @@ def _heard_back(index: PlanIndex, heard: Heard, v: Codes, rows: Codes) -> Codes:
 class _Open:
     """Rows whose port id is no known MAC and no interface name of the device heard. Shapes (rows,)."""
 
-    def __init__(
-        self, names: LocalNames, heard: Heard, id_name: Codes, direct: Codes, vague: Mask, back: Codes
-    ) -> None:
-        self.names, self.heard, self.id_name, self.direct, self.vague = names, heard, id_name, direct, vague
-        self.back = back
+    def __init__(self, names: LocalNames, heard: Heard, id_name: Codes, direct: Codes, back: Codes) -> None:
+        self.names, self.heard, self.id_name, self.direct, self.back = names, heard, id_name, direct, back
         self.ports, self.index = names.index.ports, names.index
-        self.is_mac = heard.is_mac
+        self.is_mac, self.vague = heard.is_mac, heard.vague
         self.wanted = self.index.far_ends(self.heard.u)
         seen = np.where(back >= 0, back, self.wanted)
         self.reference = self.ports.name_of(seen)
@@ -195,17 +192,14 @@ class _Open:
         """By the names that hosts with readings use for the planned ports, and what other devices' ports were found to
         send.
         """
-        numbers = np.array([_is_number(text) for text in self.heard.port_id[rows]], dtype=bool)
+        number = np.array([_is_number(text) for text in self.heard.port_id], dtype=bool)
         known = (self.back >= 0) & (self.id_name >= 0)
-        reported = np.flatnonzero(known & ~np.isin(self.id_name, self._sent_by_several()))
-        reported = (
-            reported[[not _is_number(text) for text in self.heard.port_id[reported]]] if len(reported) else reported
-        )
+        reported = np.flatnonzero(known & ~number & ~np.isin(self.id_name, self._sent_by_several()))
         learned = unanimous(self.id_name[reported], self.ports.name_of(self.back[reported])) | self.names.learned()
         if not learned:
             return np.full(len(rows), NONE, dtype=np.int64)
         text = self._texts(rows)
-        said = np.where(self.is_mac[rows], text, np.where(numbers, NONE, self.id_name[rows])).tolist()
+        said = np.where(self.is_mac[rows], text, np.where(number[rows], NONE, self.id_name[rows])).tolist()
         name = np.array([learned.get(code, NONE) for code in said], dtype=np.int64)
         return self.ports.find(self.heard.w[rows], name)
 
@@ -219,11 +213,9 @@ class _Open:
 
     def _of_its_interface(self, rows: Codes) -> Codes:
         """The interface of a VLAN or a unit on it."""
-        bases = [
-            found.group(1) if not mac and text and (found := _UNIT.match(text)) else None
-            for text, mac in zip(self.heard.port_id[rows], self.is_mac[rows], strict=True)
-        ]
-        return self.ports.find(self.heard.w[rows], self.ports.name_codes(bases))
+        ids = zip(self.heard.port_id[rows], self.is_mac[rows], strict=True)
+        units = (_UNIT.match(text) if text and not mac else None for text, mac in ids)
+        return self.ports.find(self.heard.w[rows], self.ports.name_codes(unit and unit[1] for unit in units))
 
     def _texts(self, rows: Codes) -> Codes:
         """Descriptions as port names, -1 where they cannot be one."""

@@ -131,9 +131,8 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         return Fit()
     asked = _spelled(names, maybe)
     whose = dict(asked) or {*lost.values()}
-    match = Match(
-        tuple(name for name in lost.values() if name in whose), asked, *_in_places(maybe, places), True, of_devices=True
-    )
+    absent = tuple(name for name in lost.values() if name in whose)
+    match = Match(absent, asked, *_in_places(maybe, places), True, of_devices=True)
     ports = (port for cable in names.index.plan.cables for port in cable[:2])
     open_ = frozenset(port for port in ports if port.device in whose)
     return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))
@@ -208,11 +207,8 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
 def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> dict[int, int]:
     """Own to planned codes of names that share a key, each with one other."""
     planned, owned = _by_key(key, plan), _by_key(key, own)
-    pairs = {
-        (next(iter(owned[one])), next(iter(codes)))
-        for one, codes in planned.items()
-        if one and len(codes) == 1 and len(owned.get(one, ())) == 1
-    }
+    alone = {one: next(iter(codes)) for one, codes in planned.items() if one and len(codes) == 1}
+    pairs = {(next(iter(owned[one])), code) for one, code in alone.items() if len(owned.get(one, ())) == 1}
     mine, theirs = (Counter(pair[at] for pair in pairs) for at in (0, 1))
     return {a: b for a, b in pairs if mine[a] == theirs[b] == 1}
 

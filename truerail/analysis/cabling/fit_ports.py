@@ -65,10 +65,8 @@ class _Device:
         planned, own = sides
         for peer, names in planned.items():
             mine = own.get(peer, [])
-            known = [(name, self.across[name]) for name in names if self.across.get(name) in mine]
-            pairs = (
-                known if len(names) > 1 and known else zip(names, mine, strict=False) if len(names) == len(mine) else ()
-            )
+            known = [(name, self.across[name]) for name in names if len(names) > 1 and self.across.get(name) in mine]
+            pairs = known or (zip(names, mine, strict=True) if len(names) == len(mine) else ())
             yield from ((self, name, other) for name, other in pairs)
 
     def by_gpu(self) -> Iterator[tuple[str, str]]:
@@ -175,7 +173,7 @@ def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
     """
     index, of = names.index, names.index.ports.device_of
     mine = names.as_own(claims.u)
-    reported = np.concatenate([mine, names.own_link_ports(), names.own_rdma_ports(), names.as_own(discovered)])
+    reported = np.concatenate([mine, names.own_links, names.own_rdma, names.as_own(discovered)])
     theirs = np.where(claims.v >= 0, names.as_own(claims.v), _described(names, claims))
     far = (theirs >= 0) & (np.isin(theirs, reported) | ~np.isin(of(theirs), of(reported)))
     port = np.concatenate([mine, theirs[far]])
@@ -229,13 +227,8 @@ def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> N
     """
     table = names.seen.table(Neighbor)
     heard: defaultdict[int, set[str]] = defaultdict(set)
-    said = zip(
-        claims.w.tolist(),
-        table.column("port_description")[claims.row],
-        table.column("port_id")[claims.row],
-        strict=True,
-    )
-    for code, *texts in said:
+    said = (table.column(name)[claims.row] for name in ("port_description", "port_id"))
+    for code, *texts in zip(claims.w.tolist(), *said, strict=True):
         heard[code].update(text for text in texts if text)
     sets = {frozenset(host.planned_as) for host in hosts if host.nics}
     every = frozenset().union(*sets)
@@ -328,12 +321,9 @@ class _Group:
         if best is None or not best.clear:
             return Fit(open=frozenset(port for _, port in ports), proposed=meant, matches=(replace(found, open=True),))
         forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes}
-        unknown = [
-            port
-            for device, port in ports
-            if port not in meant and port.name not in device.planned_as
-            if form(port.name) not in forms or (port.name in voted and not best.natural)
-        ]
+        left = (port for device, port in ports if port not in meant and port.name not in device.planned_as)
+        open_ = voted if not best.natural else set()
+        unknown = [port for port in left if form(port.name) not in forms or port.name in open_]
         asked = [self._match(dict.fromkeys(unknown, ""), 0, open_=True)] if unknown else []
         return Fit(ports=meant, open=frozenset(unknown), matches=(*([found] if found.names else []), *asked))
 

@@ -37,24 +37,23 @@ class HostSays:
 def hosts_say(snapshot: Snapshot) -> dict[str, HostSays]:
     """What every host reports. Equal answers are read once: their facts are one tuple."""
     hosts: dict[str, HostSays] = defaultdict(HostSays)
-    memo: dict[tuple[int, str], object] = {}
+    memo: dict[int, tuple[dict[str, tuple[int, int]], int]] = {}
     bonds: dict[str, dict[str, tuple[str, ...]]] = {}
     for reading in snapshot.readings:
         if reading.error or not reading.facts:
             continue
         first = type(reading.facts[0])
         if first is GpuNicPath:
-            host = hosts[reading.device]
-            key = (id(reading.facts), "near")
+            host, key = hosts[reading.device], id(reading.facts)
             if key not in memo:
                 memo[key] = _nearest([fact for fact in reading.facts if isinstance(fact, GpuNicPath)])
-            host.near, host.gpus = memo[key]  # type: ignore[misc] # what _nearest gave
+            host.near, host.gpus = memo[key]
         elif first is RdmaLink:
             hosts[reading.device].links += tuple(fact for fact in reading.facts if isinstance(fact, RdmaLink))
         elif first is NetLink:
             interfaces = [fact for fact in reading.facts if isinstance(fact, NetLink)]
             if reading.device in hosts:
-                hosts[reading.device].pci |= _pci(interfaces)
+                hosts[reading.device].pci |= {one.netdev: one.pci_address for one in interfaces if one.pci_address}
             if members := bond_members(interfaces):
                 bonds[reading.device] = members
     for device in bonds.keys() & hosts.keys():
@@ -80,10 +79,6 @@ def _nearest(paths: list[GpuNicPath]) -> tuple[dict[str, tuple[int, int]], int]:
             name = path.device or path.nic
             near[name] = min(near.get(name, (level, path.gpu)), (level, path.gpu))
     return near, len({path.gpu for path in paths})
-
-
-def _pci(links: Iterable[NetLink]) -> dict[str, str]:
-    return {link.netdev: link.pci_address for link in links if link.pci_address}
 
 
 def nic_order(says: HostSays) -> NicOrder:

@@ -49,9 +49,10 @@ def chip_of(description: str) -> tuple[str, str] | None:
     return (found["host"], found["chip"].removeprefix("/")) if found and found["chip"] else None
 
 
-def is_only_chip(chip: str) -> bool:
-    """Whether this is the chip name in a switch with one chip."""
-    return f"/{chip}" == _ONLY_CHIP
+def is_board(description: str) -> bool:
+    """Whether this is a chip of a switch with several chips."""
+    chip = chip_of(description)
+    return chip is not None and f"/{chip[1]}" != _ONLY_CHIP
 
 
 def is_factory_name(description: str) -> bool:

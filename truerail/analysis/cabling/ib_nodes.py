@@ -11,14 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truerail.analysis.cabling.ib_names import (
-    canonical_guid,
-    chip_of,
-    ipoib_guid,
-    is_factory_name,
-    is_only_chip,
-    spellings,
-)
+from truerail.analysis.cabling.ib_names import canonical_guid, chip_of, ipoib_guid, is_board, is_factory_name, spellings
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import NONE, Codes
 from truerail.model.facts import NetLink, RdmaLink
@@ -78,14 +71,9 @@ def nodes_of(names: LocalNames, ends: Sequence[End], owners: Mapping[int, int], 
         frozenset(
             code
             for end, code in zip(ends, device.tolist(), strict=True)
-            if code >= planned and end.port.isdigit() and (end.name in nameless or _is_board(end.name))
+            if code >= planned and end.port.isdigit() and (end.name in nameless or is_board(end.name))
         ),
     )
-
-
-def _is_board(name: str) -> bool:
-    chip = chip_of(name)
-    return chip is not None and not is_only_chip(chip[1])
 
 
 def _boxes(devices: Devices, ends: Sequence[End]) -> dict[str, tuple[int, str]]:
@@ -99,7 +87,7 @@ def _boxes(devices: Devices, ends: Sequence[End]) -> dict[str, tuple[int, str]]:
     found: dict[str, tuple[int, str]] = {}
     for box, names in chips.items():
         code = devices.find(box)
-        boards = {name: chip for name, chip in names.items() if not is_only_chip(chip)}
+        boards = set(filter(is_board, names))
         if boards and 0 <= code < devices.planned:
             planned = {name for name in boards if 0 <= devices.find(spellings(name)[-1]) < devices.planned}
             found |= {name: (code, chip) for name, chip in names.items() if not planned}
@@ -138,12 +126,8 @@ def _nameless(devices: Devices, ends: Sequence[End]) -> set[str]:
     for end in ends:
         if end.port.isdigit():
             switches.setdefault(end.name, set()).add(end.guid)
-    return {
-        name
-        for name, guids in switches.items()
-        if is_factory_name(name) or len(guids) > 1 or canonical_guid(name)
-        if not any(0 <= devices.find(one) < devices.planned for one in spellings(name))
-    }
+    several = (name for name, of in switches.items() if is_factory_name(name) or len(of) > 1 or canonical_guid(name))
+    return {name for name in several if not any(0 <= devices.find(one) < devices.planned for one in spellings(name))}
 
 
 def _named(devices: Devices, end: End, nameless: set[str], known: dict[str, int]) -> int:

@@ -82,14 +82,9 @@ def boxes(index: PlanIndex, claims: Claims, nodes: Collection[int], switches: Co
 
 def unplaced(index: PlanIndex, met: Collection[int]) -> frozenset[int]:
     """Planned switches that no node is known to be, and that the plan identifies by their names alone."""
-    devices = index.plan.devices.items()
-    return frozenset(
-        code
-        for code, (name, device) in enumerate(devices)
-        if index.devices.tier[code] > 0
-        and code not in met
-        and not any(canonical_guid(text) for text in (name, *device.chassis_ids))
-    )
+    ids = ((code, (name, *of.chassis_ids)) for code, (name, of) in enumerate(index.plan.devices.items()))
+    open_ = ((code, texts) for code, texts in ids if index.devices.tier[code] > 0 and code not in met)
+    return frozenset(code for code, texts in open_ if not any(map(canonical_guid, texts)))
 
 
 def without(claims: Claims, index: PlanIndex, nodes: Collection[int]) -> Claims:

@@ -111,7 +111,6 @@ def _by_rdma(index: PlanIndex, device: Codes, name: Codes) -> Mask:
 def _guids(index: PlanIndex, name: Codes) -> Mask:
     """Whether a port is known by its GUID alone, which no plan uses as a name."""
     distinct, code = np.unique(name, return_inverse=True)
-    is_guid = np.array(
-        [one < 0 or bool(canonical_guid(index.ports.spelled(int(one)).partition("/")[0])) for one in distinct]
-    )
+    spelled = (index.ports.spelled(int(one)).partition("/")[0] if one >= 0 else "" for one in distinct)
+    is_guid = (distinct < 0) | np.array([bool(canonical_guid(one)) for one in spelled], dtype=bool)
     return np.asarray(is_guid[code], dtype=bool)

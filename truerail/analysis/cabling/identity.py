@@ -140,11 +140,8 @@ def _misnamed(index: PlanIndex, claims: Claims, announces: Mapping[int, int]) ->
     not swapped; this is, for example, a clone of the other's image.
     """
     heard = set(np.unique(claims.named).tolist())
-    return {
-        owner: name
-        for owner, name in announces.items()
-        if index.devices.is_host(owner) and owner not in heard and name not in announces
-    }
+    hosts = ((owner, name) for owner, name in announces.items() if index.devices.is_host(owner))
+    return {owner: name for owner, name in hosts if owner not in heard and name not in announces}
 
 
 def _by_number(names: LocalNames, claims: Claims) -> frozenset[int]:

@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.corroborated import Corroborated, corroborate
 from truerail.analysis.cabling.identity import Identity, identify, who_answered
@@ -25,15 +24,9 @@ from truerail.analysis.cabling.links import PortStates, port_states
 from truerail.analysis.cabling.nic_places import nic_places
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails
 from truerail.analysis.cabling.peers import Peers, peers_of
-from truerail.analysis.cabling.port_pairs import (
-    DEVICE_ONLY,
-    current_claims,
-    heard_devices,
-    may_be_another_nic,
-    partners,
-)
+from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, current_claims, heard_devices, may_be_other_nic, partners
 from truerail.analysis.cabling.witnesses import Testimony, testimony
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, Numbers
 from truerail.model.facts import Fact, Neighbor, NetLink, Optic, RdmaLink
 from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
@@ -99,7 +92,7 @@ class Wiring:
     identity: Identity
     states: PortStates
     partner: Codes
-    sure: npt.NDArray[np.float64]
+    sure: Numbers
     ambiguous: Mask
     heard: Codes
     state: Codes
@@ -276,7 +269,7 @@ def _evaluate_cables(wiring: Wiring) -> None:
         undecided = np.array([cable.a in index.plan.undecided for cable in index.plan.cables], dtype=bool)
         undecided &= right | wrong
         wiring.state[undecided], wiring.why[undecided] = State.UNKNOWN, Why.UNDECIDED
-    open_ = right & vague & (wiring.heard[a] < 0) & may_be_another_nic(index, wiring.heard, wiring.partner)
+    open_ = right & vague & (wiring.heard[a] < 0) & may_be_other_nic(index, wiring.heard, wiring.partner)
     wiring.state[open_], wiring.why[open_] = State.UNKNOWN, Why.NIC_OPEN
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
@@ -346,13 +339,8 @@ def _evaluate_unseen(wiring: Wiring, cables: Codes) -> None:
     settle(silent & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)  # light, and perhaps no frame yet
     settle(silent, State.MISSING, Why.SILENT)
     reported = a_listened | wiring.listened[b_device]
-    half = (
-        reported
-        & wiring.read[a_device]
-        & wiring.read[b_device]
-        & _is_reported_of(wiring, a_device)
-        & _is_reported_of(wiring, b_device)
-    )
+    half = reported & wiring.read[a_device] & wiring.read[b_device]
+    half &= _is_reported_of(wiring, a_device) & _is_reported_of(wiring, b_device)
     settle(half & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)
     quiet = (wiring.read[a_device] & ~a_hears) | (wiring.read[b_device] & ~b_hears)
     settle(quiet & ~(a_hears & b_hears), State.UNKNOWN, Why.DEVICE_SILENT)

@@ -17,12 +17,11 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.discovery import discoveries
 from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.identity import Identity
-from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.columns import NONE, Codes, Mask, Numbers, factorize
 from truerail.model.facts import DownReason, LinkSpeed, NetLink, RdmaLink
 from truerail.model.plan import Transport
 
@@ -171,15 +170,7 @@ class PortStates:
         """Whether the RDMA port is active; -1 for a device that always is, and for the members of a bond whose device
         is active: it is while one of them has carrier.
         """
-        active = [
-            NONE
-            if link.state is None or link.device.startswith(_ALWAYS_ACTIVE)
-            else YES
-            if link.state in _ACTIVE
-            else NO
-            for link in self.rdma
-        ]
-        by_row = np.array([*active, NONE], dtype=np.int64)  # row -1 is the last
+        by_row = np.array([*map(_is_active, self.rdma), NONE], dtype=np.int64)  # row -1 is the last
         if self.shared is not None:
             by_row[:-1][self.shared & (by_row[:-1] == YES)] = NONE
         return by_row[self.rdma_row]
@@ -205,21 +196,21 @@ class PortStates:
         return np.asarray(found & np.isnan(of_link) & np.isnan(of_file), dtype=bool)
 
     @cached_property
-    def speed_gbps(self) -> npt.NDArray[np.float64]:
+    def speed_gbps(self) -> Numbers:
         """The speed of the link, from the interface, else from the system's files, else from its RDMA device."""
         of_link, of_file, of_rdma = self._speeds
         of_port = np.where(np.isnan(of_link), of_file, of_link)
         return np.where(np.isnan(of_port), of_rdma, of_port)
 
     @cached_property
-    def able_gbps(self) -> npt.NDArray[np.float64]:
+    def able_gbps(self) -> Numbers:
         """The speed in Gb/s that both ends of the port's link support, where it is reported to be above the current
         speed.
         """
         return np.array([*map(_ABLE_GBPS, self.speeds), None], dtype=np.float64)[self.speed_row]
 
     @cached_property
-    def _speeds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _speeds(self) -> tuple[Numbers, Numbers, Numbers]:
         """Speeds of each port by the interface, the system's files and the RDMA device."""
         of_link = np.array([*map(_GBPS, self.links), None], dtype=np.float64)
         of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)
@@ -241,6 +232,12 @@ def _has_carrier(flags: tuple[str, ...], operstate: str | None) -> int:
     return YES if "LOWER_UP" in flags or state == "UP" else NONE
 
 
+def _is_active(link: RdmaLink) -> int:
+    if link.state is None or link.device.startswith(_ALWAYS_ACTIVE):
+        return NONE
+    return YES if link.state in _ACTIVE else NO
+
+
 def _is_enabled(flags: tuple[str, ...]) -> int:
     return NONE if not flags else YES if "UP" in flags else NO
 
@@ -255,7 +252,7 @@ def _rate_gbps(link: RdmaLink) -> float | None:
     return link.rate_gbps if runs else None
 
 
-def _file_gbps(speeds: Sequence[LinkSpeed]) -> npt.NDArray[np.float64]:
+def _file_gbps(speeds: Sequence[LinkSpeed]) -> Numbers:
     """The speed of each row of the LinkSpeed table, NaN where it means nothing; row -1 is the last."""
     port, names = factorize(map(_FILE_PORT, speeds))  # some hundred names in a fabric
     found = np.array([*map(_FILE_GBPS, speeds), None], dtype=np.float64)

@@ -17,7 +17,7 @@ from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.macs import MacTable
 from truerail.analysis.cabling.renumbered import renumbered_hosts
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, grouped, unanimous
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, found, grouped, unanimous
 from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -41,9 +41,7 @@ class LocalNames:
     announces: Mapping[int, int] = field(default_factory=dict)
     by_number: frozenset[int] = frozenset()
     _filed: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _rows: dict[type[Any], tuple[Table[Any], Codes]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _row: dict[type[Any], tuple[Table[Any], Codes]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def filed(self, name: str) -> int:
         """The code under which a reading's device is filed: that of the name it announces."""
@@ -54,12 +52,12 @@ class LocalNames:
 
     def devices_of(self, table: Table[Any]) -> Codes:
         """The device code of every row of a table, under the name it announces."""
-        found = self._rows.get(table.kind)
+        found = self._row.get(table.kind)
         if found is None or found[0] is not table:
             codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
             rows = codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
             rows.setflags(write=False)
-            found = self._rows[table.kind] = (table, rows)
+            found = self._row[table.kind] = (table, rows)
         return found[1]
 
     def ports(self, device: Codes, names: Codes) -> Codes:
@@ -77,7 +75,7 @@ class LocalNames:
         called = self.index.ports.name_codes(rdma.column("device")[rows])
         reported = self.index.ports.find(self.devices_of(rdma)[rows], called)
         table = np.arange(len(self.index.ports) + 1, dtype=np.int64)
-        table[reported[reported >= 0]] = self._own(RdmaLink)[rows[reported >= 0]]
+        table[reported[reported >= 0]] = self.own_rdma[rows[reported >= 0]]
         return np.where(ports >= 0, table[ports], ports)
 
     @cached_property
@@ -114,10 +112,7 @@ class LocalNames:
         """The ports that send these ids, by their own devices' reports; -1 where there is none. Shapes (n,)."""
         keys, ports = self._sent
         wanted = np.where((device >= 0) & (ids >= 0), device << 32 | ids, NONE)
-        if not len(keys):
-            return np.full(len(wanted), NONE, dtype=np.int64)
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[place] == wanted, ports[place], NONE)
+        return np.append(ports, NONE)[found(keys, wanted)]
 
     @cached_property
     def _sent(self) -> tuple[Codes, Codes]:
@@ -153,14 +148,6 @@ class LocalNames:
         """The port of every row of the NetLink table."""
         return self._link_ports
 
-    def own_link_ports(self) -> Codes:
-        """The port of every row of the NetLink table under the device's own name for it."""
-        return self._own(NetLink)
-
-    def own_rdma_ports(self) -> Codes:
-        """The port of every row of the RdmaLink table under the device's own name for it."""
-        return self._own(RdmaLink)
-
     def rdma_ports(self) -> Codes:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
         return self._rdma_ports
@@ -175,7 +162,7 @@ class LocalNames:
     @cached_property
     def _own_members(self) -> tuple[Codes, Codes]:
         """`rdma_members`, with the ports under the devices' own names."""
-        row, own, devices = np.arange(len(self.seen.table(RdmaLink))), self._own(RdmaLink), self._bonded
+        row, own, devices = np.arange(len(self.seen.table(RdmaLink))), self.own_rdma, self._bonded
         if not devices:
             return row, own
         rdma, host = self.seen.table(RdmaLink).rows, self.devices_of(self.seen.table(RdmaLink))
@@ -231,33 +218,29 @@ class LocalNames:
         called = self.index.ports.name_codes(device if port == 1 else f"{device}/{port}" for device, port in links)
         known = self.devices_of(table) << 32 | called[codes]
         order = np.argsort(known, kind="stable")
-        wanted = device << 32 | names
-        place = np.minimum(np.searchsorted(known[order], wanted), len(order) - 1)
-        hit = (known[order[place]] == wanted) & (device >= 0) & (names >= 0) if len(order) else wanted < 0
-        return np.where(hit, ports[order[place]] if len(order) else NONE, NONE)
-
-    def _own(self, kind: type[NetLink] | type[RdmaLink]) -> Codes:
-        """The port of every row under the device's own name for it."""
-        return self._own_links if kind is NetLink else self._own_rdma
+        place = found(known[order], device << 32 | names)
+        return np.where((device >= 0) & (names >= 0), np.append(ports[order], NONE)[place], NONE)
 
     @cached_property
-    def _own_links(self) -> Codes:
+    def own_links(self) -> Codes:
+        """The port of every row of the NetLink table under the device's own name for it."""
         table = self.seen.table(NetLink)
         return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.names_in(table, "netdev"))
 
     @cached_property
-    def _own_rdma(self) -> Codes:
+    def own_rdma(self) -> Codes:
+        """The port of every row of the RdmaLink table under the device's own name for it."""
         table = self.seen.table(RdmaLink)
         name, called = (self.index.ports.names_in(table, field) for field in ("netdev", "device"))
         return self.index.ports.find_or_add(self.devices_of(table), np.where(name < 0, called, name))
 
     @cached_property
     def _link_ports(self) -> Codes:
-        return self.as_planned(self._own_links)
+        return self.as_planned(self.own_links)
 
     @cached_property
     def _rdma_ports(self) -> Codes:
-        return self.as_planned(self._own_rdma)
+        return self.as_planned(self.own_rdma)
 
     def learned(self) -> dict[int, int]:
         """Names that hosts with readings use for the plan's ports, name code to name code, where all of them agree.
@@ -297,7 +280,7 @@ def _aliases(names: LocalNames) -> Codes:
     index = names.index
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
     link_device, rdma_device = names.devices_of(links), names.devices_of(rdma)
-    link_own, rdma_own = names._own(NetLink), names._own(RdmaLink)
+    link_own, rdma_own = names.own_links, names.own_rdma
     asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
     lone = np.flatnonzero(equals(rdma.column("netdev"), None) & ~equals(rdma.column("guid"), None))
     known = np.concatenate([link_own, rdma_own])
@@ -332,11 +315,8 @@ def _ipoib(names: LocalNames, lone: Codes) -> Codes:
     """The interface above each of these RDMA devices, which do not report it: the one with its GUID (IPoIB)."""
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
     of_link = zip(names.devices_of(links).tolist(), links.column("mac").tolist(), strict=True)
-    known = {
-        (device, guid): port
-        for (device, mac), port in zip(of_link, names._own(NetLink).tolist(), strict=True)
-        if (guid := ipoib_guid(mac))
-    }
+    guids = ((device, ipoib_guid(mac)) for device, mac in of_link)
+    known = {key: port for key, port in zip(guids, names.own_links.tolist(), strict=True) if key[1]}
     devices = names.devices_of(rdma)[lone].tolist()
     found = [known.get((device, rdma.rows[row].guid), NONE) for device, row in zip(devices, lone.tolist(), strict=True)]
     return np.array(found, dtype=np.int64)
@@ -379,5 +359,5 @@ def _pci_of_members(names: LocalNames) -> dict[int, str]:
     """The PCI address of each interface of the hosts that have bonds, by its own port code."""
     links, bonded = names.seen.table(NetLink), names._bonded
     rows = np.flatnonzero(np.isin(names.devices_of(links), list(bonded))).tolist()
-    own = names._own(NetLink)
+    own = names.own_links
     return {int(own[row]): links.rows[row].pci_address or "" for row in rows}

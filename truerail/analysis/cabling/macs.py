@@ -33,11 +33,9 @@ class MacOwners(Protocol):
     @property
     def by_mac(self) -> Mapping[str, int]:
         """The port that owns each MAC, -1 where several do."""
-        ...
 
     def port_of(self, mac: str) -> int:
         """The port that owns this MAC; -1 if none does, or several do."""
-        ...
 
 
 class MacTable:
@@ -114,8 +112,7 @@ class MacTable:
         for row in np.flatnonzero(where).tolist():
             mac = canonical_mac(port_id[row] or "")
             if mac is not None:
-                number = int(mac.replace(":", ""), 16) - _DPU_MAC_OFFSET
-                found[row] = self._port.get(canonical_mac(f"{number & 0xFFFFFFFFFFFF:012x}") or "", NONE)
+                found[row] = self._port.get(_below(mac, _DPU_MAC_OFFSET), NONE)
         return found
 
     def arm_ports(self, ids: Iterable[Objects], where: Mask, host: Codes) -> Codes:
@@ -126,14 +123,14 @@ class MacTable:
         columns = list(ids)
         for row in np.flatnonzero(where).tolist():
             macs = {mac for column in columns if (mac := canonical_mac(column[row] or ""))}
-            numbers = (int(mac.replace(":", ""), 16) for mac in macs if mac not in self._port)
-            lower = {
-                canonical_mac(f"{number - less & 0xFFFFFFFFFFFF:012x}") or ""
-                for number in numbers
-                for less in _ARM_MAC_OFFSETS
-            }
+            lower = {_below(mac, less) for mac in macs if mac not in self._port for less in _ARM_MAC_OFFSETS}
             ports = np.array(sorted({self._port[mac] for mac in lower if mac in self._port}), dtype=np.int64)
             own = ports[self._devices(ports) == host[row]]
             found[row] = own[0] if len(own) == 1 else NONE
         port, count = np.unique(found, return_counts=True)
         return np.where(np.isin(found, port[count > 1]), NONE, found)
+
+
+def _below(mac: str, less: int) -> str:
+    """The MAC so many addresses below this canonical one."""
+    return canonical_mac(f"{int(mac.replace(':', ''), 16) - less & 0xFFFFFFFFFFFF:012x}") or ""

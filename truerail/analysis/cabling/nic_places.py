@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerail.model.columns import Codes
 from truerail.model.facts import NetLink, RdmaLink
 
 if TYPE_CHECKING:
@@ -33,20 +32,13 @@ def nic_places(wiring: "Wiring") -> dict[int, str]:
     """The location of each planned NIC, by its port: its PCI address, or a name that follows from its location."""
     names, seen = wiring.identity.names, wiring.seen
     found: dict[int, str] = {}
-    for ports, rows in (
-        (names.rdma_ports(), seen.table(RdmaLink).rows),
-        (names.link_ports(), seen.table(NetLink).rows),
-    ):
-        for row in _planned(wiring, ports):
+    planned = wiring.index.a[wiring.index.from_host]
+    rdma, links = (names.rdma_ports(), seen.table(RdmaLink).rows), (names.link_ports(), seen.table(NetLink).rows)
+    for ports, rows in (rdma, links):
+        for row in np.flatnonzero(np.isin(ports, planned)).tolist():
             one = rows[row]
             said = (one.pci_address, one.netdev, one.device if isinstance(one, RdmaLink) else None)
             place = next((word for word in said if word and is_by_place(word)), None)
             if place:
                 found[int(ports[row])] = place.lower()
     return found
-
-
-def _planned(wiring: "Wiring", ports: Codes) -> list[int]:
-    index = wiring.index
-    rows: list[int] = np.flatnonzero(np.isin(ports, index.a[index.from_host])).tolist()
-    return rows

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
 """nvidia-smi's terms from near to far; NCCL ranks them alike (src/graph/topo.h)."""
 
+_Key = tuple[int, int]
+"""A GPU's number, and the number of GPUs of its host."""
 _MAX_RAILS = 62
 """Rails are bits of a signed 64-bit integer."""
 
@@ -115,8 +117,8 @@ def gpu_rails(wiring: "Wiring") -> GpuRails:
     hosts, reading, not_evaluated = _hosts(wiring)
     like = Counter(id(host.pattern) for host in hosts)
     patterns = {id(host.pattern): host.pattern for host in hosts}
-    by_plan: dict[tuple[int, int], Counter[int]] = {}
-    by_sight: dict[tuple[int, int], Counter[int]] = {}
+    by_plan: dict[_Key, Counter[int]] = {}
+    by_sight: dict[_Key, Counter[int]] = {}
     for key, pattern in patterns.items():
         for gpu in pattern.gpus:
             votes = by_plan.setdefault((gpu, pattern.size), Counter())
@@ -142,17 +144,13 @@ def gpu_rails(wiring: "Wiring") -> GpuRails:
     return GpuRails(near, misordered, nearest, reading, not_evaluated, tuple(untested), tuple(hosts), convention)
 
 
-def _is_untested(
-    key: tuple[int, int], rails: int, convention: int, by_sight: Mapping[tuple[int, int], Counter[int]]
-) -> bool:
+def _is_untested(key: _Key, rails: int, convention: int, by_sight: Mapping[_Key, Counter[int]]) -> bool:
     """Whether only the plan gives a GPU other rails than that of its own index."""
     gpu, gpus = key
     return convention != 0 and not convention & 1 << (gpu * rails // gpus) and key not in by_sight
 
 
-def _evaluated(
-    pattern: _Pattern, convention: Mapping[tuple[int, int], int]
-) -> tuple[list[int], dict[int, tuple[int, int]]]:
+def _evaluated(pattern: _Pattern, convention: Mapping[_Key, int]) -> tuple[list[int], dict[int, tuple[int, int]]]:
     """The rails that each NIC is near to, and the GPUs whose nearest NICs the plan gives other rails."""
     near = [0] * len(pattern.planned)
     misordered: dict[int, tuple[int, int]] = {}
@@ -165,7 +163,7 @@ def _evaluated(
     return near, misordered
 
 
-def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sight: Counter[int]) -> int:
+def _convention(key: _Key, rails: int, by_plan: Counter[int], by_sight: Counter[int]) -> int:
     """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else the plan's."""
     gpu, gpus = key
     natural = 1 << (gpu * rails // gpus)
@@ -178,9 +176,7 @@ def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sigh
     return most if 2 * count > by_plan.total() else 0
 
 
-def _of_few(
-    convention: Mapping[tuple[int, int], int], by_plan: Mapping[tuple[int, int], Counter[int]], rails: int
-) -> dict[tuple[int, int], int]:
+def _of_few(convention: Mapping[_Key, int], by_plan: Mapping[_Key, Counter[int]], rails: int) -> dict[_Key, int]:
     """GPUs for which most hosts of their size show no NIC nearby, so that the few that do would only agree with
     themselves: they have their own index's rail where all other GPUs have theirs.
     """
@@ -303,9 +299,8 @@ def _planned_nics(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[in
     names, ports = rdma.column("device")[row[use]].tolist(), port[use].tolist()
     bounds = [*starts.tolist(), len(use)]
     found = _named_in_plan(wiring) if index.plan.transport is Transport.INFINIBAND else {}
-    return found | {
-        int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)
-    }
+    own = {int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)}
+    return found | own
 
 
 def _named_in_plan(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:

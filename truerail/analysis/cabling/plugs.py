@@ -110,10 +110,8 @@ class Plugs:
         until = np.where(settled & ~np.isnan(last), last, np.inf)
         vague = (wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS) & ~np.isnan(seen_at)
         until[vague] = seen_at[vague]
-        return Plugs(
-            Replugged(_newest(spans.items()), _by_port(wiring, until), index.plan),
-            _Places(index.plan, others, np.where(settled, place, known.place), seen_at, missing_at),
-        )
+        places = _Places(index.plan, others, np.where(settled, place, known.place), seen_at, missing_at)
+        return Plugs(Replugged(_newest(spans.items()), _by_port(wiring, until), index.plan), places)
 
     def _begun(self, index: PlanIndex) -> _Places:
         size = len(index.plan.cables)

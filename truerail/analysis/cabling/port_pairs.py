@@ -9,11 +9,10 @@ place of the named host is dark.
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.links import PortStates
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
+from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct_pairs
 from truerail.model.index import PlanIndex
 
 BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
@@ -22,7 +21,7 @@ its port.
 """
 
 
-def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.NDArray[np.float64], Mask]:
+def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, Numbers, Mask]:
     """Joins claims into pairs and decides which are valid. Linear in claims but for sorting."""
     partner = np.full(size + 1, NONE, dtype=np.int64)
     sure = np.zeros(size + 1)
@@ -128,7 +127,7 @@ def places_by_name(index: PlanIndex, heard: Codes, partner: Codes) -> Codes:
     return np.bincount(heard[ports], minlength=len(index.devices.names))
 
 
-def may_be_another_nic(index: PlanIndex, heard: Codes, partner: Codes) -> Mask:
+def may_be_other_nic(index: PlanIndex, heard: Codes, partner: Codes) -> Mask:
     """Cables of hosts that several places hear by name alone, and whose cables are of several rails or planes."""
     own = index.from_host
     several = places_by_name(index, heard, partner)[: index.devices.planned] > 1
@@ -141,7 +140,7 @@ def _count(size: int, *ports: Codes) -> Codes:
     return np.bincount(np.concatenate(ports), minlength=size + 1) if ports else np.zeros(size + 1, dtype=np.int64)
 
 
-def _marry(partner: Codes, sure: npt.NDArray[np.float64], a: Codes, b: Codes, confidence: float) -> None:
+def _marry(partner: Codes, sure: Numbers, a: Codes, b: Codes, confidence: float) -> None:
     partner[a], partner[b] = b, a
     sure[a] = sure[b] = confidence
 

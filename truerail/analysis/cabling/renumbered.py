@@ -28,6 +28,8 @@ MIN_FELLOWS = 2
 """Minimum number of hosts that must agree on the addresses: of two hosts that differ, either may be the odd one."""
 
 _Addresses = tuple[str, ...]
+_Ports = Mapping[str, int]
+_Rows = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,7 @@ def is_numbered(name: str) -> bool:
     return _NUMBERED.fullmatch(name) is not None
 
 
-def renumbered(
-    planned: Mapping[int, Mapping[str, int]], reported: Mapping[int, Iterable[Device]]
-) -> dict[int, dict[int, int]]:
+def renumbered(planned: Mapping[int, _Ports], reported: Mapping[int, Iterable[Device]]) -> dict[int, dict[int, int]]:
     """For each host that numbers its devices otherwise: the row of each of its devices to the planned port that it is,
     -1 where it is none. `planned` are the NICs of each host, name to port; `reported` its devices.
     """
@@ -72,9 +72,7 @@ def _distinct(devices: Iterable[Device]) -> tuple[Device, ...]:
     return found if whole else ()
 
 
-def _of_host(
-    ports: Mapping[str, int], devices: tuple[Device, ...], usual: Mapping[_Addresses, Counter[_Addresses]]
-) -> dict[int, int]:
+def _of_host(ports: _Ports, devices: tuple[Device, ...], usual: Mapping[_Addresses, Counter[_Addresses]]) -> _Rows:
     names, at = _in_order(ports), {device.address: device for device in devices}
     votes = {addresses: n for addresses, n in usual.get(names, {}).items() if at.keys() >= set(addresses)}
     count = max(votes.values(), default=0)
@@ -104,11 +102,10 @@ def renumbered_hosts(names: "LocalNames") -> dict[int, dict[int, int]]:
     planned: dict[int, dict[str, int]] = {}
     for host, port in zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True):
         planned.setdefault(host, {})[index.spell(port).name] = port
-    pci = dict(
-        zip(names.own_link_ports().tolist(), names.seen.table(NetLink).column("pci_address").tolist(), strict=True)
-    )
+    addresses = names.seen.table(NetLink).column("pci_address").tolist()
+    pci = dict(zip(names.own_links.tolist(), addresses, strict=True))
     rdma, reported = names.seen.table(RdmaLink), dict[int, list[Device]]()
-    own, hosts = names.own_rdma_ports().tolist(), names.devices_of(rdma).tolist()
+    own, hosts = names.own_rdma.tolist(), names.devices_of(rdma).tolist()
     for row, (link, port, host) in enumerate(zip(rdma.rows, own, hosts, strict=True)):
         address = link.pci_address or pci.get(port)
         if host in planned and link.netdev and address:

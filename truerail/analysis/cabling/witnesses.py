@@ -24,7 +24,7 @@ import numpy as np
 
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.serials import cable_ends
-from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, factorize, grouped
+from truerail.model.columns import NONE, Codes, Mask, Objects, factorize, grouped, several
 from truerail.model.facts import Fact, Optic
 from truerail.model.snapshot import Table
 from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry
@@ -48,7 +48,6 @@ class Witness(NamedTuple):
 
     words: str
     weight: float
-    device_only_weight: float
     group: int
     kind: type[Fact]
 
@@ -56,13 +55,13 @@ class Witness(NamedTuple):
 _OF_CABLE, _OF_MACS, _OF_NAMES = 0, 1, 2
 GROUPS = 3
 WITNESSES = {
-    Source.SERIAL: Witness("cable serial number", 0.97, 0.0, _OF_CABLE, Optic),
-    Source.MAC_TABLE: Witness("MAC table", 0.90, 0.70, _OF_MACS, MacEntry),
-    Source.ADDRESS_BEHIND: Witness("ARP table", 0.85, 0.70, _OF_MACS, AddressEntry),
-    Source.NEIGHBOUR_TABLE: Witness("neighbour table", 0.93, 0.70, _OF_MACS, AddressEntry),
-    Source.BGP_ADDRESS: Witness("BGP session", 0.93, 0.80, _OF_MACS, BgpPeer),
-    Source.BGP_NAME: Witness("BGP session", 0.0, 0.80, _OF_NAMES, BgpPeer),
-    Source.LACP: Witness("LACP", 0.0, 0.80, _OF_NAMES, LagMember),
+    Source.SERIAL: Witness("cable serial number", 0.97, _OF_CABLE, Optic),
+    Source.MAC_TABLE: Witness("MAC table", 0.90, _OF_MACS, MacEntry),
+    Source.ADDRESS_BEHIND: Witness("ARP table", 0.85, _OF_MACS, AddressEntry),
+    Source.NEIGHBOUR_TABLE: Witness("neighbour table", 0.93, _OF_MACS, AddressEntry),
+    Source.BGP_ADDRESS: Witness("BGP session", 0.93, _OF_MACS, BgpPeer),
+    Source.BGP_NAME: Witness("BGP session", 0.0, _OF_NAMES, BgpPeer),
+    Source.LACP: Witness("LACP", 0.0, _OF_NAMES, LagMember),
 }
 """Weights: evidence collected from recorded fabrics (SuzieQ's labs: 0 of 357 claims wrong) and from inventories with
 both ends of a cable in one box, lowered for what recordings do not show."""
@@ -166,7 +165,7 @@ def _mac_tables(names: LocalNames, lags: _Lags | None) -> Testimony:
 def _addresses(names: LocalNames) -> Iterator[Testimony]:
     """Rows of switches' neighbour tables: those on a port, and those with the port behind a VLAN interface."""
     table = names.seen.table(AddressEntry)
-    tier = _tiers(names)[names.devices_of(table)] if len(table) else np.empty(0, dtype=np.int64)
+    tier = names.index.devices.tiers[names.devices_of(table)] if len(table) else np.empty(0, dtype=np.int64)
     answered = np.array([entry.state not in _NO_ANSWER for entry in table.rows], dtype=bool) & (tier > 0)
     behind = np.array([entry.port is not None for entry in table.rows], dtype=bool)
     for source, which in ((Source.NEIGHBOUR_TABLE, answered & ~behind), (Source.ADDRESS_BEHIND, answered & behind)):
@@ -175,11 +174,9 @@ def _addresses(names: LocalNames) -> Iterator[Testimony]:
         yield _of_macs(names, source, None, port, table.column("mac")[rows], rows)
 
 
-def _of_macs(
-    names: LocalNames, source: Source, lags: _Lags | None, port: Objects, mac: Objects, rows: Codes
-) -> Testimony:
+def _of_macs(names: LocalNames, by: Source, lags: _Lags | None, port: Objects, mac: Objects, rows: Codes) -> Testimony:
     """Claims of ports that show MACs, as far as these identify one NIC or one device, and only one of them."""
-    index, kind = names.index, WITNESSES[source].kind
+    index, kind = names.index, WITNESSES[by].kind
     device = names.devices_of(names.seen.table(kind))[rows]
     spelled = port.tolist()
     u = names.ports(device, index.ports.name_codes(spelled)) if len(rows) else rows
@@ -189,25 +186,19 @@ def _of_macs(
         u[units] = names.ports(device[units], index.ports.name_codes(bases))
     v, w = names.macs.owners(mac)
     v = np.where(np.isin(v, names.members()), NONE, v)  # every member of a bond sends the MAC of one of them
-    tier, planned = _tiers(names), index.devices.planned
+    tier, planned = names.index.devices.tiers, index.devices.planned
     known = (u >= 0) & (w >= 0) & (w < planned) & (w != device) & (tier[device] > 0)
-    if source is not Source.NEIGHBOUR_TABLE:  # behind a bridged port only a host shows that its cable ends here
+    if by is not Source.NEIGHBOUR_TABLE:  # behind a bridged port only a host shows that its cable ends here
         known &= (tier[w] == 0) & (tier[index.ports.device_of(index.far_ends(u))] <= 0)
     else:
         known &= u < index.planned_ports
     u, v, w, rows = u[known], v[known], w[known], rows[known]
     if lags is not None:
-        at, u, several = lags.expanded(u)
-        v, w, rows = np.where(several, NONE, v[at]), w[at], rows[at]
-    v = np.where(_several(u, v), NONE, v)
-    clear = ~_several(u, w) & ((v < 0) | ~_several(v, u))
-    return _claims(source, u[clear], v[clear], w[clear], rows[clear])
-
-
-def _several(key: Codes, value: Codes) -> Mask:
-    """Rows whose key has more than one value."""
-    keys, count = np.unique(distinct_pairs(key, value)[0], return_counts=True)
-    return np.isin(key, keys[count > 1])
+        at, u, many = lags.expanded(u)
+        v, w, rows = np.where(many, NONE, v[at]), w[at], rows[at]
+    v = np.where(several(u, v), NONE, v)
+    clear = ~several(u, w) & ((v < 0) | ~several(v, u))
+    return _claims(by, u[clear], v[clear], w[clear], rows[clear])
 
 
 def _sessions(names: LocalNames) -> Iterator[Testimony]:
@@ -220,7 +211,7 @@ def _sessions(names: LocalNames) -> Iterator[Testimony]:
     v, w = names.macs.owners(mac)
     hostnames, spelled = factorize(table.column("hostname")[rows])
     named = np.array([*map(index.devices.find, spelled), NONE], dtype=np.int64)[hostnames]
-    tier = _tiers(names)
+    tier = names.index.devices.tiers
     use = (u >= 0) & (u < index.planned_ports)
     by_mac = use & (w >= 0) & (tier[w] != tier[device])
     by_name = use & (named >= 0) & (named < index.devices.planned) & (tier[named] != tier[device])
@@ -247,12 +238,7 @@ def _partners(names: LocalNames) -> Testimony:
     device = names.devices_of(table)
     u = names.ports(device, index.ports.name_codes(table.column("port")))
     w = names.macs.owners(table.column("partner_system"))[1]
-    tier = _tiers(names)
+    tier = names.index.devices.tiers
     use = (u >= 0) & (u < index.planned_ports) & (w >= 0) & (w < index.devices.planned) & (tier[w] != tier[device])
     rows = np.flatnonzero(use)
     return _claims(Source.LACP, u[rows], np.full(len(rows), NONE, dtype=np.int64), w[rows], rows)
-
-
-def _tiers(names: LocalNames) -> Codes:
-    """The tier of each device by code, -1 where it has none; the last slot is for device -1."""
-    return names.index.devices.tiers

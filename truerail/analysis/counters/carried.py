@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Numbers
 
 WINDOWS = 5
 """30 samples of 10 s make five one-minute windows, which average out the seconds of a training step (detection.md 2.6).
@@ -158,7 +157,7 @@ def _spread(rate: Floats, covered: Floats) -> Floats:
     return found
 
 
-def overall(rates: Floats) -> npt.NDArray[np.float64]:
+def overall(rates: Floats) -> Numbers:
     """Bytes per second over all windows, shape (ports,); NaN with data in fewer than `LEAST_WINDOWS` windows."""
     reported = ~np.isnan(rates)
     count = reported.sum(axis=1)

@@ -45,10 +45,8 @@ _MOST_PORTS = 8
 
 def with_counters(telemetry: Telemetry, findings: Sequence[Finding]) -> list[Finding]:
     """The findings, those on traffic with the counters of their ports."""
-    return [
-        replace(one, evidence=(*one.evidence, *found)) if (found := tuple(_counters(telemetry, one))) else one
-        for one in findings
-    ]
+    counted = ((one, tuple(_counters(telemetry, one))) for one in findings)
+    return [replace(one, evidence=(*one.evidence, *found)) if found else one for one, found in counted]
 
 
 def _counters(telemetry: Telemetry, finding: Finding) -> Iterator[Evidence]:
@@ -67,11 +65,8 @@ def _counters(telemetry: Telemetry, finding: Finding) -> Iterator[Evidence]:
 def _ports(telemetry: Telemetry, finding: Finding) -> list[int]:
     """Planned ports: both ends of the finding's link, or those that its detail names."""
     wiring, detail = telemetry.wiring, dict(finding.detail)
-    named = [
-        finding.subject,
-        str(detail.get("port", "")),
-        *(f"{finding.device}/{one}" for one in detail.get("shares", ())),
-    ]
+    shares = (f"{finding.device}/{one}" for one in detail.get("shares", ()))
+    named = [finding.subject, str(detail.get("port", "")), *shares]
     parts = [name.partition("/") for name in dict.fromkeys(named) if "/" in name][: _MOST_PORTS + 1]
     devices = np.array([wiring.index.devices.find(device) for device, _, _ in parts], dtype=np.int64)
     found = wiring.index.find(devices, [port for _, _, port in parts])

@@ -180,18 +180,10 @@ def _gained(series: Series, now: Raw, asked: _Asked) -> Floats:
     if series.kind is Kind.GAUGE:
         return now.astype(np.float32)
     since = series.last_at[asked.where]
-    column, seconds = series.column, asked.at - since
-    gained = counted(
-        series.last[asked.where],
-        now,
-        seconds,
-        quantity=column.quantity,
-        kind=series.kind,
-        bits=column.bits,
-        again=asked.again,
-    )
+    before, column, kind, seconds = series.last[asked.where], series.column, series.kind, asked.at - since
+    gained = counted(before, now, seconds, quantity=column.quantity, kind=kind, bits=column.bits, again=asked.again)
     skipped, samples = since != asked.before, len(series.gained)
-    return across(gained, seconds, skipped=skipped, kind=series.kind, pace=asked.pace, samples=samples)
+    return across(gained, seconds, skipped=skipped, kind=kind, pace=asked.pace, samples=samples)
 
 
 class _Moves(NamedTuple):
@@ -248,13 +240,8 @@ def _put(chunk: Chunk, gains: Sequence[Gain], live: Mask, sample: int) -> None:
 
 def _stamp(source: Source, chunks: Sequence[Chunk], moves: Sequence[_Moves], sample: int) -> None:
     """Records when every port was read, and the interval of its sample. A clock that was set back gives no interval."""
-    rows, at, live, moving, stirred = (
-        np.concatenate(parts)
-        for parts in zip(
-            *((c.rows, c.at, _live(source, c, of), of.device, of.port) for c, of in zip(chunks, moves, strict=True)),
-            strict=True,
-        )
-    )
+    parts = ((c.rows, c.at, _live(source, c, of), of.device, of.port) for c, of in zip(chunks, moves, strict=True))
+    rows, at, live, moving, stirred = (np.concatenate(column) for column in zip(*parts, strict=True))
     source.moved_at[rows[moving]] = at[moving]
     source.stirred_at[rows[stirred]] = at[stirred]
     rows, at = rows[live], at[live]

@@ -3,16 +3,13 @@
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import Transport
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.facts import BitErrorRate
-
-Numbers = npt.NDArray[np.float64]
 
 FASTEST_NRZ_GBPS = 100.0
 """InfiniBand EDR, four lanes of 25 Gb/s."""

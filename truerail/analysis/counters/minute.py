@@ -6,18 +6,16 @@ ports,), counted per second; NaN is "no data in that minute", never zero.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Numbers
 
 MINUTE_SECONDS = 60.0
 OVERDUE = 1.5
 """A reading is overdue when it is older than this many times its own interval."""
-Numbers = npt.NDArray[np.float64]
 
 
 def minute_of(telemetry: Telemetry, quantity: Quantity, priority: int | None = None) -> Floats:

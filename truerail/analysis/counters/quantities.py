@@ -205,42 +205,33 @@ _TRANSITIONS = {name: Column(Q.LINK_DOWNS, divisor=2) for name in (
 left out: the link is then in the other state than at the first. EOS `linkStatusChanges`, NVUE, Linux.
 """
 
-_BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = tuple(
-    (re.compile(pattern), quantity)
-    for pattern, quantity in (
-        (r"rx_prio(\d)_pause", Q.RX_PAUSE_FRAMES),
-        (r"tx_prio(\d)_pause", Q.TX_PAUSE_FRAMES),
-        (r"rx_prio(\d)_pause_duration", Q.RX_PAUSE_US),
-        (r"tx_prio(\d)_pause_duration", Q.TX_PAUSE_US),
-        (r"rx_prio(\d)_pause_transition", Q.RX_PAUSE_TRANSITIONS),
-        (r"rx_prio(\d)_bytes", Q.RX_BYTES),
-        (r"tx_prio(\d)_bytes", Q.TX_BYTES),
-        (r"rx_prio(\d)_packets", Q.RX_PACKETS),
-        (r"tx_prio(\d)_packets", Q.TX_PACKETS),
-        (r"rx_prio(\d)_(?:buf_)?discards?", Q.RX_DISCARDS),
-        (r"rx_pfc_ena_frames_pri(\d)", Q.RX_PAUSE_FRAMES),
-        (r"tx_pfc_ena_frames_pri(\d)", Q.TX_PAUSE_FRAMES),
-        (r"pfc_pri(\d)_rx_duration_us", Q.RX_PAUSE_US),
-        (r"pfc_pri(\d)_tx_duration_us", Q.TX_PAUSE_US),
-        (r"pfc_pri(\d)_rx_transitions", Q.RX_PAUSE_TRANSITIONS),
-        (r"rx_bytes_pri(\d)", Q.RX_BYTES),
-        (r"tx_bytes_pri(\d)", Q.TX_BYTES),
-        (r"rx_packets_pri(\d)", Q.RX_PACKETS),
-        (r"tx_packets_pri(\d)", Q.TX_PACKETS),
-        (r"rx_pause_prio_(\d)", Q.RX_PAUSE_FRAMES),
-        (r"tx_pause_prio_(\d)", Q.TX_PAUSE_FRAMES),
-        (r"rx_pause_duration_prio_(\d)", Q.RX_PAUSE_US),
-        (r"tx_pause_duration_prio_(\d)", Q.TX_PAUSE_US),
-        (r"rx_pause_transition_prio_(\d)", Q.RX_PAUSE_TRANSITIONS),
-        (r"rx_pripause_(\d)_1us_count", Q.RX_PAUSE_US),
-        (r"tx_pripause_(\d)_1us_count", Q.TX_PAUSE_US),
-        (r"frames_rx_pri_(\d)", Q.RX_PACKETS),
-        (r"frames_tx_pri_(\d)", Q.TX_PACKETS),
-        (r"rx_priority_(\d)_xoff\.nic", Q.RX_PAUSE_FRAMES),
-        (r"tx_priority_(\d)_xoff\.nic", Q.TX_PAUSE_FRAMES),
-        (r"(?:port\.)?rx_priority_(\d)_xoff", Q.RX_PAUSE_FRAMES),
-        (r"(?:port\.)?tx_priority_(\d)_xoff", Q.TX_PAUSE_FRAMES),
-    )
+_BOTH_WAYS = (
+    (r"WAY_prio(\d)_pause", "pause_frames"),
+    (r"WAY_prio(\d)_pause_duration", "pause_us"),
+    (r"WAY_prio(\d)_bytes", "bytes"),
+    (r"WAY_prio(\d)_packets", "packets"),
+    (r"WAY_pfc_ena_frames_pri(\d)", "pause_frames"),
+    (r"pfc_pri(\d)_WAY_duration_us", "pause_us"),
+    (r"WAY_bytes_pri(\d)", "bytes"),
+    (r"WAY_packets_pri(\d)", "packets"),
+    (r"WAY_pause_prio_(\d)", "pause_frames"),
+    (r"WAY_pause_duration_prio_(\d)", "pause_us"),
+    (r"WAY_pripause_(\d)_1us_count", "pause_us"),
+    (r"frames_WAY_pri_(\d)", "packets"),
+    (r"WAY_priority_(\d)_xoff\.nic", "pause_frames"),
+    (r"(?:port\.)?WAY_priority_(\d)_xoff", "pause_frames"),
+)
+"""Counters that exist of both directions, with `WAY` for `rx` and `tx`, and the quantity without its direction."""
+_BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = (
+    (re.compile(r"rx_prio(\d)_pause_transition"), Q.RX_PAUSE_TRANSITIONS),
+    (re.compile(r"rx_prio(\d)_(?:buf_)?discards?"), Q.RX_DISCARDS),
+    (re.compile(r"pfc_pri(\d)_rx_transitions"), Q.RX_PAUSE_TRANSITIONS),
+    (re.compile(r"rx_pause_transition_prio_(\d)"), Q.RX_PAUSE_TRANSITIONS),
+    *(
+        (re.compile(of.replace("WAY", way)), Quantity(f"{way}_{what}"))
+        for of, what in _BOTH_WAYS
+        for way in ("rx", "tx")
+    ),
 )
 _SECOND_BEST = {
     "rx_bytes": (Q.RX_BYTES, 64), "tx_bytes": (Q.TX_BYTES, 64),

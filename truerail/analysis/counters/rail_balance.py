@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters.carried import Carried
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.model.columns import NONE, Codes, Mask
-
-Numbers = npt.NDArray[np.float64]
+from truerail.model.columns import NONE, Codes, Mask, Numbers
 
 BUSY = 0.10
 """Minimum mean share of the line rate on a host's NICs for the host to be evaluated (detection.md 3)."""

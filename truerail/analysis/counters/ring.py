@@ -76,9 +76,8 @@ class Ring:
     def grow(self, rows: int) -> None:
         """Extends all samples to more rows, without data."""
         more = _nothing(rows - len(self._columns[0]))
-        self._columns = [
-            _nothing(rows) if _is_empty(column) else np.concatenate([column, more]) for column in self._columns
-        ]
+        for sample, column in enumerate(self._columns):
+            self._columns[sample] = _nothing(rows) if _is_empty(column) else np.concatenate([column, more])
 
     def only(self, rows: Codes) -> "Ring":
         """The ring with some of its rows."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.hygiene import Floats, Raw, Seconds, middle
 from truerail.analysis.counters.quantities import Column, Quantity, kind_of
 from truerail.analysis.counters.ring import Ring, Samples
-from truerail.model.columns import Codes, Mask, factorize
+from truerail.model.columns import Codes, Mask, Numbers, factorize
 from truerail.model.facts import Counter
 
 Key = tuple[Quantity, int | None]
@@ -218,16 +218,9 @@ class Source:
         if self._view is None:
             series = {key: series.view() for key, series in self.series.items()}
             full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
-            self._view = SourceView(
-                ports=tuple(self.ports),
-                spelled=self.spelled,
-                series=MappingProxyType(series),
-                span=self.span.view(),
-                at=_fixed(self.at),
-                moved_at=_fixed(self.moved_at),
-                paces=_fixed(self.paces),
-                full=MappingProxyType(full),
-            )
+            times, views = (_fixed(self.at), _fixed(self.moved_at), _fixed(self.paces)), MappingProxyType(series)
+            spelled, span = self.spelled, self.span.view()
+            self._view = SourceView(tuple(self.ports), spelled, views, span, *times, MappingProxyType(full))
         return self._view
 
     def part(self) -> None:
@@ -259,18 +252,18 @@ def _longer(array: Seconds, rows: int) -> Seconds:
 class Sums:
     """Sums of ports over a window, shapes (planned ports,): NaN, and 0 samples, with no data."""
 
-    gained: npt.NDArray[np.float64]
-    seconds: npt.NDArray[np.float64]
+    gained: Numbers
+    seconds: Numbers
     samples: Codes
 
     @property
-    def rate(self) -> npt.NDArray[np.float64]:
+    def rate(self) -> Numbers:
         """Rate per second; NaN with no data."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.gained / self.seconds, dtype=np.float64)
 
 
-def sums(gained: Samples, span: Samples) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
+def sums(gained: Samples, span: Samples) -> tuple[Numbers, Numbers, Codes]:
     """Per row: the sum, the seconds and the number of samples with data."""
     rows = len(span.columns[0])
     total, seconds, samples = np.zeros(rows), np.zeros(rows), np.zeros(rows, dtype=np.int64)

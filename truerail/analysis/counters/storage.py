@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling.replugged import Spans
 from truerail.analysis.counters.quantities import Column, Quantity
@@ -21,7 +20,7 @@ from truerail.analysis.counters.ring import Ring
 from truerail.analysis.counters.series import Source
 from truerail.analysis.counters.window import Window
 from truerail.errors import CounterWindowError
-from truerail.model.columns import Codes
+from truerail.model.columns import Array, Codes
 
 MAGIC = b"truerail counters 1\n"
 MOST_BYTES = 256 << 20
@@ -35,7 +34,6 @@ _LEVEL = 1
 """zlib level: higher levels save little, because the rest is noise, and take much longer."""
 _PIECE = 1 << 16
 _LENGTH = struct.Struct("<Q")
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +61,7 @@ def _head(counters: Window, order: Codes) -> dict[str, Any]:
     for name, source in counters.sources.items():
         columns = [(s.column.quantity.value, s.column.priority, s.column.bits) for s in source.series.values()]
         sources.append({"name": name, "ports": source.ports, "columns": columns})
-    return {
-        "samples": counters.samples,
-        "step": counters.step_seconds,
-        "samples_kept": len(order),
-        "sources": sources,
-    }
+    return {"samples": counters.samples, "step": counters.step_seconds, "samples_kept": len(order), "sources": sources}
 
 
 def _arrays(counters: Window, order: Codes) -> Iterator[Array]:

@@ -4,21 +4,20 @@ Arrays have shape (planned ports, samples), the oldest sample first; NaN is "no 
 of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their netdev.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.counter_view import CounterView
-from truerail.analysis.counters.hygiene import Floats, own_pace
+from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
-from truerail.analysis.counters.series import Key, SourceView, Sums, sums
+from truerail.analysis.counters.series import Key, SeriesView, SourceView, Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS
-from truerail.model.columns import NONE, Codes, Mask, grouped
+from truerail.model.columns import NONE, Codes, Mask, Numbers, grouped
 from truerail.model.facts import PortCounters, RdmaLink
 from truerail.model.reading import Reading
 
@@ -72,34 +71,13 @@ class Telemetry:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.gained(quantity, priority) / self.span(quantity, priority), dtype=np.float32)
 
-    def total(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Sum over the last samples, shape (planned ports,); NaN without a sample."""
-        return _sum(self.gained(quantity, priority)[:, _last(last)])
-
     def mean_rate(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
         """Rate per second over the last samples, by the time that they really cover, shape (planned ports,)."""
         gained, span = self.gained(quantity, priority)[:, _last(last)], self.span(quantity, priority)[:, _last(last)]
         known = ~np.isnan(gained) & ~np.isnan(span)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(
-                np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1), dtype=np.float32
-            )
-
-    def coverage(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Share of the last samples with data, shape (planned ports,), 0..1.
-
-        Each port is measured at its own pace: a port that is read every 60 seconds, or whose agent refreshes every 30,
-        cannot have more samples.
-        """
-        known = np.count_nonzero(~np.isnan(self.gained(quantity, priority)[:, _last(last)]), axis=1)
-        samples = len(self.counters.order[_last(last)]) if self.counters else 0
-        share: Floats = np.asarray(known / max(samples, 1), dtype=np.float32)
-        gaps = np.flatnonzero((known > 0) & (known < samples))
-        if self.counters and len(gaps):
-            pace = own_pace(self.span(quantity, priority)[gaps], self.counters.pace)
-            expected = np.maximum(samples * self.counters.pace / pace, 1)
-            share[gaps] = np.fmin(np.fmax(known[gaps] / expected, share[gaps]), 1)
-        return share
+            rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
+            return np.asarray(rate, dtype=np.float32)
 
     def part(
         self, quantity: Quantity, priority: int | None, ports: Codes, last: int | None = None
@@ -115,11 +93,8 @@ class Telemetry:
         gained, span = (np.full((len(ports), len(order)), np.nan, dtype=np.float32) for _ in range(2))
         best = np.zeros(len(ports), dtype=np.int64)
         planned = (ports >= 0) & (ports < self.ports)
-        for name, source in self.counters.sources.items():
-            series = source.series.get((quantity, priority))
-            if series is None:
-                continue
-            rows = np.where(planned, self._rows_of(name, source)[np.where(planned, ports, 0)], NONE)
+        for rows_of, source, series in self._counting((quantity, priority)):
+            rows = np.where(planned, rows_of[np.where(planned, ports, 0)], NONE)
             at = np.flatnonzero(rows >= 0)
             values = series.gained.of(order, rows[at])
             known = (~np.isnan(values)).sum(axis=1)
@@ -130,9 +105,7 @@ class Telemetry:
             span[at] = np.where(np.isnan(values), np.nan, source.span.of(order, rows[at]))
         return gained, span
 
-    def reaches(
-        self, quantity: Quantity, priority: int | None, per_second: "float | npt.NDArray[np.float64]", last: int
-    ) -> Mask:
+    def reaches(self, quantity: Quantity, priority: int | None, per_second: float | Numbers, last: int) -> Mask:
         """Ports whose rate reached `per_second`, and was not zero, in any of the last samples. Shape (planned ports,);
         one threshold for all ports or one for each. Missing data does not reach it.
         """
@@ -140,11 +113,7 @@ class Telemetry:
         if self.counters is None:
             return found
         order = self.counters.order[_last(last)]
-        for name, source in self.counters.sources.items():
-            series = source.series.get((quantity, priority))
-            if series is None:
-                continue
-            rows = self._rows_of(name, source)
+        for rows, source, series in self._counting((quantity, priority)):
             of_row = np.full(len(source.ports), NONE, dtype=np.int64)
             of_row[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
             for sample in order.tolist():
@@ -175,13 +144,9 @@ class Telemetry:
         """
         found = np.full((self.ports, width), np.nan, dtype=np.float32)
         best = np.zeros(self.ports, dtype=np.int64)
-        for name, source in self.counters.sources.items() if self.counters else ():
-            series = source.series.get((quantity, priority))
-            if series is None:
-                continue
+        for rows, source, series in self._counting((quantity, priority)):
             measured = measure(series.gained, source.span)
             reported = (~np.isnan(measured)).sum(axis=1)
-            rows = self._rows_of(name, source)
             port = np.flatnonzero(rows >= 0)
             port = port[reported[rows[port]] > best[port]]
             found[port], best[port] = measured[rows[port]], reported[rows[port]]
@@ -191,19 +156,14 @@ class Telemetry:
         """Sources of a planned port's counters: collector, device, and the port as the device names it."""
         if self.counters is None:
             return []
-        rows = [
-            (name, source, int(self._rows_of(name, source)[port])) for name, source in self.counters.sources.items()
-        ]
+        sources = self.counters.sources.items()
+        rows = [(name, source, int(self._rows_of(name, source)[port])) for name, source in sources]
         return [(name, *source.ports[row]) for name, source, row in rows if row >= 0]
 
     def _sum_up(self, key: Key) -> Sums:
         found = Sums(np.full(self.ports, np.nan), np.full(self.ports, np.nan), np.zeros(self.ports, dtype=np.int64))
-        for name, source in self.counters.sources.items() if self.counters else ():
-            series = source.series.get(key)
-            if series is None:
-                continue
+        for rows, source, series in self._counting(key):
             gained, seconds, samples = sums(series.gained, source.span)
-            rows = self._rows_of(name, source)
             port = np.flatnonzero(rows >= 0)
             better = samples[rows[port]] > found.samples[port]
             port, row = port[better], rows[port[better]]
@@ -216,12 +176,9 @@ class Telemetry:
         if self.counters is None:
             return found
         order = self.counters.order[_last(last)]
-        for name, source in self.counters.sources.items():
-            series = source.series.get((quantity, priority))
-            if series is not None:
-                rows = self._rows_of(name, source)
-                for sample in order.tolist():
-                    found[rows >= 0] |= ~np.isnan(series.gained.columns[sample][rows[rows >= 0]])
+        for rows, _, series in self._counting((quantity, priority)):
+            for sample in order.tolist():
+                found[rows >= 0] |= ~np.isnan(series.gained.columns[sample][rows[rows >= 0]])
         return found
 
     def full(self) -> dict[Quantity, Codes]:
@@ -245,12 +202,6 @@ class Telemetry:
                 return True
         return False
 
-    def believed(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Mask:
-        """Ports with enough samples for a valid rate."""
-        known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
-        enough = known.sum(axis=1) >= min(LEAST_SAMPLES, last or LEAST_SAMPLES)
-        return np.asarray(enough & (self.coverage(quantity, priority, last) >= LEAST_COVERAGE), dtype=bool)
-
     def priorities(self, *quantities: Quantity) -> tuple[int | None, ...]:
         """Priorities on which any of these is counted anywhere; None for a counter over all priorities."""
         if self.counters is None:
@@ -262,7 +213,7 @@ class Telemetry:
         """Whether any port counts any of these."""
         return bool(self.priorities(*quantities))
 
-    def speed(self) -> npt.NDArray[np.float64]:
+    def speed(self) -> Numbers:
         """Link speed of each planned port in bytes per second: as the device reports it, else as planned; or NaN."""
         return self._speed.copy()
 
@@ -279,7 +230,7 @@ class Telemetry:
         return order, device[order]
 
     @cached_property
-    def _speed(self) -> npt.NDArray[np.float64]:
+    def _speed(self) -> Numbers:
         index = self.wiring.index
         reported = self.wiring.states.speed_gbps[: self.ports]
         planned = np.full(self.ports, np.nan)
@@ -301,11 +252,7 @@ class Telemetry:
             return found
         best = np.zeros(self.ports, dtype=np.int64)
         order = self.counters.order
-        for name, source in self.counters.sources.items():
-            series = source.series.get(key)
-            if series is None:
-                continue
-            rows = self._rows_of(name, source)
+        for rows, source, series in self._counting(key):
             port = np.flatnonzero(rows >= 0)
             at = rows[port]
             gained = series.gained.of(order, at)
@@ -315,6 +262,12 @@ class Telemetry:
             found[port[better]] = values[better]
             best[port[better]] = known[better]
         return found
+
+    def _counting(self, key: Key) -> Iterator[tuple[Codes, SourceView, SeriesView]]:
+        """Each source with this counter: the row of each planned port (-1 without one), the source and its series."""
+        for name, source in self.counters.sources.items() if self.counters else ():
+            if (series := source.series.get(key)) is not None:
+                yield self._rows_of(name, source), source, series
 
     def _rows_of(self, name: str, source: SourceView) -> Codes:
         """The source's row of every planned port; -1 if it has none."""
@@ -359,9 +312,3 @@ def _pairs(device: Codes, name: Codes) -> Codes:
 
 def _last(count: int | None) -> slice:
     return slice(None) if count is None else slice(-count, None)
-
-
-def _sum(values: Floats) -> Floats:
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0).sum(axis=1, dtype=np.float64)
-    return np.where(known.any(axis=1), total, np.nan).astype(np.float32)

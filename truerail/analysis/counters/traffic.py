@@ -9,12 +9,12 @@ import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.marks import rdma_priorities, share_of_marked
-from truerail.analysis.counters.minute import Numbers, largest_minute, minute_of, summed_minute
+from truerail.analysis.counters.minute import largest_minute, minute_of, summed_minute
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.spread import Spread, spread_of
 from truerail.analysis.round import Round
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.plan import Role
 
 Q = Quantity

@@ -6,6 +6,7 @@ never 0. Ports are rows, samples columns, the oldest first.
 
 from collections.abc import Iterable
 from itertools import groupby
+from operator import attrgetter
 from types import MappingProxyType
 
 import numpy as np
@@ -27,6 +28,7 @@ FORGOTTEN_SHARE = 0.25
 """Ports without data for a whole window are removed once they are this share of a source's ports: renamed ports and
 removed devices must not fill the memory, and rebuilding the arrays costs a copy.
 """
+_COLLECTOR = attrgetter("collector")
 
 
 class Window:
@@ -51,12 +53,12 @@ class Window:
             return
         self._advance(max(time_of(r) for r in reported))
         pace = self.pace
-        for name, of in groupby(sorted(reported, key=_collector), key=_collector):
+        for name, of in groupby(sorted(reported, key=_COLLECTOR), key=_COLLECTOR):
             take_in(self._written(name), of, self.head, pace)
 
     def put_answers(self, answers: Iterable[Answers]) -> None:
         """The same for a round given as arrays, one for each collector."""
-        reported = sorted((one for one in answers if one.devices), key=_collector_of)
+        reported = sorted((one for one in answers if one.devices), key=_COLLECTOR)
         if not reported:
             return
         self._advance(max(float(one.at.max()) for one in reported))
@@ -141,11 +143,3 @@ class Window:
             gone = len(reported) - np.count_nonzero(reported)
             kept[name] = source.only(reported) if gone > FORGOTTEN_SHARE * len(reported) else source
         self.sources = {name: source for name, source in kept.items() if source.ports}
-
-
-def _collector(reading: Reading) -> str:
-    return reading.collector
-
-
-def _collector_of(answers: Answers) -> str:
-    return answers.collector

@@ -107,13 +107,10 @@ def _pooled(b: Balance, family: Codes, group: int, own: _Scatter) -> list[_Scatt
         rows = b.uplinks(other)
         found.append(_scatter(b, rows[b.member[rows] & ~b.idle[rows]]))
     squares, freedom = sum(one.uneven**2 for one in found), sum(one.members - 1 for one in found)
-    if (
-        not freedom
-        or own.members == 1
-        or 1 - chi_square_below(own.uneven**2 * freedom / max(squares, 1e-9), own.members - 1) < UNLIKE
-    ):
+    if not freedom or own.members == 1:
         return [own]
-    return [own, *found]
+    unlike = 1 - chi_square_below(own.uneven**2 * freedom / max(squares, 1e-9), own.members - 1) < UNLIKE
+    return [own] if unlike else [own, *found]
 
 
 def _chance(members: int, scatters: Sequence[_Scatter], least: int) -> float:

@@ -23,8 +23,8 @@ import numpy as np
 
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.ecmp.uplink_balance import IDLE, Balance, Numbers
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.analysis.ecmp.uplink_balance import IDLE, Balance
+from truerail.model.columns import NONE, Codes, Mask, Numbers
 from truerail.model.plan import Role
 
 ALL_BUT = 0.999

@@ -14,8 +14,8 @@ import numpy as np
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.occupancy import LEAST
 from truerail.analysis.ecmp.siblings import IDLE_SHARE
-from truerail.analysis.ecmp.uplink_balance import IDLE, WARM_MEAN, WARM_MEMBER, Balance, Numbers
-from truerail.model.columns import Codes, Mask, factorize
+from truerail.analysis.ecmp.uplink_balance import IDLE, WARM_MEAN, WARM_MEMBER, Balance
+from truerail.model.columns import Codes, Mask, Numbers, factorize
 
 ALIGNED = 2
 """Minimum number of sets: switches that use links at other places of their bundles have no drained or

@@ -11,8 +11,8 @@ import numpy as np
 from truerail.analysis.ecmp.confined import Numbered, Pattern, Places, patterns
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, senders
 from truerail.analysis.ecmp.occupancy import LEAST, classes_chance, idle_chance, joint_chance
-from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
-from truerail.model.columns import Codes, Mask, factorize
+from truerail.analysis.ecmp.uplink_balance import Balance
+from truerail.model.columns import Codes, Mask, Numbers, factorize
 from truerail.model.plan import Role
 
 CHANCE = 1e-6

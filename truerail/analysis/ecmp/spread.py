@@ -15,8 +15,8 @@ import numpy as np
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import MOST_FLOWS
 from truerail.analysis.ecmp.siblings import Siblings, unclear
-from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
-from truerail.model.columns import Codes, Mask
+from truerail.analysis.ecmp.uplink_balance import Balance
+from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.plan import LoadBalancing, Plan
 
 RARE = 0.01
@@ -72,10 +72,8 @@ def _peak(flows: int, members: int) -> float:
     most = min(flows, ceil(mean + 20 * sqrt(mean) + 20))
     counts = range(ceil(mean), most + 1)
     whole = lgamma(flows + 1)
-    chances = [
-        exp(whole - lgamma(n + 1) - lgamma(flows - n + 1) + n * log(share) + (flows - n) * log1p(-share))
-        for n in counts
-    ]
+    ways = ((n, whole - lgamma(n + 1) - lgamma(flows - n + 1)) for n in counts)
+    chances = [exp(of + n * log(share) + (flows - n) * log1p(-share)) for n, of in ways]
     tails = np.cumsum(chances[::-1])[::-1] * members
     allowed = counts[0] - 1 + int(np.count_nonzero(tails > RARE))
     return max(allowed, mean) / mean

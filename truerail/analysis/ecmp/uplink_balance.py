@@ -20,9 +20,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.carried import Carried, carried_in, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.model.columns import NONE, Codes, Mask
-
-Numbers = npt.NDArray[np.float64]
+from truerail.model.columns import NONE, Codes, Mask, Numbers
 
 IDLE = 0.05
 """A member that carries less than this share of its group's mean is idle (detection.md 2.2)."""

@@ -70,10 +70,10 @@ class _Chains:
     def all(self) -> Iterator[Chain]:
         rings = {(ring.channel, self._comm(ring.comm), ring.ranks) for ring in self._job.rings}
         for channel, comm, ranks in sorted(rings, key=lambda one: (one[0], one[1] or "", one[2])):
-            cut = len(ranks) < self._size.get(comm, len(ranks))
+            cut = self._is_cut(comm, ranks)
             known = ranks[:-1] if cut else ranks  # the last number of a cut line may be cut, too
             pairs = [*pairwise(known), *(() if cut or len(ranks) < 2 else ((ranks[-1], ranks[0]),))]
-            yield self._chain("ring", channel, comm, ranks, pairs, cut=cut)
+            yield self._chain("ring", channel, comm, ranks, pairs)
         trees: dict[tuple[int, str | None], dict[int, int | None]] = {}
         for tree in self._job.trees:
             parents = trees.setdefault((tree.channel, self._comm(tree.comm)), {})
@@ -83,22 +83,17 @@ class _Chains:
         for (channel, comm), parents in sorted(trees.items(), key=lambda one: (one[0][0], one[0][1] or "")):
             ranks = _from_root(parents)
             up = [(rank, parent) for rank in ranks if (parent := parents.get(rank)) is not None]
-            cut = len(ranks) < self._size.get(comm, len(ranks))
-            yield self._chain("tree", channel, comm, ranks, up, cut=cut)
+            yield self._chain("tree", channel, comm, ranks, up)
 
     def _comm(self, comm: str | None) -> str | None:
         """The communicator: the only one, where the line does not show it."""
         return next(iter(self._comms)) if comm is None and len(self._comms) == 1 else comm
 
+    def _is_cut(self, comm: str | None, ranks: tuple[int, ...]) -> bool:
+        return len(ranks) < self._size.get(comm, len(ranks))
+
     def _chain(
-        self,
-        kind: str,
-        channel: int,
-        comm: str | None,
-        ranks: tuple[int, ...],
-        pairs: Iterable[tuple[int, int]],
-        *,
-        cut: bool,
+        self, kind: str, channel: int, comm: str | None, ranks: tuple[int, ...], pairs: Iterable[tuple[int, int]]
     ) -> Chain:
         steps, unknown = [], 0
         for source, target in pairs:
@@ -108,7 +103,7 @@ class _Chains:
                 steps.append(Step(source, target, send, receive))
             elif not self._on_one_host(comm, source, target):
                 unknown += 1
-        return Chain(kind, channel, comm, ranks, tuple(steps), unknown, cut)
+        return Chain(kind, channel, comm, ranks, tuple(steps), unknown, self._is_cut(comm, ranks))
 
     def _on_one_host(self, comm: str | None, one: int, other: int) -> bool:
         host = self._host.get((comm, one))

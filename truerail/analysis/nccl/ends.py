@@ -107,10 +107,8 @@ class NicFinder:
         others = [self._of(code, index, one) for one in names]
         ports = tuple(dict.fromkeys(port for one in others for port in one.ports))
         known = all(one.ports for one in others)
-        alike = len({one.rails for one in others}) == 1
-        return Nic(
-            code, index, names[0], ports if known else (), nic.rails if alike else frozenset(), nic.planned_rails, True
-        )
+        rails = nic.rails if len({one.rails for one in others}) == 1 else frozenset[int]()
+        return Nic(code, index, names[0], ports if known else (), rails, nic.planned_rails, True)
 
     def _of(self, code: int, index: int, devices: tuple[str, ...]) -> Nic:
         ports = self._nics.of(code, devices) if code >= 0 and devices else ()

@@ -67,13 +67,9 @@ def host_nics(wiring: Wiring) -> HostNics:
             ports.setdefault((int(host[at]), f"{link.device}:{link.port}"), []).append(int(port[at]))
     from_host = np.flatnonzero(index.from_host).tolist()
     planned = {(int(index.a_device[one]), index.a_port(one).name): int(index.a[one]) for one in from_host}
-    return HostNics(
-        {key: tuple(dict.fromkeys(found)) for key, found in ports.items()},
-        planned,
-        _rails_as_seen(wiring),
-        index.rail,
-        {int(index.a[one]): one for one in reversed(from_host)},
-    )
+    seen = {key: tuple(dict.fromkeys(found)) for key, found in ports.items()}
+    cable_of = {int(index.a[one]): one for one in reversed(from_host)}
+    return HostNics(seen, planned, _rails_as_seen(wiring), index.rail, cable_of)
 
 
 def _rails_as_seen(wiring: Wiring) -> Codes:

@@ -136,9 +136,8 @@ class NcclJob:
         """Rail to the codes of its leaves."""
         index = self.wiring.index
         found: dict[int, set[int]] = {}
-        for rail, leaf in set(
-            zip(index.rail[index.from_host].tolist(), index.b_device[index.from_host].tolist(), strict=True)
-        ):
+        of_host = (column[index.from_host].tolist() for column in (index.rail, index.b_device))
+        for rail, leaf in set(zip(*of_host, strict=True)):
             found.setdefault(rail, set()).add(leaf)
         return {rail: frozenset(leaves) for rail, leaves in found.items() if rail >= 0}
 

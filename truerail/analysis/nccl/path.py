@@ -46,11 +46,8 @@ def job_path(job: NcclJob, evaluation: Evaluation, *, counted: bool) -> JobPath:
     devices = {port.device for cable in cables for port in (cable.a, cable.b)} | set(map(job.names, job.hosts))
     findings = tuple(one for one in evaluation.findings if is_on(one, ports, devices))
     shapes = chains(job)
-    unknown = [
-        *_not_in_log(job, shapes),
-        *_unread(job, evaluation, devices),
-        *_unseen(job, [numbers[cable] for cable in cables]),
-    ]
+    unknown = [*_not_in_log(job, shapes), *_unread(job, evaluation, devices)]
+    unknown += _unseen(job, [numbers[cable] for cable in cables])
     if not counted:
         unknown.append("counters of two rounds were not read: pauses and errors are unknown")
     unknown += unevaluated(evaluation.verdicts, ports | devices)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, spans
 
 COMPARABLE = 0.5
 """A node passes the pause on, and is not its root, if its own wait is at least this share of the waits for it."""
@@ -80,7 +80,7 @@ class WaitGraph:
         at, hops = np.flatnonzero(start), 0
         while len(at):
             distance[at] = hops
-            edges = order[_spans(bounds[at], bounds[at + 1])]
+            edges = order[spans(bounds[at], bounds[at + 1] - bounds[at])[0]]
             at = np.unique(target[edges])
             at, hops = at[distance[at] < 0], hops + 1
         return distance
@@ -93,7 +93,7 @@ class WaitGraph:
         passing, seen = self.passing, {root}
         at, hops = np.array([root]), 1
         while len(at):
-            edges = order[_spans(bounds[at], bounds[at + 1])]
+            edges = order[spans(bounds[at], bounds[at + 1] - bounds[at])[0]]
             edges = edges[self.tail[edges] != root]
             yield edges, hops
             at = np.unique(self.tail[edges[passing[edges]]])
@@ -141,11 +141,3 @@ class WaitGraph:
         strongest = np.zeros(self.nodes, dtype=np.float32)
         np.maximum.at(strongest, end, self.weight)
         return strongest
-
-
-def _spans(low: Codes, high: Codes) -> Codes:
-    """The numbers of all half-open ranges, concatenated."""
-    length = high - low
-    ends = np.cumsum(length)
-    inside = np.arange(int(ends[-1]) if len(ends) else 0)
-    return np.asarray(inside + np.repeat(low - (ends - length), length), dtype=np.int64)

@@ -33,7 +33,7 @@ from truerail.analysis.pfc.edges import (
     WHOLE_SHARE,
     PauseEdges,
 )
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 
 Q = Quantity
 NIC_EVENTS = (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)
@@ -71,7 +71,7 @@ class Priorities:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(gained / span, dtype=np.float32)
 
-    def reaches(self, quantity: Quantity, per_second: "float | np.typing.NDArray[np.float64]") -> Mask:
+    def reaches(self, quantity: Quantity, per_second: float | Numbers) -> Mask:
         """Planned ports that reached `per_second` in any of the last samples."""
         found = np.zeros(self.reported.ports, dtype=bool)
         for priority in self.chosen:
@@ -130,9 +130,8 @@ class Activity:
 
 def counters_of(telemetry: Telemetry, priority: int | None, *, totals: bool) -> Priorities:
     """The counters of a priority; `totals` uses those over all priorities where it has none of its own."""
-    return Priorities(
-        telemetry, (priority, None) if totals and priority is not None else (priority,), recent(telemetry)
-    )
+    chosen = (priority, None) if totals and priority is not None else (priority,)
+    return Priorities(telemetry, chosen, recent(telemetry))
 
 
 def activity_of(counters: Priorities) -> Activity:
@@ -165,9 +164,8 @@ def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
 def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> PauseEdges:
     reported = counters.reported
     (received_us, span), (sent_us, sent_span) = counters.part(Q.RX_PAUSE_US, waiting), counters.part(Q.TX_PAUSE_US, on)
-    received_us, sent_us = (
-        paused_per_second(*end, reported.pace) for end in ((received_us, span), (sent_us, sent_span))
-    )
+    received_us = paused_per_second(received_us, span, reported.pace)
+    sent_us = paused_per_second(sent_us, sent_span, reported.pace)
     per_frame = _share_of_a_frame(reported, waiting, on)
     received_frames = np.minimum(counters.rate(Q.RX_PAUSE_FRAMES, waiting) * per_frame, 1)
     sent_frames = np.minimum(counters.rate(Q.TX_PAUSE_FRAMES, on) * per_frame, 1)
@@ -283,7 +281,7 @@ def _when_busy(whole: Priorities, quantity: Quantity, ends: Codes, control: Floa
     return np.where(busy > 0, median, np.nan)[:, None]
 
 
-def _of_planned(values: "np.typing.NDArray[np.float64]", ports: Codes) -> "np.typing.NDArray[np.float64]":
+def _of_planned(values: Numbers, ports: Codes) -> Numbers:
     """Values of a column of planned ports at some ports; NaN at unplanned ports."""
     planned = (ports >= 0) & (ports < len(values))
     return np.asarray(np.append(values, np.nan)[np.where(planned, ports, len(values))], dtype=np.float64)
@@ -356,7 +354,7 @@ def _seconds_behind(counters: Priorities, waiting: Codes, on: Codes, last: int) 
     return found
 
 
-def risen(counters: Priorities, waiting: Codes, on: Codes) -> "np.typing.NDArray[np.float64]":
+def risen(counters: Priorities, waiting: Codes, on: Codes) -> Numbers:
     """Time at which each of these waits began to last until now, in Unix seconds; earlier than that where the window
     begins with it; NaN without a wait.
     """

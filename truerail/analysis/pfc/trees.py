@@ -28,7 +28,7 @@ from truerail.analysis.pfc.measures import (
     waits_of,
 )
 from truerail.analysis.rule import InsufficientDataError
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.plan import Role
 
 Q = Quantity
@@ -165,10 +165,9 @@ def graph_of(telemetry: Telemetry, counters: Priorities, active: Activity, nics:
 
 def _joined(telemetry: Telemetry, counters: Priorities, waits: PauseEdges) -> PauseGraph:
     devices = len(telemetry.wiring.index.devices.names)
-    ends = np.concatenate(
-        [_node(telemetry, waits.waiting, waits.on, devices, 0), _node(telemetry, waits.on, waits.waiting, devices, 1)]
-    )
-    node, number = np.unique(ends, return_inverse=True)
+    both = (waits.waiting, waits.on), (waits.on, waits.waiting)
+    ends = [_node(telemetry, *ports, devices, side) for side, ports in enumerate(both)]
+    node, number = np.unique(np.concatenate(ends), return_inverse=True)
     tail, head = np.split(number, 2)
     return PauseGraph(waits, counters, WaitGraph(tail, head, waits.share, len(node)), node, devices)
 
@@ -186,7 +185,7 @@ def _node(telemetry: Telemetry, port: Codes, other: Codes, devices: int, side: i
     return np.asarray(np.where(switch, device, alone), dtype=np.int64)
 
 
-def began(graph: PauseGraph, edges: Codes) -> "np.typing.NDArray[np.float64]":
+def began(graph: PauseGraph, edges: Codes) -> Numbers:
     """Start of each of these waits, in Unix seconds; NaN if unknown."""
     return risen(graph.counters, graph.waits.waiting[edges], graph.waits.on[edges])
 

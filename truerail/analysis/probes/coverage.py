@@ -47,10 +47,8 @@ class Pairs(NamedTuple):
     def rest_by_rail(self) -> dict[int, tuple[int, int]]:
         """By rail, how many pairs are implied, and how many neither tried nor implied."""
         untried = self.total - self.tried - self.implied
-        return {
-            rail: (int(self.implied[self.rail == rail].sum()), int(untried[self.rail == rail].sum()))
-            for rail in np.unique(self.rail).tolist()
-        }
+        rails = ((rail, self.rail == rail) for rail in np.unique(self.rail).tolist())
+        return {rail: (int(self.implied[here].sum()), int(untried[here].sum())) for rail, here in rails}
 
 
 def coverage(round: "Round") -> Coverage | None:
@@ -70,9 +68,8 @@ def pairs_of(round: "Round") -> Pairs:
 def _pairs(round: "Round") -> Pairs:
     flows, index = reached(round), round.cabling.index
     nics = np.flatnonzero(index.from_host & (index.rail >= 0))
-    group = np.unique(
-        np.stack([index.rail[nics], index.plane[nics], index.b_device[nics]], axis=1), axis=0, return_inverse=True
-    )
+    places = np.stack([index.rail[nics], index.plane[nics], index.b_device[nics]], axis=1)
+    group = np.unique(places, axis=0, return_inverse=True)
     of_nic = np.full(len(index.rail), -1, dtype=np.int64)
     of_nic[nics] = group[1].ravel()
     size = np.bincount(group[1].ravel(), minlength=len(group[0]))

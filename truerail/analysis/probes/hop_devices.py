@@ -45,23 +45,14 @@ def first_hops(round: "Round") -> dict[int, tuple[int, int]]:
     row of the table of hops, by cable. Hops whose address is unknown or shared are left out.
     """
     hops, reach = round.snapshot.table(ProbeHop), round.snapshot.table(ProbeReach)
-    wired = {
-        (reach.devices[int(device)], row.run, row.flow)
-        for row, device in zip(reach.rows, reach.device, strict=True)
-        if row.mode == "wired" and row.heard is None
-    }
+    sent = ((row, device) for row, device in zip(reach.rows, reach.device.tolist(), strict=True) if row.heard is None)
+    wired = {(reach.devices[device], row.run, row.flow) for row, device in sent if row.mode == "wired"}
     of_address, index = owners(round), round.cabling.index
-    rows = [
-        number
-        for number, row in enumerate(hops.rows)
-        if row.ttl == 1 and row.kind == "time exceeded" and row.address in of_address
-    ]
+    first = ((n, row) for n, row in enumerate(hops.rows) if row.ttl == 1 and row.kind == "time exceeded")
+    rows = [n for n, row in first if row.address in of_address]
     rows = [n for n in rows if (hops.devices[int(hops.device[n])], hops.rows[n].run, hops.rows[n].flow) in wired]
     at = np.array(rows, dtype=np.int64)
     names = index.ports.name_codes(hops.column("port")[at])
     cables = planned_cables(round.cabling, round.cabling.identity.devices_of(hops)[at], names)
-    return {
-        cable: (of_address[str(hops.rows[number].address)].device, number)
-        for cable, number in zip(cables.tolist(), rows, strict=True)
-        if cable != NONE
-    }
+    known = ((cable, number) for cable, number in zip(cables.tolist(), rows, strict=True) if cable != NONE)
+    return {cable: (of_address[str(hops.rows[number].address)].device, number) for cable, number in known}

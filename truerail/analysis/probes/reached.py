@@ -106,9 +106,9 @@ def _join(wiring: "Wiring") -> Reached:
     known[known] = flows[at[known]] == key[theirs[known]]
     theirs, at = theirs[known], at[known]
     row = ours[first]
-    device, peer, cable, peer_cable = _ends(wiring, table, row)
+    ends = _ends(wiring, table, row)
     listener = wiring.identity.devices_of(table)[theirs]
-    meant = listener == peer[at]  # what a host says that is not the flow's other end is no witness
+    meant = listener == ends[1][at]  # what a host says that is not the flow's other end is no witness
     theirs, at, listener = theirs[meant], at[meant], listener[meant]
     sizes = np.unique(count["size"][count["size"] >= 0])
     port, arrived_on = table.column("port"), table.column("arrived_on")
@@ -121,12 +121,9 @@ def _join(wiring: "Wiring") -> Reached:
     witnessed = np.zeros(len(flows), dtype=bool)
     witnessed[at[~np.isin(run[theirs] << _FLOW_BITS | listener, noisy)]] = True
     return Reached(
-        table=table,
-        row=row,
-        device=device,
-        peer=peer,
-        cable=cable,
-        peer_cable=peer_cable,
+        table,
+        row,
+        *ends,
         wired=np.array([mode == "wired" for mode in table.column("mode")[row]], dtype=bool),
         refused=refused,
         witnessed=witnessed,
@@ -165,11 +162,9 @@ def _ends(wiring: "Wiring", table: Table[ProbeReach], row: Codes) -> tuple[Codes
     """Sender, its peer, and the planned cables of the two NICs."""
     index = wiring.index
     device = wiring.identity.devices_of(table)[row]
-    of_name: dict[str, int] = {}
-    for name in table.column("peer")[row]:
-        if name not in of_name:
-            of_name[name] = wiring.identity.filed(name)
-    peer = np.array([of_name[name] for name in table.column("peer")[row]], dtype=np.int64)
+    names = table.column("peer")[row].tolist()
+    of_name = {name: wiring.identity.filed(name) for name in dict.fromkeys(names)}
+    peer = np.array([of_name[name] for name in names], dtype=np.int64)
     own, far = (index.ports.name_codes(table.column(name)[row]) for name in ("port", "peer_port"))
     return device, peer, carrying_cables(wiring, device, own), carrying_cables(wiring, peer, far)
 

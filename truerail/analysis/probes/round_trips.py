@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truerail.analysis.probes.upper_links import carrying_cables
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, factorize
 from truerail.model.probe_facts import ProbeEcho
 
 if TYPE_CHECKING:
@@ -93,10 +93,5 @@ def words(round: "Round") -> str:
 
 def _pods(round: "Round") -> Codes:
     """The pod of each device by its code, as a number; -1 where none is planned."""
-    numbers: dict[str, int] = {}
-    devices = round.plan.devices
-    found = [
-        numbers.setdefault(devices[name].pod, len(numbers)) if name in devices else NONE
-        for name in round.cabling.index.devices.names
-    ]
-    return np.array([*found, NONE], dtype=np.int64)
+    devices, names = round.plan.devices, round.cabling.index.devices.names
+    return np.append(factorize(devices[name].pod if name in devices else None for name in names)[0], NONE)

@@ -42,11 +42,10 @@ def _troubles(round: "Round") -> dict[str, str]:
 def left_out(round: "Round") -> dict[str, str]:
     """Hosts that took no part, and why."""
     table = round.snapshot.table(ProbeTrouble)
-    return {
-        table.devices[device]: row.detail or "no reason is recorded"
-        for row, device in zip(table.rows, table.device.tolist(), strict=True)
-        if row.what == LEFT_OUT
-    }
+    rows = (
+        (row, device) for row, device in zip(table.rows, table.device.tolist(), strict=True) if row.what == LEFT_OUT
+    )
+    return {table.devices[device]: row.detail or "no reason is recorded" for row, device in rows}
 
 
 def _words(what: str, detail: str, amount: int) -> str:

@@ -144,9 +144,7 @@ def planned_members(paths: FlowPaths, leaf: int) -> int:
     return len(paths.graph.index.plan.uplinks_of(paths.graph.index.devices.names[leaf]))
 
 
-def _idle(
-    paths: FlowPaths, losses: Losses, first_only: Mask, repeating: Codes
-) -> tuple[list[IdleMember], Codes, Codes]:
+def _idle(paths: FlowPaths, losses: Losses, first_only: Mask, repeats: Codes) -> tuple[list[IdleMember], Codes, Codes]:
     """Members that no flow takes, the edges with flows enough to show it, and all that some flow could have taken.
 
     `first_only` are the flows of leaves whose hash the next switch may repeat: they speak for the choice of the leaf
@@ -176,7 +174,7 @@ def _idle(
         chance[edges] += through[tail[edges]] * np.log1p(-own / per[tail[edges]])
         flows[edges] += through[tail[edges]]
     used = np.isin(segment, np.unique(paths.segment))
-    could &= ~np.isin(tail, repeating)
+    could &= ~np.isin(tail, repeats)
     places = np.flatnonzero(could)
     members = np.bincount(tail[could], minlength=size)[tail]
     heard = mute[tail] < np.maximum(2, flows / np.maximum(4 * members, 1))

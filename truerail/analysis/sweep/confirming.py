@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.analysis.sweep.flow_paths import FlowPaths
-from truerail.analysis.sweep.seats import DECISIVE, Numbers, Seat
-from truerail.model.columns import Codes, Mask
+from truerail.analysis.sweep.seats import DECISIVE, Seat
+from truerail.model.columns import Codes, Mask, Numbers
 
 LIMITED = 5
 """Missing answers from which on answers are limited: as a multiple of those that the loss explains, and one more."""

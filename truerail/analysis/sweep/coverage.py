@@ -21,7 +21,6 @@ class Coverage:
     paths_planned: int
     """Shortest ways between the leaves that flows were sent between."""
     hops_asked: int
-    hops_answered: int
     hops_named: int
     """Answered by a planned switch."""
 
@@ -54,8 +53,8 @@ def coverage_of(paths: FlowPaths) -> Coverage:
     key = hops.flow << 8 | hops.ttl
     small = ~hops.large
     asked = np.unique(key[small])
-    answered, named = (np.unique(key[small & mask]) for mask in (hops.expired, hops.expired & (hops.device >= 0)))
-    return Coverage(segment, packets[segment], seen, _planned(paths), len(asked), len(answered), len(named))
+    named = np.unique(key[small & hops.expired & (hops.device >= 0)])
+    return Coverage(segment, packets[segment], seen, _planned(paths), len(asked), len(named))
 
 
 def _planned(paths: FlowPaths) -> int:

@@ -65,12 +65,8 @@ def _announced(wiring: "Wiring") -> Iterator[tuple[str, int, int]]:
     for code, device in enumerate(wiring.index.plan.devices.values()):
         if device.address:
             yield device.address, code, NONE
-    announced = {
-        (fact.system_name, address)
-        for fact in wiring.seen.table(Neighbor).rows
-        if fact.system_name
-        for address in fact.management_addresses
-    }
+    sent = ((fact.system_name, fact.management_addresses) for fact in wiring.seen.table(Neighbor).rows)
+    announced = {(name, address) for name, addresses in sent if name for address in addresses}
     for name, address in sorted(announced):
         code = devices.find(name)
         if 0 <= code < devices.planned:

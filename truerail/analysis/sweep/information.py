@@ -10,7 +10,7 @@ from math import log2
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Numbers
 
 SHUFFLES = 20_000
 COUNTED = 10
@@ -37,7 +37,7 @@ class Dependence:
         return self.possible > 0 and self.bits >= self.possible / 2
 
 
-def information(first: Codes, second: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def information(first: Codes, second: npt.NDArray[np.int64]) -> Numbers:
     """Bits of mutual information of `first`, shape (flows,), with each row of `second`, shape (rows, flows). Both are
     small numbers from 0 on.
     """
@@ -48,7 +48,7 @@ def information(first: Codes, second: npt.NDArray[np.int64]) -> npt.NDArray[np.f
     return _entropy(table.sum(axis=2)) + _entropy(table.sum(axis=1)) - _entropy(table.reshape(rows, -1))
 
 
-def _entropy(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _entropy(shares: Numbers) -> Numbers:
     """Bits of the distributions in the rows."""
     return np.asarray(-(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1))
 

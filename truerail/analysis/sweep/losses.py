@@ -118,21 +118,17 @@ def _trials(paths: FlowPaths, spoken: Mask) -> tuple[Trials, Codes, Possible]:
     flows = paths.flows
     whole = np.flatnonzero(spoken & paths.whole)
     dead = np.flatnonzero(spoken & (flows.heard == 0))
-    ways, possible = _Ways(paths), {}
-    parts: list[tuple[int, Codes]] = []
-    for flow in dead.tolist():
-        behind = ways.behind(flow)
-        possible[flow] = behind
-        left = behind[~np.isin(behind, paths.good)]
-        if len(left):
-            parts.append((flow, left))
+    ways = _Ways(paths)
+    possible = {number: ways.behind(number) for number in dead.tolist()}
+    left = ((number, behind[~np.isin(behind, paths.good)]) for number, behind in possible.items())
+    parts = [(number, segments) for number, segments in left if len(segments)]
     proving = dead[paths.deepest[dead] > 0]
-    flow = np.concatenate([whole, [flow for flow, _ in parts], proving]).astype(np.int64)
+    flow = np.concatenate([whole, [number for number, _ in parts], proving]).astype(np.int64)
     before = paths.segment[proving]
     before[np.arange(before.shape[1]) >= paths.deepest[proving][:, None]] = NONE
-    blocks = [paths.segment[whole], *_padded([left for _, left in parts]), before]
-    sent = np.concatenate([flows.sent[whole], flows.sent[[flow for flow, _ in parts]], paths.proven[proving]])
-    lost = np.concatenate([flows.lost[whole], flows.lost[[flow for flow, _ in parts]], np.zeros(len(proving))])
+    blocks = [paths.segment[whole], *_padded([segments for _, segments in parts]), before]
+    sent = np.concatenate([flows.sent[whole], flows.sent[[number for number, _ in parts]], paths.proven[proving]])
+    lost = np.concatenate([flows.lost[whole], flows.lost[[number for number, _ in parts]], np.zeros(len(proving))])
     return _incidence(sent, lost, blocks), flow, possible
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, spans
+from truerail.model.columns import NONE, Codes, Mask, found, spans
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Port
 
@@ -53,8 +53,7 @@ class PlanGraph:
         """The first cable planned between two devices, the one nearer to the GPUs first; -1 if there is none."""
         packed, first = self._bundles
         wanted = np.where((lower >= 0) & (upper >= 0), lower * len(self.index.devices.names) + upper, NONE - 1)
-        place = np.minimum(np.searchsorted(packed, wanted), len(packed) - 1)
-        return np.where(packed[place] == wanted, first[place], NONE)
+        return np.append(first, NONE)[found(packed, wanted)]
 
     def between(self, tail: Codes, head: Codes, arrived_on: Codes) -> Codes:
         """The segment from one device to the next one; -1 without a planned cable between them.
@@ -97,15 +96,8 @@ class PlanGraph:
 
     def tails(self, segment: Codes) -> Codes:
         """The devices that send on segments; -1 for devices as segments."""
-        return self._side(segment, np.asarray(segment % 2 == 0, dtype=bool))
-
-    def heads(self, segment: Codes) -> Codes:
-        """The devices that receive on segments; -1 for devices as segments."""
-        return self._side(segment, np.asarray(segment % 2 == 1, dtype=bool))
-
-    def _side(self, segment: Codes, lower: Mask) -> Codes:
         cable = self.cable_of(segment)
-        side = np.where(lower, self.index.a_device[cable], self.index.b_device[cable])
+        side = np.where(segment % 2 == 0, self.index.a_device[cable], self.index.b_device[cable])
         return np.where(cable >= 0, side, NONE)
 
     def name(self, segment: int) -> str:

@@ -10,11 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from truerail.model.columns import Codes, Mask
-
-Numbers = npt.NDArray[np.float64]
+from truerail.model.columns import Codes, Mask, Numbers
 
 FLOOR = 1e-5
 """Loss of a flow over links without a fault."""

@@ -152,9 +152,8 @@ class SilentTies:
         """Whether all of these switches answer others, and all their ways to a leaf are in use."""
         key = switches.tobytes(), leaf
         if key not in self._heard:
-            self._heard[key] = bool(self.steady[switches].all()) and all(
-                self._open(switch, leaf) for switch in switches.tolist()
-            )
+            steady = bool(self.steady[switches].all())
+            self._heard[key] = steady and all(self._open(switch, leaf) for switch in switches.tolist())
         return self._heard[key]
 
     def _open(self, switch: int, leaf: int) -> bool:

@@ -15,7 +15,7 @@ from truerail.analysis.sweep.hop_addresses import HopAddresses
 from truerail.analysis.sweep.losses import Losses, losses_of
 from truerail.analysis.sweep.packet_seats import CutOff, Rewriter, cut_offs, rewriters
 from truerail.analysis.sweep.plan_graph import PlanGraph
-from truerail.model.columns import NONE, Codes, Mask, mapped
+from truerail.model.columns import NONE, Codes, Mask, found, mapped
 from truerail.model.probe_facts import PROBE_FACTS, ProbeHop, ProbeReach
 from truerail.model.snapshot import Table
 
@@ -142,9 +142,7 @@ class _Keys:
     """Flows with their source ports as numbers: the pair of run and flow, and the port."""
 
     def __init__(self, run: Any, flow: Codes) -> None:
-        self._runs: dict[str, int] = {}
-        for name in run:
-            self._runs.setdefault(name, len(self._runs))
+        self._runs = {name: number for number, name in enumerate(dict.fromkeys(run))}
         self._pairs = np.unique(self._packed(run, flow))
         self.sorted: Codes = np.zeros(0, dtype=np.int64)
 
@@ -160,14 +158,6 @@ class _Keys:
         """The number of each row; -1 for an unknown flow."""
         pair = self.pair(run, flow)
         return np.where(pair >= 0, pair << _PORT_BITS | np.maximum(source_port, 0), NONE)
-
-
-def found(values: Codes, wanted: Codes) -> Codes:
-    """The place of each wanted value among ascending ones, -1 if it is none of them."""
-    if not len(values):
-        return np.full(len(wanted), NONE, dtype=np.int64)
-    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-    return np.where(values[place] == wanted, place, NONE)
 
 
 def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple[Flows, Codes, _Keys]:
@@ -249,17 +239,9 @@ def _hops(wiring: "Wiring", keys: _Keys, device: Codes, port: Codes) -> tuple[Ho
     addresses, device, port = table.column("address")[rows].tolist(), device[rows], port[rows]
     answers = np.asarray((expired | too_big)[rows], dtype=bool)
     mtu = np.where(too_big[rows], np.maximum(_numbers(table.column("mtu")[rows]), 0), NONE)
-    strangers = {
-        one for one, code, answer in zip(addresses, device, answers, strict=True) if one and answer and code < 0
-    }
-    hops = Hops(
-        flow[rows],
-        number["ttl"][rows],
-        np.asarray(number["size"][rows] > SMALL_MOST_BYTES, dtype=bool),
-        number["sent"][rows],
-        np.where(answers, number["answered"][rows], 0),
-        device,
-        port,
-        mtu,
-    )
+    given = zip(addresses, device, answers, strict=True)
+    strangers = {one for one, code, answer in given if one and answer and code < 0}
+    large = np.asarray(number["size"][rows] > SMALL_MOST_BYTES, dtype=bool)
+    sent, answered = number["sent"][rows], np.where(answers, number["answered"][rows], 0)
+    hops = Hops(flow[rows], number["ttl"][rows], large, sent, answered, device, port, mtu)
     return hops, tuple(sorted(strangers))

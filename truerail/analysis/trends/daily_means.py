@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS, SAMPLES_A_DAY, LinkPast
 from truerail.analysis.trends.signal_levels import LEAST_BER, Signal
 from truerail.analysis.trends.signal_margin import FEC_LIMIT, FEC_LIMIT_NRZ, margin_db
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, Numbers
 
-Numbers = npt.NDArray[np.float64]
 LEAST_SAMPLES_OF_A_DAY = 8
 """Of twelve: a day with a longer gap would keep a part of the wave of day and night."""
 IMPROVED_DB = {"light": 0.5, "margin": 0.3}
@@ -70,7 +68,6 @@ def since_improved(days: Daily) -> Daily:
         for day in range(1, DAYS):
             earlier[:day, values[day] - before >= least] = True
             before = np.where(np.isnan(values[day]), before, values[day])
-    rx, tx, celsius, margin = (
-        np.where(earlier, np.float32(np.nan), values) for values in (days.rx, days.tx, days.celsius, days.margin)
-    )
+    known = (days.rx, days.tx, days.celsius, days.margin)
+    rx, tx, celsius, margin = (np.where(earlier, np.float32(np.nan), values) for values in known)
     return Daily(rx, tx, celsius, margin, days.floor)

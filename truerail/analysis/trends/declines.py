@@ -6,19 +6,19 @@ at the same end, or all without a part) is taken off each day, so that a warm we
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.trends.daily_means import Numbers, daily, limits, since_improved
+from truerail.analysis.trends.daily_means import daily, limits, since_improved
 from truerail.analysis.trends.falls import Falls, falls_of
 from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS, SAMPLES_A_DAY, LinkPast
 from truerail.analysis.trends.signal_levels import Signal
 from truerail.analysis.trends.signal_margin import margin_db
 from truerail.analysis.trends.slopes import knees, slopes, steps
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 
 SPREADS = 5.0
 """How many robust deviations of its lot a fall must be: Iglewicz and Hoaglin's 3.5 finds one of 4,000 ends that only
@@ -108,12 +108,7 @@ def declines_of(past: LinkPast) -> Declines:
     heat = DB_PER_CELSIUS * np.abs(falls_of(days.celsius, lot).size)
     heat = np.nan_to_num(heat) + np.nan_to_num(heat[::-1])
     alarm = np.where(np.isnan(past.low_dbm), LOWEST_DBM, past.low_dbm)
-    counted = Falls(
-        margin.days,
-        np.where((days.floor | np.isnan(days.margin)).all(axis=0), np.nan, margin.size),
-        margin.spreads,
-        margin.enough,
-    )
+    counted = replace(margin, size=np.where((days.floor | np.isnan(days.margin)).all(axis=0), np.nan, margin.size))
     sender = falls_of(days.tx, lot).size[::-1]
     suspects = Suspects(past, heat, sender)
     found = (*suspects.declines("light", light, alarm, counted),)

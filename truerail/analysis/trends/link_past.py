@@ -7,7 +7,6 @@ the next one, and samples are shared.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +14,10 @@ import numpy.typing as npt
 from truerail.analysis.cabling.replugged import Spans
 from truerail.analysis.counters.hygiene import Floats, Seconds
 from truerail.analysis.trends.signal_levels import Levels
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Array, Codes
 from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 
-Array = npt.NDArray[Any]
 Halves = npt.NDArray[np.float16]
 SAMPLE_SECONDS = 7200.0
 SAMPLES_A_DAY = 12

@@ -6,22 +6,19 @@ Values are numpy's own archives (`savez_compressed`), read without unpickling.
 
 import io
 from collections.abc import Callable
-from typing import Any
 from zipfile import BadZipFile
 from zlib import crc32
 from zlib import error as ZlibError  # noqa: N812 - the module calls its exception `error`
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.trends.link_past import SAMPLES, LinkPast, OpenSample, Past, PastSample
 from truerail.analysis.trends.signal_levels import Signal
 from truerail.errors import LinkPastError
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, Array
 from truerail.model.plan import Cable, Plan, Port
 
 _UNREADABLE = (KeyError, ValueError, OSError, EOFError, BadZipFile, ZlibError)
-Array = npt.NDArray[Any]
 
 
 def slot_of(number: int) -> int:
@@ -75,9 +72,8 @@ def loaded(state: bytes, sample: Callable[[int], bytes | None]) -> Past:
     found = (_sample(sample(slot_of(one)), one, plan) for one in range(number - SAMPLES, number))
     samples = tuple(one for one in found if one is not None)
     unknown = np.full(shape, NONE, dtype=np.int64), np.full(shape, np.nan, dtype=np.float32)
-    return Past(
-        LinkPast(plan, samples, since, fell_at, *unknown), module, fell_at, OpenSample(number, total, count), taken_at
-    )
+    links = LinkPast(plan, samples, since, fell_at, *unknown)
+    return Past(links, module, fell_at, OpenSample(number, total, count), taken_at)
 
 
 def _sample(data: bytes | None, number: int, plan: Plan) -> PastSample | None:

@@ -18,7 +18,7 @@ from truerail.analysis.counters.link_bits import bits_of, rate_ports
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.optics_lanes import Lanes, lanes_of
-from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.columns import NONE, Codes, Mask, Numbers, factorize
 from truerail.model.facts import BitErrorRate, Optic
 from truerail.model.index import PlanIndex
 
@@ -68,14 +68,9 @@ def levels_of(wiring: Wiring, telemetry: Telemetry) -> Levels:
     """The levels of a round."""
     index, lanes, ports = wiring.index, lanes_of(wiring), wiring.index.planned_ports
     downs = telemetry.summed(Quantity.LINK_DOWNS).gained
-    by_port = np.stack(
-        [
-            _weakest(lanes.rx, lanes.port, ports),
-            _weakest(lanes.tx, lanes.port, ports),
-            -_least(-lanes.celsius, lanes.port, ports),
-            np.where(downs > 0, np.nan, _error_rates(telemetry)),
-        ]
-    )
+    rx, tx = (_weakest(power, lanes.port, ports) for power in (lanes.rx, lanes.tx))
+    errors = np.where(downs > 0, np.nan, _error_rates(telemetry))
+    by_port = np.stack([rx, tx, -_least(-lanes.celsius, lanes.port, ports), errors])
     module, lot = _modules(lanes, ports)
     return Levels(
         at=wiring.seen.at.timestamp(),
@@ -95,12 +90,12 @@ def _at_ends(index: PlanIndex, column: npt.NDArray[Number], missing: float) -> n
     return found
 
 
-def _weakest(power: npt.NDArray[np.float64], port: Codes, ports: int) -> npt.NDArray[np.float64]:
+def _weakest(power: Numbers, port: Codes, ports: int) -> Numbers:
     """The least power of each port's lanes with light."""
     return _least(np.where(power > DARK_DBM, power, np.nan), port, ports)
 
 
-def _least(values: npt.NDArray[np.float64], port: Codes, ports: int) -> npt.NDArray[np.float64]:
+def _least(values: Numbers, port: Codes, ports: int) -> Numbers:
     found = np.full(ports, np.nan)
     np.fmin.at(found, port, values)
     return found
@@ -122,7 +117,7 @@ def _lots(lot: Codes) -> Codes:
     return np.where(lot >= 0, 2 * lot + np.array([[0], [1]]), NONE)
 
 
-def _error_rates(telemetry: Telemetry) -> npt.NDArray[np.float64]:
+def _error_rates(telemetry: Telemetry) -> Numbers:
     """The logarithm of each port's bit error rate before FEC."""
     rate = np.full(telemetry.ports, np.nan)
     corrected = [_counted(telemetry, quantity) for quantity in BEFORE_FEC]
@@ -135,7 +130,7 @@ def _error_rates(telemetry: Telemetry) -> npt.NDArray[np.float64]:
     return np.asarray(np.log10(np.clip(rate, LEAST_BER, 0.5)), dtype=np.float64)
 
 
-def _counted(telemetry: Telemetry, quantity: Quantity) -> npt.NDArray[np.float64]:
+def _counted(telemetry: Telemetry, quantity: Quantity) -> Numbers:
     counted = telemetry.summed(quantity)
     least = max(min(LEAST_SAMPLES, telemetry.samples - 1), 1)  # the first round has nothing to count from
     return np.where(counted.samples >= least, counted.gained, np.nan)

@@ -82,10 +82,8 @@ def _best(days: Floats, before: int, after: int, fit: Callable[[Floats, Floats],
     series = days.shape[1]
     found = Breaks(np.zeros(series, np.intp), np.zeros(series, np.float32), np.full(series, np.inf, np.float32))
     for split in range(1, len(days)):
-        counts = (np.count_nonzero(~np.isnan(side), axis=0) for side in (days[:split], days[split:]))
-        at = np.flatnonzero(
-            np.logical_and(*(count >= least for count, least in zip(counts, (before, after), strict=True)))
-        )
+        known, behind = (np.count_nonzero(~np.isnan(side), axis=0) for side in (days[:split], days[split:]))
+        at = np.flatnonzero((known >= before) & (behind >= after))
         former, latter = days[:split, at], days[split:, at]
         level = _middle(former)
         fitted = fit(latter, level)

@@ -5,11 +5,10 @@ from itertools import chain, compress, pairwise, repeat
 
 import numpy as np
 
-from truerail.analysis.counters.minute import Numbers
 from truerail.analysis.counters.traffic import Traffic
 from truerail.analysis.ecmp.spread import Spread
 from truerail.analysis.published import Published
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.finding import Finding
 from truerail.model.index import PlanIndex
 from truerail.outputs.metrics.declared_traffic import (
