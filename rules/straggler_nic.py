@@ -61,7 +61,6 @@ from truerail.analysis.counters.rail_balance import (
     LEAST_PEERS,
     OUTLIER,
     SHORTFALL,
-    Numbers,
     Rails,
     means,
     medians,
@@ -70,7 +69,7 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, Numbers
 
 IN_STEP, ONE_LEVEL = 1.05, 1.01
 """Maximum ratio between the rates of a host's NICs, and between neighbouring host levels, where one job moves all of
