@@ -26,7 +26,7 @@ def test_opens_with_the_verdict_then_what_to_do():
     lines = [line for line in text(fabric.every_cause()).splitlines() if line]
     assert lines[0] == "pod-1, 2026-11-20 14:00:05 UTC, 63 of 64 hosts read"
     assert lines[1] == "✗ 185 wrong, 1 missing, 4 could not be evaluated; 338 of 528 cables right."
-    assert lines[2].strip() == "22 causes explain 198 of 199 findings; 46 cables to move."
+    assert lines[2].strip() == "24 causes explain 198 of 199 findings; 46 cables to move."
     assert lines[3].startswith("What to do")
 
 
