@@ -22,6 +22,8 @@ from .system import run
 
 SECOND = ("scrape_interval", "evaluation_interval", "group_interval", "group_wait")
 """What becomes one second."""
+OF_ROUNDS, ROUNDS_WAIT = ("TruerailCoverageFalling",), "30s"
+"""Alerts on what several rounds and LLDP's hold time show, which no test shortens: after a restart that is seconds."""
 TRUERAIL, PROMETHEUS, ALERTMANAGER = (f"http://127.0.0.1:{port}" for port in (8080, 9090, 9093))
 RECEIVERS_PORT = 9095
 """Where the receivers of the generated configuration are."""
@@ -33,7 +35,8 @@ Sample = tuple[float, float]
 def hastened(document: Any, minute_ms: int = 500) -> Any:
     """The document with shorter waits: `minute_ms` stand for a minute."""
     if isinstance(document, dict):
-        return {key: _shorter(key, value, minute_ms) for key, value in document.items()}
+        shorter = {key: _shorter(key, value, minute_ms) for key, value in document.items()}
+        return shorter | {"for": ROUNDS_WAIT} if document.get("alert") in OF_ROUNDS else shorter
     return [hastened(one, minute_ms) for one in document] if isinstance(document, list) else document
 
 
