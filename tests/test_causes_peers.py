@@ -2,44 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
 from random import Random
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rules._examples import hears
+from benchmarks.accuracy.orders import heard, mesh, ring
 from tests.draws import draws
 from tests.each import each
 from tests.followed import followed
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case
-from truerail.model import Cable, CableState, CauseKind, Device, Evaluation, Neighbor, Plan, Port, Role
+from truerail.model import CableState, CauseKind, Evaluation, Plan, Port
 from truerail.rounds import evaluate
-from truerail.testing.cases import scene
 from truerail.verify import both_ways
-
-
-def ring(hosts: int) -> Plan:
-    """The first port of each host to the second one of the next."""
-    cables = tuple(Cable(Port(f"h{i}", "p1"), Port(f"h{(i + 1) % hosts}", "p0")) for i in range(hosts))
-    return Plan({f"h{i}": Device(f"h{i}", Role.HOST) for i in range(hosts)}, cables)
-
-
-def mesh(hosts: int) -> Plan:
-    """Each host to each other one."""
-    pairs = combinations(range(hosts), 2)
-    cables = tuple(Cable(Port(f"h{i}", f"p{j - i}"), Port(f"h{j}", f"p{hosts + i - j}")) for i, j in pairs)
-    return Plan({f"h{i}": Device(f"h{i}", Role.HOST) for i in range(hosts)}, cables)
 
 
 def found(plan: Plan, far: Mapping[Port, Port | None]) -> Evaluation:
     """The evaluation of what every host hears."""
-    heard: dict[str, list[Neighbor]] = {name: [] for name in plan.devices}
-    for port, there in both_ways(far).items():
-        if there is not None:
-            heard[port.device].append(hears(port.name, str(there)))
-    return evaluate(Round(plan, scene(Case("", facts=heard)).snapshot))
+    return evaluate(Round(plan, heard(plan, both_ways(far), "").snapshot))
 
 
 def test_exchanged_plugs_at_one_host_of_a_ring_are_one_swap_there() -> None:

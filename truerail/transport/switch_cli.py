@@ -123,11 +123,11 @@ class SwitchCli:
             raise
 
     def _device(self, target: Target) -> "SwitchDevice":
-        needs("switches", "the command line of a switch")
-        from truerail.transport.switch_device import SwitchDevice
-
         key = (device_hop(target), target.platform)
         if key not in self._devices:
+            needs("switches", "the command line of a switch")
+            from truerail.transport.switch_device import SwitchDevice
+
             self._devices[key] = SwitchDevice(*key, self._host_keys, self._limits)
         return self._devices[key]
 
