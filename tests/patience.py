@@ -15,6 +15,35 @@ PAUSE_SECONDS = 0.05
 """From one look of `soon` and `until` to the next: each may ask a service, which shares the processors."""
 _TICK_SECONDS = 0.01
 _LINEAR, _NO_GROWTH_SECONDS = 10, 0.25
+PAUSES = {
+    "access_site.py": "a site's own stream, which never ends",
+    "demo_process.py": "looks again whether another process is ready",
+    "fake_fleet.py": "devices that are slow or hang, on a loop whose clock the test moves",
+    "lab/cables.py": "a cable is unplugged for so long that lldpd notices",
+    "lab/hearing.py": "looks again at what lldpd hears",
+    "lab/serving.py": "looks again at what the service answers",
+    "lab/system.py": "looks again at the processes of a namespace",
+    "left_over.py": "looks again at what a module leaves",
+    "patience.py": "looks again",
+    "slurm_site.py": "looks again at what slurmctld answers",
+    "test_bus_cluster.py": "asks NATS again which server leads",
+    "test_bus_front_link.py": "a judge reports again",
+    "test_bus_leases.py": "a lease of a real NATS lives on for longer than one lives that is not renewed",
+    "test_bus_nats.py": "asks NATS again how many messages it keeps",
+    "test_clock_set.py": "the clock is moved",
+    "test_hung_devices.py": "the clock is moved",
+    "test_lab_ecmp.py": "from one count of a real agent to the next",
+    "test_probe_command.py": "from the first Ctrl-C to the second",
+    "test_probe_heavy.py": "a stand-in for `select`, which waits for the same time",
+    "test_replay.py": "a disk that is slow",
+    "test_service_asking.py": "the clock is moved",
+    "test_tasks.py": "work that is cancelled",
+    "test_transport_ssh_switch.py": "work that is cancelled",
+    "watched_fabric.py": "asks Prometheus again",
+}
+"""Where tests pause, and why: to look again at what another program shows on a clock of its own, to be slow, or on a
+clock that the test moves. No test waits for an amount of time in which something should have happened.
+"""
 
 
 def limit(seconds: float) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from nats.aio.client import Client
+from structlog.testing import capture_logs
 
 from tests.nats_bus import NatsServer, nats_server
 from tests.patience import ENOUGH, until
@@ -217,10 +218,12 @@ async def test_a_judge_that_waited_for_its_bus_knows_when_it_has_lost_the_lease(
 ) -> None:
     with nats_server(tmp_path) as server:
         server.kill()
-        leadership = Leadership(server.address, subjects, "early", FAST)
-        losing = asyncio.create_task(leadership.lost())
-        beginning = asyncio.create_task(leadership.begin(None))
-        await asyncio.sleep(0.5)  # its first attempt to connect fails
+        with capture_logs() as logs:
+            leadership = Leadership(server.address, subjects, "early", FAST)
+            losing = asyncio.create_task(leadership.lost())
+            beginning = asyncio.create_task(leadership.begin(None))
+            await until(lambda: logs, "its first attempt to connect fails")
+        assert logs[0]["event"] == "this judge waits for the bus"
         await asyncio.to_thread(server.start)
         async with judges(server, subjects, 1):  # makes the streams
             await asyncio.wait_for(beginning, ENOUGH)

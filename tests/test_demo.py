@@ -116,13 +116,17 @@ def test_words_are_taken_from_the_terminal(
     capsys.readouterr()
     reading, writing = os.pipe()
 
+    async def two_turns() -> None:
+        """The loop sees in one turn what can be read, and has read it after the next."""
+        for _ in range(2):
+            await asyncio.sleep(0)
+
     async def typed() -> None:
         with stage.listening_to_keys():
             os.write(writing, b"fix 1\nlist\n")
-            await asyncio.sleep(0)
-            await asyncio.sleep(0.01)
+            await two_turns()
             os.close(writing)
-            await asyncio.sleep(0.01)
+            await two_turns()
             assert not asyncio.get_running_loop().remove_reader(reading), "nobody reads what has ended"
 
     with open(reading) as stdin:

@@ -3,19 +3,17 @@
 import json
 import re
 import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 from urllib.request import urlopen
 
-import pytest
-
 from tests.loopback import prometheus, served
 from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published, with_traffic
-from tests.patience import ENOUGH
+from tests.patience import ENOUGH, soon
 from tests.real import require
 from truerail.analysis.published import Published
 from truerail.model import Role
@@ -53,7 +51,7 @@ def others(publication: Published) -> str:
     hosts = [device.name for device in publication.plan.of_role(Role.HOST)]
     symbol = 'node_infiniband_symbol_error_total{{host="{}",device="mlx5_{}",port="1"}} {}\n'
     power = 'DCGM_FI_DEV_POWER_USAGE{{host="{}",gpu="{}",UUID="GPU-{}"}} 600\n'
-    counted = int(time.monotonic() * 10)
+    counted = int(monotonic() * 10)
     return "".join(symbol.format(h, n, counted) + power.format(h, n, n) for h in hosts for n in range(4))
 
 
@@ -107,24 +105,21 @@ def until_scraped(prometheus: str, series: int) -> float:
     """Waits until so many series of ours are there. Gives the time at which they were: later, a scrape may have been
     too slow, and its series are not there for a while.
     """
-    deadline, found = time.monotonic() + ENOUGH, "nothing"
-    while time.monotonic() < deadline:
-        try:
-            reported = query(prometheus, 'count({__name__=~"truerail_.+"})')
-            found = reported[0]["value"][1] if reported else "no series"
-            if found == str(series):
-                return float(reported[0]["value"][0])
-        except OSError as error:
-            found = str(error)
-        time.sleep(0.25)
-    pytest.fail(f"Prometheus has {found}, not {series} series, after {ENOUGH} s")
+    found: list[list[str | float]] = []
+
+    def scraped() -> bool:
+        with suppress(OSError):  # it does not listen yet
+            found[:] = [one["value"] for one in query(prometheus, 'count({__name__=~"truerail_.+"})')]
+        return found[0][1] == str(series) if found else False
+
+    soon(scraped, f"Prometheus has {series} series")
+    return float(found[0][0])
 
 
 def answered(prometheus: str, text: str) -> list[dict[str, Any]]:
     """The answer of a query as soon as there is one: a rate needs two scrapes."""
-    deadline = time.monotonic() + ENOUGH
-    while not (found := query(prometheus, text)) and time.monotonic() < deadline:
-        time.sleep(0.25)
+    found: list[dict[str, Any]] = []
+    soon(lambda: found.extend(query(prometheus, text)) or found, text)
     return found
 
 

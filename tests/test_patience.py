@@ -1,9 +1,31 @@
 """What the tests measure with can fail."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from tests.each import each
-from tests.patience import grows_with
+from tests.patience import PAUSES, grows_with
+
+TESTS = Path(__file__).parent
+
+
+def _pauses(node: ast.AST) -> bool:
+    """Whether it is `asyncio.sleep` or `time.sleep` for longer than no time."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name("asyncio" | "time"), "sleep"), [seconds]):
+            return not (isinstance(seconds, ast.Constant) and seconds.value == 0)
+    return False
+
+
+def test_where_tests_pause_is_listed_with_the_reason() -> None:
+    sources = {path.relative_to(TESTS).as_posix(): path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
+    assert sorted(PAUSES) == sorted(
+        name
+        for name, source in sources.items()
+        if "sleep(" in source and any(map(_pauses, ast.walk(ast.parse(source))))
+    )
 
 
 def test_work_that_is_linear_passes_and_work_that_is_cubic_fails() -> None:

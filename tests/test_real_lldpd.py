@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from collector import collectors
+from tests.patience import soon
 from tests.real import give_up, require
 from truerail.agent import neighbor_watch
 from truerail.model import Device, Neighbor, NetLink, Role
@@ -114,12 +115,11 @@ def plug(a: End, b: End) -> None:
 
 
 def wait_until_heard(*ends: End) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not all('"ttl"' in end.neighbors("-f json0") for end in ends):
-        if time.monotonic() > deadline:
-            logs = "\n".join(end.folder.joinpath("log").read_text() for end in ends)
-            pytest.fail(f"the daemons did not hear each other within {WAIT_SECONDS:.0f} s:\n{logs}")
-        time.sleep(0.2)
+    try:
+        soon(lambda: all('"ttl"' in end.neighbors("-f json0") for end in ends), "the daemons hear each other")
+    except AssertionError as error:
+        logs = "\n".join(end.folder.joinpath("log").read_text() for end in ends)
+        pytest.fail(f"{error}:\n{logs}")
 
 
 def essence(neighbor: Neighbor) -> tuple[str | None, ...]:

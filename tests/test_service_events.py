@@ -5,6 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.patience import ENOUGH
 from truerail.link.messages import Event
 from truerail.service.events import KEPT, EventLog
 
@@ -72,7 +73,7 @@ def test_a_waiting_reader_wakes_when_something_happens() -> None:
         await asyncio.sleep(0)
         assert not waiting.done()
         log.add("mutes", b"{}")
-        assert (await asyncio.wait_for(waiting, 5))[0] == Event(2, "mutes", b"{}")
+        assert (await asyncio.wait_for(waiting, ENOUGH))[0] == Event(2, "mutes", b"{}")
 
     asyncio.run(body())
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import ENOUGH, soon, waited
+from tests.patience import ENOUGH, soon, until, waited
 from tests.ports import refusing_port
 from tests.sshd import Sshd, closing_after_banner, new_key, odd_server, resetting, silent, sshd, stuck_after_banner
 from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
@@ -246,9 +246,7 @@ def test_cancelling_leaves_no_session_open(server: Sshd) -> None:
     async def run() -> None:
         hosts = SshHosts()
         asking = asyncio.create_task(hosts.ask(server.target(), [TOPO, RDMA]))
-        async with asyncio.timeout(ENOUGH):
-            while "Starting session" not in server.log:
-                await asyncio.sleep(0.02)
+        await until(lambda: "Starting session" in server.log)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking

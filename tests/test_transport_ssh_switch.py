@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from tests.patience import ENOUGH, soon, waited
+from tests.patience import soon, until, waited
 from tests.sshd import Sshd, closing_after_banner, odd_server, resetting, silent, sshd, stuck_after_banner
 from truerail.errors import TransportError, UndeclaredCommandError
 from truerail.extras import EXTRAS
@@ -115,9 +115,7 @@ def test_cancelling_ends_the_connection(server: Sshd) -> None:
     async def run() -> float:
         switches = SwitchCli()
         asking = asyncio.create_task(switches.ask(switch(server), [LINK]))
-        async with asyncio.timeout(ENOUGH):
-            while "Starting session" not in server.log:
-                await asyncio.sleep(0.02)
+        await until(lambda: "Starting session" in server.log)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
