@@ -48,21 +48,19 @@ settings.load_profile("truerail")
 typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)
 """The command line is made of its declarations once, not for each call: half of a call's time."""
 
-UNMEASURED = (
-    *("access", "accuracy", "actions", "agent", "alerts", "answer_commands", "api", "as_of", "assistant", "attacks"),
-    *("behaviours", "bus", "by_name", "capture_past", "carried", "changes", "clean_links", "cli", "correlation"),
-    *("demo", "deploy", "diff_rounds", "docs", "drain", "egress", "eight_planes", "fleet_answers", "flows", "framing"),
-    *("fuzz", "gate", "gather", "grafana", "history", "hung", "ib_live", "ib_real", "infer", "inventory", "journal"),
-    *("kept_answers", "lab", "licenses", "lists", "live", "living", "maintenance", "metrics", "monitoring", "moves"),
-    *("nccl_command", "nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open"),
-    *("other", "otlp", "overview", "page", "pass", "patience", "plan", "poller", "ports_renewed", "probe_background"),
-    *("probe_command", "probe_kernel", "processes", "published", "punch", "question", "racks", "reading", "real"),
-    *("recipes", "repair", "replay", "report", "rest_api", "runbooks", "scrub", "service", "shape", "simulator"),
-    *("slow", "slurm_real", "spliced", "stored", "tasks", "telemetry_days", "transport", "version", "viewfile"),
-    *("watch", "wheel", "wired", "yaml"),
+MEASURED = frozenset(
+    (
+        *("bonds", "collectors_found", "corpus_index", "counter_collectors_host", "counter_collectors_switch"),
+        *("cut_answers", "fast_readers", "health_rules", "health_rules_hosts", "held_up", "host_collectors"),
+        *("hostile_answers", "ib_devices", "ib_join_fabric", "ib_read", "job_collectors", "job_findings", "lagging"),
+        *("link_speeds", "link_worsening", "load_parallel", "nccl_forms", "nccl_read", "nccl_rules", "one_end_listens"),
+        *("pasted_answers", "pfc_rules", "port_states", "public_samples", "qos_counted", "qos_intent", "recordings"),
+        *("replugged", "round", "rules_cases", "rules_more", "several_devices", "sweep_rules", "switch_collectors"),
+        *("unlisted", "walk_forms", "witnesses"),
+    )
 )
-"""The first words of test modules in which the coverage of collectors and rules is not measured: they run both, test
-neither, and take a third longer where it is.
+"""Test modules in which the coverage of collectors and rules is measured: those that all of it needs. Where it is
+measured, a test takes half as long again; the others run the same code, and test it, without.
 """
 
 LONG = (
@@ -92,7 +90,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     start, also where the run itself was started in the background.
 
     In a worker, pytest-cov starts a measurement when it is loaded and another when the session begins. It ends only
-    the second one: the first would then go on in every test, `UNMEASURED` or not.
+    the second one: the first would then go on in every test, `MEASURED` or not.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -184,9 +182,9 @@ def pytest_timeout_cancel_timer() -> bool:
 
 
 def _measure(item: pytest.Item) -> None:
-    """Coverage, unless the module is `UNMEASURED`: then not of its fixtures either, which cost as much."""
+    """Coverage, where the module is `MEASURED`; elsewhere not of its fixtures either, which cost as much."""
     plugin = item.config.pluginmanager.get_plugin("_cov")
-    coverage, wanted = plugin and plugin.cov_controller, not _name(item).startswith(UNMEASURED)
+    coverage, wanted = plugin and plugin.cov_controller, _name(item) in MEASURED
     if coverage and coverage.started != wanted:
         if wanted:
             _forget()
