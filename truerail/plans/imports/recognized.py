@@ -42,7 +42,7 @@ _TITLE_LINES: Final = 3
 """Lines above a header that may have no delimiter."""
 _NOTHING: Final = (
     "no cable list is recognized: expected columns for the device and the port of both ends (names such as "
-    "A-Node Name, Source, StartDevice, Endpoint 1 Name), or one of the formats of docs/plan.md"
+    "A-Node Name, Source, StartDevice, Endpoint 1 Name), or one of the formats of docs/cable-lists.md"
 )
 
 
