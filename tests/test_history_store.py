@@ -101,8 +101,8 @@ def test_a_swap_is_an_episode_of_cables_findings_and_its_cause(tmp_path: Path) -
 
 
 def test_minutes_add_up_to_what_the_ports_counted_and_hours_to_the_minutes(tmp_path: Path) -> None:
-    site = RecordedSite(tmp_path / "store", began=datetime(2026, 11, 20, 14, 39, 30, tzinfo=UTC))
-    published = site.rounds(29)
+    site = RecordedSite(tmp_path / "store", began=datetime(2026, 11, 20, 14, 41, 30, tzinfo=UTC))
+    published = site.rounds(17)
     site.write()
     telemetry = published.round.telemetry
     minutes = rows(site.folder, COUNTERS_MINUTES)
@@ -115,7 +115,7 @@ def test_minutes_add_up_to_what_the_ports_counted_and_hours_to_the_minutes(tmp_p
         assert sum(row[quantity.value] for row in minutes) == pytest.approx(counted, rel=1e-5)
     assert all(0 < row["seconds"] <= 70 for row in minutes)
     assert all(row["fec_corrected_codewords"] is None or row["fec_corrected_codewords"] >= 0 for row in minutes)
-    site.rounds(20)
+    site.rounds(4, seconds=60)
     site.write()
     hours = rows(site.folder, COUNTERS_HOURS)
     minutes = [row for row in rows(site.folder, COUNTERS_MINUTES) if row["bucket"].hour == 14]
@@ -330,7 +330,7 @@ def test_a_process_killed_at_any_moment_leaves_a_store_that_is_whole(tmp_path: P
     command = [sys.executable, "-c", _WRITES, str(tmp_path / "store")]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for _ in range(3):
+        for _ in range(2):
             assert process.stdout.readline()
         process.send_signal(signal.SIGKILL)
         assert process.wait(ENOUGH) == -signal.SIGKILL

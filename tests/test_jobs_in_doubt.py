@@ -4,6 +4,7 @@ is found shows its numbers.
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,9 @@ from truerail.views.view import view_of
 HOSTS = 16
 
 
-def published(kind: FlowFaultKind, seconds: float, hosts: int = HOSTS) -> Iterator[Published]:
+def published(kind: FlowFaultKind, seconds: float) -> Iterator[Published]:
     """What the service publishes every round, up to so many seconds."""
-    site = Site(troubles=[FlowFault(kind)], shape=living_shape(hosts, 4, [kind]), pace=Pace())
+    site = Site(troubles=[FlowFault(kind)], shape=living_shape(HOSTS, 4, [kind]), pace=Pace())
     evaluator, began = Evaluator.begin(demo_settings(Path(), "127.0.0.1", 0)), site.seconds
     while site.seconds - began < seconds:
         site.wait(ROUND_SECONDS)
@@ -43,6 +44,13 @@ def published(kind: FlowFaultKind, seconds: float, hosts: int = HOSTS) -> Iterat
         yield evaluator.evaluate(
             site.fabric.plan, seen.snapshot(), counted, (), {}, JournalState(), (), (), site.now
         ).publication
+
+
+@cache
+def last(kind: FlowFaultKind, seconds: float) -> Published:
+    """The last of them."""
+    *_, publication = published(kind, seconds)
+    return publication
 
 
 def running(publication: Published, *hosts: str) -> JobRun:
@@ -73,22 +81,22 @@ def test_a_job_is_unknown_until_its_rules_are_evaluated() -> None:
 
 
 def test_a_cause_of_unknown_effect_is_on_the_way_of_jobs_that_cross_leaves() -> None:
-    *_, publication = published(FlowFaultKind.POLARIZATION, 70, 32)
+    publication = last(FlowFaultKind.POLARIZATION, 60)
     (line,) = [one for one in cause_lines(view_of(publication)) if one.kind == "ecmp-polarization"]
     assert (line.impact, line.impact_known) == (0, False)
-    wide = running(publication, "gpu-001", "gpu-032")
+    wide = running(publication, "gpu-001", f"gpu-{HOSTS:03}")
     assert "ecmp-polarization at p1-spine-1" in wide.unevaluated
     assert not wide.hurt
     narrow = running(publication, "gpu-001", "gpu-002")
     assert "ecmp-polarization" not in narrow.unevaluated
-    answer = job(publication, "gpu-001,gpu-032")
+    answer = job(publication, f"gpu-001,gpu-{HOSTS:03}")
     assert question_of(answer).good(answer) is None
     assert answer.summary.startswith("Perhaps: ecmp-polarization at p1-spine-1 may be on their way")
 
 
 @pytest.mark.parametrize("options", [Options(), Options(details=True)])
 def test_why_shows_the_counters_that_made_a_finding(options: Options) -> None:
-    *_, publication = published(FlowFaultKind.STORM, 40, 64)
+    publication = last(FlowFaultKind.STORM, 30)
     (cause,) = [one for one in publication.evaluation.causes if one.kind == "pfc-storm"]
     for wanted in (cause.key, cause.explains[0]):
         answer = why(publication, NoHistory(), wanted)

@@ -16,6 +16,10 @@ EVERY_FAULT = [Fault(kind, variant) for kind, variants in VARIANTS.items() for v
 SMALL = Shape(hosts=draws(6, 12), rails=4, spines=2, uplinks=draws(2, 4))
 BUSY = Pace(fault_seconds=(30.0, 70.0), repair_seconds=(35.0, 60.0), most=3, seen_seconds=30.0)
 
+LOOKS = draws(3, 6)
+"""Times that a fabric is evaluated in 24 s after a change, which LLDP remembers for 20 s."""
+ROUNDS = draws(100, 400)
+
 PARTS = (CauseKind.CABLE_MOVE, CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION)
 
 
@@ -77,24 +81,24 @@ def test_each_fault_is_named_at_rest_never_wrongly_before_and_is_gone_when_repai
     site = _quiet()
     standing = site.director.plant(fault)
     truths = list(site.director.truth.causes)
-    for _ in range(6):
+    for _ in range(LOOKS):
         assert _invented(site, truths) == []
-        site.wait(4.0)
+        site.wait(24.0 / LOOKS)
     assert score(site.director.truth, site.evaluated()).mistakes == []
     site.director.fix(standing)
-    for _ in range(6):
+    for _ in range(LOOKS):
         assert _invented(site, truths) == []
-        site.wait(4.0)
+        site.wait(24.0 / LOOKS)
     evaluation = site.evaluated()
     assert not evaluation.findings
     assert {*evaluation.cable_states.values()} == {CableState.RIGHT}
 
 
 @pytest.mark.timeout(180)  # hundreds of evaluations
-def test_half_an_hour_of_the_script_is_evaluated_rightly_at_every_rest() -> None:
+def test_the_script_is_evaluated_rightly_at_every_rest() -> None:
     site = Site([], shape=SMALL, seed=3, pace=BUSY)
     rests, truths = 0, [site.director.truth.causes] * 5
-    for _ in range(draws(200, 400)):
+    for _ in range(ROUNDS):
         truths = [*truths[1:], site.director.truth.causes]
         if site.at_rest:
             rests += 1
@@ -103,10 +107,10 @@ def test_half_an_hour_of_the_script_is_evaluated_rightly_at_every_rest() -> None
         else:
             assert _invented(site, [cause for causes in truths for cause in causes]) == []
         site.wait(9.0)
-    assert rests > 50
-    assert len(site.director.log) > 60
+    assert rests > ROUNDS / 4
+    assert len(site.director.log) > 0.3 * ROUNDS
     assert len({entry.standing.kind for entry in site.director.log}) >= 7
-    assert sum(entry.repaired for entry in site.director.log) > 25
+    assert sum(entry.repaired for entry in site.director.log) > ROUNDS / 8
 
 
 def test_faults_stand_and_go_in_any_order() -> None:

@@ -171,17 +171,22 @@ def test_devices_of_a_poller_that_never_ran_are_unknown_with_the_reason(folder: 
     run(body())
 
 
-def test_a_poller_that_hangs_is_ended_and_started_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_poller_that_hangs_is_ended_and_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("truerail.poller.processes.SILENT_SECONDS", 8.0)
 
     async def body() -> None:
-        async with watched(folder, 3600.0) as (_, asking):
-            await until(lambda: all(child.speaks for child in asking.children))
-            victim = asking.children[0]
+        asking = PollerProcesses(work(), int, 1, PROGRAM)
+        asking.start()
+        try:
+            (victim,) = asking.children
+            await until(lambda: victim.speaks)
             assert victim.process
             pid = victim.process.pid
             os.kill(pid, signal.SIGSTOP)
             await until(lambda: victim.process and victim.process.pid != pid and victim.speaks)
+        finally:
+            await asking.stop()
 
     run(body())
 

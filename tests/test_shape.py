@@ -54,6 +54,8 @@ FAMILIES = (
     "PRB",
 )
 INDEX_ADDRESS = re.compile(r"(?<!no-emit-)index-url|pypi\.org|pythonhosted|://[^\s\"')]*/simple\b", re.IGNORECASE)
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where a statement has others."""
 UNDONE = re.compile(r"\b[T]ODO\b|\b[F]IXME\b|\b[X]XX\b")
 SUPPRESSION = re.compile(r"#\s*(?:noqa|type:\s*ignore)(?P<codes>[:\[]\s*[\w, -]*?\]?)?(?P<reason>\s*[-#].*)?$")
 
@@ -158,17 +160,19 @@ def test_the_words_of_the_old_dialect_only_become_fewer() -> None:
 
 def test_no_text_stands_alone_behind_a_statement() -> None:
     """A text that is no docstring and is used nowhere is the lost end of the one before."""
-    assert not [f"{named(path)}:{number}" for path in SOURCES for number in _lost_texts(path)]
+    assert not [f"{named(path)}:{number}" for path in SOURCES for number in lost_texts(path)]
 
 
-def _lost_texts(path: Path) -> Iterator[int]:
+def lost_texts(path: Path) -> Iterator[int]:
     """The lines of texts that are statements and begin as no docstring does."""
     source = path.read_text(encoding="utf-8")
     lines = source.encode().split(b"\n")
-    for node in ast.walk(ast.parse(source)):
-        body = getattr(node, "body", [])
-        for statement in body if isinstance(body, list) else []:
-            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.JoinedStr | ast.Constant):
+    open_blocks: list[ast.AST] = [ast.parse(source)]
+    while open_blocks:  # statements alone: most nodes are parts of expressions
+        for statement in chain(*(getattr(block, name, ()) for block in [open_blocks.pop()] for name in BLOCKS)):
+            if not isinstance(statement, ast.Expr):
+                open_blocks.append(statement)
+            elif isinstance(statement.value, ast.JoinedStr | ast.Constant):
                 begin = lines[statement.lineno - 1][statement.col_offset :]
                 if not begin.startswith((b'"""', b'r"""', b"...")):
                     yield statement.lineno

@@ -1,5 +1,6 @@
 """What the first command of a rule's runbook prints: for its own examples, on fabrics that are right otherwise."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -7,7 +8,7 @@ from typing import Final
 
 from truerail.analysis.published import Published
 from truerail.analysis.rule import Case, Rule
-from truerail.model import Fact, Finding, Neighbor, Transport
+from truerail.model import Fact, Finding, Neighbor, Severity, Transport
 from truerail.outputs.options import Options
 from truerail.questions.diff import diff_plan
 from truerail.questions.jobs import jobs
@@ -15,7 +16,7 @@ from truerail.questions.storm import storm
 from truerail.questions.text import answer_text
 from truerail.questions.where import where
 from truerail.rounds import publication_of
-from truerail.testing.cases import plan_of, scene
+from truerail.testing.cases import look, plan_of, scene
 
 OPTIONS: Final = Options(100)
 
@@ -68,12 +69,17 @@ def _evaluated(rule: Rule, case: Case) -> tuple[Published, list[Finding]]:
     """An example evaluated by all rules; the cabling is right where the example does not speak of it, if the rule finds
     the same then.
     """
-    alone, cabled = publication_of(scene(case)), _cabled(case)
-    right = alone if cabled is case else publication_of(scene(cabled))
-    found, same = _found(rule, alone), _found(rule, right)
-    if [(one.subject, one.severity) for one in found] == [(one.subject, one.severity) for one in same]:
+    alone, cabled = scene(case), _cabled(case)
+    right = publication_of(alone if cabled is case else scene(cabled))
+    same = _found(rule, right)
+    if cabled is case or Counter(map(_what, look(rule, alone).findings)) == Counter(map(_what, same)):
         return right, same
-    return alone, found
+    shown = publication_of(alone)
+    return shown, _found(rule, shown)
+
+
+def _what(finding: Finding) -> tuple[str, Severity]:
+    return finding.subject, finding.severity
 
 
 def _found(rule: Rule, shown: Published) -> list[Finding]:
