@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, expect
 from dashboards.grafana.boards import BOARDS
 from tests.fake_tower import fabric
 from tests.page_site import Site, Watched, publication
+from truerail.analysis.published import Published
 from truerail.errors import SettingsError
 from truerail.service.loading import load_settings
 
@@ -15,25 +16,27 @@ BROKEN, SEEN = fabric()
 GRAFANA = "https://grafana.example.net/sub"
 
 
-@pytest.mark.parametrize(
-    ("path", "link"),
-    [
-        ("/hosts/gpu-005", f"{GRAFANA}/d/truerail-host?var-fabric=test+fabric&var-host=gpu-005"),
-        ("/switches/p1-leaf-1", f"{GRAFANA}/d/truerail-switch?var-fabric=test+fabric&var-switch=p1-leaf-1"),
-    ],
-)
-def test_a_device_links_to_its_dashboard(browser: Browser, path: str, link: str) -> None:
-    with Site(publication(BROKEN.plan, SEEN), page={"grafana": f"{GRAFANA}/"}) as site:
+def first() -> Published:
+    """The fabric's evaluation of just now."""
+    return publication(BROKEN.plan, SEEN)
+
+
+def test_a_device_links_to_its_dashboard(browser: Browser) -> None:
+    with Site(first(), page={"grafana": f"{GRAFANA}/"}) as site:
         watched = Watched(browser, site)
-        button = watched.open(path).get_by_role("link", name="Grafana")
-        expect(button).to_have_attribute("href", link)
-        expect(button).to_have_attribute("rel", "noopener")
+        for path, link in (
+            ("/hosts/gpu-005", f"{GRAFANA}/d/truerail-host?var-fabric=test+fabric&var-host=gpu-005"),
+            ("/switches/p1-leaf-1", f"{GRAFANA}/d/truerail-switch?var-fabric=test+fabric&var-switch=p1-leaf-1"),
+        ):
+            button = watched.open(path).get_by_role("link", name="Grafana")
+            expect(button).to_have_attribute("href", link)
+            expect(button).to_have_attribute("rel", "noopener")
         watched.close()
         assert watched.complaints == []
 
 
 def test_without_the_setting_there_is_no_link(browser: Browser) -> None:
-    with Site(publication(BROKEN.plan, SEEN)) as site:
+    with Site(first()) as site:
         watched = Watched(browser, site)
         page = watched.open("/hosts/gpu-005")
         expect(page.get_by_role("link", name="Impact if down")).to_be_visible()
@@ -60,7 +63,7 @@ def test_what_is_no_address_of_the_web_is_refused(value: str, tmp_path: Path) ->
 
 
 def test_hostile_characters_in_the_address_stay_text(browser: Browser) -> None:
-    with Site(publication(BROKEN.plan, SEEN), page={"grafana": 'https://g.example.net/"><script>'}) as site:
+    with Site(first(), page={"grafana": 'https://g.example.net/"><script>'}) as site:
         watched = Watched(browser, site)
         button = watched.open("/hosts/gpu-005").get_by_role("link", name="Grafana")
         expect(button).to_have_attribute(
