@@ -18,6 +18,7 @@ from typer.exceptions import TyperException
 
 from tests.demo_process import get
 from tests.docs_blocks import ROOT, Block
+from tests.fake_fleet import FakeFleet
 from tests.live_site import Run
 from tests.live_site import Site as LiveSite
 from truerail.cli.app import app
@@ -59,6 +60,12 @@ def fabric() -> Simulation:
     return demo_simulation()
 
 
+@cache
+def fleet() -> FakeFleet:
+    """Its devices, which all readers ask."""
+    return FakeFleet(fabric())
+
+
 def give(folder: Path) -> Path:
     """Writes what a reader has: the files of the fabric, also packed, and settings."""
     fabric().write(folder)
@@ -74,9 +81,9 @@ class Site:
     """The reader's folder, in which the page's own files are written and its commands run, one after the other."""
 
     def __init__(self, given: Path, folder: Path, run: Run, service: Callable[[], str], monkeypatch: Any) -> None:
-        shutil.copytree(given / "capture", folder / "capture", copy_function=os.link)  # nothing writes there
+        (folder / "capture").symlink_to(given / "capture")  # nothing writes there
         shutil.copytree(given, folder, ignore=lambda _, names: {"capture"}.intersection(names), dirs_exist_ok=True)
-        LiveSite(folder, fabric(), monkeypatch)
+        LiveSite(folder, fabric(), monkeypatch, fleet())
         monkeypatch.chdir(folder)
         monkeypatch.setenv("COLUMNS", "100")
         self.folder, self._run, self._service, self._patch = folder, run, service, monkeypatch

@@ -31,9 +31,11 @@ def runner(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 class Site:
     """A simulated fabric, its inventory and plan as files, and the fleet that the command line asks."""
 
-    def __init__(self, folder: Path, simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, folder: Path, simulation: Simulation, monkeypatch: pytest.MonkeyPatch, fleet: FakeFleet | None = None
+    ) -> None:
         self.simulation = simulation
-        self.fleet = FakeFleet(simulation)
+        self.fleet = fleet or FakeFleet(simulation)
         self.inventory, self.plan = folder / "inventory.yaml", folder / "plan.csv"
         rows = [
             f"  - {{name: {d.name}, role: {d.role}, platform: {d.platform or 'linux'}, address: 192.0.2.{n}}}"

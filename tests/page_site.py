@@ -104,7 +104,7 @@ class Site:
         if first:
             self._take(first)
 
-    def again(self, first: Published) -> None:
+    def again(self, first: Published | None) -> None:
         """All as at the start, but the address: a browser keeps the files of the page, most of what a load costs."""
         self.action(lambda: self._begin(first))
 

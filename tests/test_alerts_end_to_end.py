@@ -19,13 +19,15 @@ import pytest
 import yaml
 
 from dashboards.generate import GENERATED, ROOT
-from tests.demo_faults_shown import Shown, every_fault
+from tests.demo_faults_shown import Shown, every_fault, leads_to_its_cause
 from tests.lab.monitoring import hastened
 from tests.patience import ENOUGH, soon
 from tests.ports import free_address
 from tests.real import require
 from truerail.model import Cause
 from truerail.model.cause_kinds import CAUSE_KINDS
+from truerail.simulator.traffic import FlowFaultKind
+from truerail.simulator.traffic.flow_faults import KINDS
 
 TEXTS = Path(__file__).parent / "notifications"
 MINUTE_MS = 500
@@ -194,6 +196,14 @@ def test_each_fault_of_the_demo_has_one_cause_of_its_kind(shown: dict[str, Shown
     """Also a hash that the spines of several pods repeat: one setting of a tier."""
     counts = {fault: len(one.publication.evaluation.causes) for fault, one in shown.items()}
     assert counts == {fault: {"pxn": 0}.get(fault, 1) for fault in shown}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_fault_of_traffic_leads_to_its_cause_in_the_promised_time(
+    shown: dict[str, Shown], kind: FlowFaultKind
+) -> None:
+    """On more hosts: test_demo_faults.py."""
+    leads_to_its_cause(kind, shown[kind.value].site, shown[kind.value].publication.evaluation.causes)
 
 
 def test_a_notification_can_be_read_by_itself(sent: list[tuple[str, dict[str, Any]]]) -> None:

@@ -141,44 +141,35 @@ def test_two_boards_with_one_address_are_reported() -> None:
     }
 
 
-def complaints(boards: list[Board], folder: Path) -> list[str]:
-    try:
-        return types.complaints(boards, folder)
-    except types.NoTypes as error:
-        give_up(str(error))
-        raise
-
-
-def test_the_boards_are_of_grafanas_types(tmp_path: Path) -> None:
-    assert complaints(BOARDS, tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "summary"),
-    [
-        (lambda b: b.update(schemaVersion="42"), "'string' is not assignable to type 'number'"),
-        (lambda b: b.update(colour="red"), "colour"),
-        (lambda b: mark(b).update(iconColour="red"), "iconColour"),
-        (lambda b: panel(b)["fieldConfig"]["defaults"]["thresholds"].update(mode="thresolds"), "thresolds"),
-        (lambda b: panel(b)["options"].update(grafMode="area"), "grafMode"),
-    ],
-)  # fmt: skip
-def test_grafanas_types_refuse_what_they_do_not_know(
-    change: Callable[[dict[str, Any]], object], summary: str, tmp_path: Path
-) -> None:
-    reported = complaints([changed(change)], tmp_path)
-    assert reported
-    assert any(summary in line for line in reported)
+UNTYPED: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+    (lambda b: b.update(schemaVersion="42"), "'string' is not assignable to type 'number'"),
+    (lambda b: b.update(colour="red"), "colour"),
+    (lambda b: mark(b).update(iconColour="red"), "iconColour"),
+    (lambda b: panel(b)["fieldConfig"]["defaults"]["thresholds"].update(mode="thresolds"), "thresolds"),
+    (lambda b: panel(b)["options"].update(grafMode="area"), "grafMode"),
+]
+"""What breaks a board, and what the compiler says of it."""
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Conventions and types of several boards: to read Grafana's types is most of what the compiler does."""
     if not (types.NODE / "bin/node").exists():
         give_up("npm @grafana/schema is not installed: requirements/setup.sh deploy")
-    board = changed(lambda one: one.update(editable=True))
-    (tmp_path / board.file).write_text(json.dumps(board.json))
+    (tmp_path / "editable.json").write_text(json.dumps(changed(lambda one: one.update(editable=True)).json))
+    for number, (change, _) in enumerate(UNTYPED):
+        (tmp_path / f"untyped-{number}.json").write_text(json.dumps(changed(change).json))
     assert main([str(tmp_path)]) == 1
-    reported = capsys.readouterr()
-    assert f"{board.file}: truerail / truerail itself: can be edited (uneditable-dashboard-rule)" in reported.err
+    reported = capsys.readouterr().err
+    assert "editable.json: truerail / truerail itself: can be edited (uneditable-dashboard-rule)" in reported
+    assert "editable.json.ts" not in reported
+    for number, (_, summary) in enumerate(UNTYPED):
+        refused = [line for line in reported.splitlines() if line.startswith(f"untyped-{number}.json.ts(")]
+        assert any(summary in line for line in refused), summary
+
+
+def test_our_boards_are_of_grafanas_types_and_without_complaints(capsys: pytest.CaptureFixture[str]) -> None:
+    if not (types.NODE / "bin/node").exists():
+        give_up("npm @grafana/schema is not installed: requirements/setup.sh deploy")
     assert main([]) == 0
     assert capsys.readouterr().out == f"{len(BOARDS)} dashboards, 0 complaints\n"
 

@@ -7,7 +7,8 @@ import pytest
 
 from tests.switch_rounds import checked, ethtool, of_rule, rounds
 
-PLAN = "".join(f"gpu-{n},host,eth0,leaf-0,leaf,swp{n},0,,400\n" for n in range(1, 9))
+HOSTS = range(1, 5)
+PLAN = "".join(f"gpu-{n},host,eth0,leaf-0,leaf,swp{n},0,,400\n" for n in HOSTS)
 PAUSED = 0.26
 
 
@@ -34,7 +35,7 @@ def test_a_nic_that_pauses_for_minutes_is_found_at_any_pace(tmp_path: Path, step
         now = sample * step
         return {
             f"gpu-{n}/ethtool_-S_eth0": nic(now, PAUSED * max(0.0, now - before) if n == 3 else 0.0)
-            for n in range(1, 9)
+            for n in HOSTS
         }
 
     files = rounds(answers, number, step)
@@ -52,7 +53,7 @@ def test_pauses_of_a_moment_are_no_pressure_at_any_pace(tmp_path: Path, step: fl
         begun = 20 * step
         return {
             f"gpu-{n}/ethtool_-S_eth0": nic(now, PAUSED * min(60.0, max(0.0, now - begun)) if n == 3 else 0.0)
-            for n in range(1, 9)
+            for n in HOSTS
         }
 
     assert of_rule(checked(tmp_path, PLAN, rounds(answers, 24, step)), "PFC002") == ("pass", [])

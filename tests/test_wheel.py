@@ -3,12 +3,13 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tomllib
 import venv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from urllib.request import urlopen
@@ -34,6 +35,22 @@ print(json.dumps({name: sorted(set(owners.get(name, []))) for name in %r}))
 """
 
 
+SEVERAL = """
+import contextlib, io, json, sys
+from truerail.cli.run import main
+done = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["truerail", *words]
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
+        try:
+            main()
+        except SystemExit as ended:
+            done.append((ended.code or 0, said.getvalue()))
+print(json.dumps(done))
+"""
+"""What runs commands one after the other, and prints how each ended."""
+
+
 def distribution(line: str) -> str:
     """The name of a requirement's distribution."""
     return canonicalize_name(Requirement(line).name)
@@ -49,30 +66,48 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The `bin` of an environment that holds the wheel; what it depends on is lent by the environment of the tests."""
-    site = environment(wheel, tmp_path_factory.mktemp("environment"))
-    (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")  # adds the path, not the .pth files in it
-    return site.parents[2] / "bin"
-
-
-@pytest.fixture(scope="module")
-def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same without extras: it is lent the packages that the wheel itself asks for, and theirs, and no other."""
-    site = environment(wheel, tmp_path_factory.mktemp("core"))
-    lent = distributions(PROJECT["dependencies"])
-    assert len(lent) <= 40
-    for name in {file.parts[0] for one in lent.values() for file in one.files or ()} - {"..", "__pycache__"}:
-        (site / name).symlink_to(Path(sysconfig.get_path("purelib")) / name)
-    return site.parents[2] / "bin"
-
-
-def environment(wheel: Path, folder: Path) -> Path:
-    """A new environment with nothing but the wheel; its site-packages."""
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with nothing but the wheel, which pip installed."""
+    folder = tmp_path_factory.mktemp("environment") / "bare"
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
-    return Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def core(bare: Path) -> Path:
+    """The `bin` of a copy without extras: it is lent the packages that the wheel itself asks for, and theirs, and no
+    other.
+    """
+    folder = copied(bare, "core")
+    lent = distributions(PROJECT["dependencies"])
+    assert len(lent) <= 40
+    for name in {file.parts[0] for one in lent.values() for file in one.files or ()} - {"..", "__pycache__"}:
+        (packages(folder) / name).symlink_to(Path(sysconfig.get_path("purelib")) / name)
+    return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def installed(bare: Path) -> Path:
+    """The `bin` of a copy with everything: what the wheel depends on is lent by the environment of the tests."""
+    folder = copied(bare, "whole")
+    (packages(folder) / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")  # not the .pth files in it
+    return folder / "bin"
+
+
+def copied(environment: Path, name: str) -> Path:
+    """A copy of an environment beside it, whose command runs its own Python."""
+    folder = environment.with_name(name)
+    shutil.copytree(environment, folder, symlinks=True)
+    command = folder / "bin" / "truerail"
+    command.write_text(command.read_text().replace(str(environment), str(folder)))
+    return folder
+
+
+def packages(environment: Path) -> Path:
+    """Where an environment has its packages."""
+    return Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
 
 
 def distributions(lines: Iterable[str]) -> dict[str, metadata.Distribution]:
@@ -101,11 +136,12 @@ def run(*command: object, code: int = 0, cwd: Path | None = None) -> str:
     return done.stdout
 
 
-def refused(*command: object, cwd: Path) -> str:
-    """What a command without its packages prints; it ends with 2."""
-    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done
-    return done.stdout + done.stderr
+def several(environment: Path, commands: Iterable[Sequence[str]], cwd: Path) -> list[tuple[int, str]]:
+    """Codes and outputs of commands that one process of an environment runs, one after the other."""
+    return [
+        (code, said)
+        for code, said in json.loads(run(environment / "python", "-c", SEVERAL, json.dumps(list(commands)), cwd=cwd))
+    ]
 
 
 def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
@@ -142,26 +178,30 @@ def test_without_extras_a_fabric_is_checked_and_the_rest_names_its_extra(core: P
     made = ["demo", "--once", "--hosts", "8", "--rails", "4", "--fault", "cable-swap", "--output", "fabric"]
     run(core / "truerail", *made, cwd=tmp_path)
     here = ("--plan", "fabric/plan.csv", "--from", "fabric/capture")
-    for words, code in (
-        (("check", *here, "--format", "xlsx", "--output", "report.xlsx"), 1),
-        (("check", "--from", "fabric/capture"), 1),
-        (("plan", "lint", "fabric/plan.csv"), 0),
-        (("plan", "convert", "fabric/plan.csv", "--output", "plan.xlsx"), 0),
-        (("plan", "infer", "--from", "fabric/capture", "--output", "found.yaml"), 0),
-        (("where", "gpu-1", *here), 1),
-        (("export", "topology", *here), 0),
-        (("rules", "list"), 0),
-    ):
-        run(core / "truerail", *words, code=code, cwd=tmp_path)
+    done = {
+        ("check", *here, "--format", "xlsx", "--output", "report.xlsx"): 1,
+        ("check", "--from", "fabric/capture"): 1,
+        ("plan", "lint", "fabric/plan.csv"): 0,
+        ("plan", "convert", "fabric/plan.csv", "--output", "plan.xlsx"): 0,
+        ("plan", "infer", "--from", "fabric/capture", "--output", "found.yaml"): 0,
+        ("where", "gpu-1", *here): 1,
+        ("export", "topology", *here): 0,
+        ("rules", "list"): 0,
+    }
+    refused = {
+        ("serve", "--config", "truerail.yaml"): "serve",
+        ("query", "SELECT 1", "--store", "fabric"): "history",
+        ("mcp",): "mcp",
+        ("plan", "pack", "fabric/plan.csv", "--output", "pack"): "pack",
+        ("demo", "--distributed"): "bus",
+    }
     (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\n")
-    for words, extra in (
-        (("serve", "--config", "truerail.yaml"), "serve"),
-        (("query", "SELECT 1", "--store", "fabric"), "history"),
-        (("mcp",), "mcp"),
-        (("plan", "pack", "fabric/plan.csv", "--output", "pack"), "pack"),
-        (("demo", "--distributed"), "bus"),
-    ):
-        assert f"pip install 'truerail[{extra}]'" in refused(core / "truerail", *words, cwd=tmp_path), words
+    ended = dict(zip((*done, *refused), several(core, (*done, *refused), tmp_path), strict=True))
+    assert {words: ended[words][0] for words in done} == done, ended
+    for words, extra in refused.items():
+        code, said = ended[words]
+        assert code == 2, (words, said)
+        assert f"pip install 'truerail[{extra}]'" in said, words
 
 
 def test_every_import_is_of_a_package_that_the_wheel_or_an_extra_asks_for() -> None:

@@ -52,7 +52,7 @@ TROUBLES = (
     FlowFault(FlowFaultKind.DIRTY_OPTIC, variant="host"),
 )
 MINUTES = 30
-SLOW_SECONDS, QUICK_SECONDS = 120.0, 10.0
+SLOW_SECONDS, QUICK_SECONDS = 300.0, 10.0
 """Time between rounds, and at the end of the half hour: counters are evaluated over minutes."""
 END_SECONDS = 130.0
 SCRAPES = 3
@@ -91,7 +91,7 @@ class Watched:
         while self.living.seconds < self.ends:
             left = self.ends - self.living.seconds
             self.living.wait(min(left, SLOW_SECONDS if left > END_SECONDS else QUICK_SECONDS))
-            if self.evaluator.number == MINUTES // 4:
+            if self.evaluator.number == MINUTES // 10:
                 self.living.director.fix(1)
             yield self.round()
 
