@@ -177,7 +177,8 @@ def _counted(case: Case) -> Iterator[list[Reading]]:
         for port, counters in ports:
             known = [(counter, value) for counter, values in counters if (value := values[sample]) is not None]
             if known:
-                of.setdefault(port.device, []).append(PortCounters(port.name, *zip(*known, strict=True)))
+                fact = PortCounters(port.name, tuple(c for c, _ in known), tuple(v for _, v in known))
+                of.setdefault(port.device, []).append(fact)
         yield [
             Reading(device, "nic_counters" if _role(device) is Role.HOST else "port_counters", at, tuple(facts))
             for device, facts in of.items()
