@@ -5,7 +5,9 @@ most.
 """
 
 import atexit
+import faulthandler
 import gc
+import math
 import os
 import shutil
 import signal
@@ -24,6 +26,7 @@ import pytest_timeout
 import typer.main
 import typer.testing
 import uvloop
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
 from tests import left_over
@@ -74,9 +77,13 @@ LONG = (
 )
 """Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
 
-_BEGAN = pytest.StashKey[float]()
+_BEGAN, _WATCHED = pytest.StashKey[float](), pytest.StashKey[float]()
 _AGAIN_SECONDS = 10.0
 """After a test was ended because it hung: when it is ended once more, if its teardown hangs too."""
+_STUCK_SECONDS, _WATCH_SECONDS = 900.0, 60.0
+"""Where that does not help: when Python itself shows where it hangs and ends the worker, counted from a test that began
+this much earlier at most.
+"""
 _COSTLY = 40
 """Modules in the list of those that cost most; it is shown where more than these ran."""
 _RARELY = (20_000, 20, 50)
@@ -111,6 +118,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     without workers what lasted is let go, so that the types of DuckDB end before their module, which would list them as
     leaked.
     """
+    faulthandler.cancel_dump_traceback_later()
     if hasattr(config, "workerinput"):
         atexit.register(os._exit, 0)
     else:
@@ -152,6 +160,7 @@ def _name(item: pytest.Item | pytest.Module) -> str:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     item.stash[_BEGAN] = _processor_seconds()
     left_over.mark(item.nodeid)
+    _watch(item.config)
     _measure(item)
     try:
         return (yield)
@@ -179,6 +188,20 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: pytest_timeout.Setting
 def pytest_timeout_cancel_timer() -> bool:
     """Not after a failure either: what follows may hang as well."""
     return True
+
+
+def _watch(config: pytest.Config) -> None:
+    """Its timer is a thread, which is begun once a minute and not in each of thousands of tests."""
+    now = time.monotonic()
+    if now - config.stash.get(_WATCHED, -math.inf) >= _WATCH_SECONDS and not config.option.usepdb:
+        config.stash[_WATCHED] = now
+        shown = config.stash[fault_handler_stderr_fd_key]
+        faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True, file=shown)
+
+
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """Then pytest ends that timer, for debuggers: the next test begins it again."""
+    node.config.stash[_WATCHED] = -math.inf
 
 
 def _measure(item: pytest.Item) -> None:

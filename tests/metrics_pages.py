@@ -101,13 +101,19 @@ class Read:
     """A page to ask: `read("links", state="wrong")` sums the series that carry these labels; None where none is."""
 
     def __init__(self, text: str) -> None:
-        self.samples = [(name, dict(labels), value) for name, labels, value in all_samples(text)]
+        self.lines: dict[str, list[str]] = {}
+        for line in text.splitlines(keepends=True):
+            if not line.startswith("#"):
+                self.lines.setdefault(line.partition(" ")[0].partition("{")[0], []).append(line)
+        self.names = set(self.lines)
+        self.read: dict[str, list[tuple[Mapping[str, str], float]]] = {}
 
     def series(self, metric: str, **labels: str) -> list[tuple[Mapping[str, str], float]]:
-        """Labels and values; an empty label asks for series without it."""
-        name = f"truerail_{metric}"
-        wanted = labels.items()
-        return [(has, v) for n, has, v in self.samples if n == name and all(has.get(k, "") == w for k, w in wanted)]
+        """Labels and values; an empty label asks for series without it. Only the lines that are asked for are read."""
+        name, wanted = f"truerail_{metric}", labels.items()
+        if name not in self.read:
+            self.read[name] = [(dict(has), v) for _, has, v in all_samples("".join(self.lines.get(name, ())))]
+        return [(has, v) for has, v in self.read[name] if all(has.get(k, "") == w for k, w in wanted)]
 
     def __call__(self, metric: str, **labels: str) -> float | None:
         found = self.series(metric, **labels)

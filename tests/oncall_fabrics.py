@@ -1,6 +1,7 @@
 """Publications of simulated fabrics for the tests of on-call's questions."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
@@ -25,6 +26,7 @@ def shown(simulation: Simulation) -> Published:
     return publication_of(Round(simulation.plan, simulation.snapshot()))
 
 
+@cache
 def published(shape: Shape, *faults: Fault, seed: int = 4) -> Published:
     """What is shown of a fabric with these faults."""
     return shown(simulated(shape, *faults, seed=seed))

@@ -213,15 +213,23 @@ def _evaluated(simulation: Simulation) -> tuple[str, list[str]]:
     return status, [finding.subject for finding in evaluation.findings if finding.rule == "LNK001"]
 
 
+def _shape(platform: str) -> Shape:
+    return Shape(hosts=4, rails=4, spines=2, uplinks=4, platforms=(platform,))
+
+
 @each("mixed", [False, True])
 @each("variant", ["host", "uplink"])
 @pytest.mark.parametrize("platform", switch_platforms())
 def test_a_simulated_link_at_half_speed_is_found_whoever_tells_it(platform: str, variant: str, mixed: bool) -> None:
-    shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     noise = Noise(mixed=mixed, labels=True)
-    assert _evaluated(simulate(shape, noise=noise)) == ("pass", [])
-    slow = simulate(shape, [Fault(CauseKind.DEGRADED_LINK, variant)], noise=noise)
+    slow = simulate(_shape(platform), [Fault(CauseKind.DEGRADED_LINK, variant)], noise=noise)
     assert _evaluated(slow) == ("fail", list(slow.truth.causes[0].subjects))
+
+
+@each("mixed", [False, True])
+@pytest.mark.parametrize("platform", switch_platforms())
+def test_simulated_links_at_full_speed_pass(platform: str, mixed: bool) -> None:
+    assert _evaluated(simulate(_shape(platform), noise=Noise(mixed=mixed, labels=True))) == ("pass", [])
 
 
 def test_of_a_host_that_nobody_could_read_its_switch_tells() -> None:
@@ -232,8 +240,7 @@ def test_of_a_host_that_nobody_could_read_its_switch_tells() -> None:
 
 @pytest.mark.parametrize("platform", switch_platforms())
 def test_an_uplink_without_link_is_reported_by_every_platform_and_has_no_speed(platform: str) -> None:
-    shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
-    down = simulate(shape, [Fault(CauseKind.LINK_DOWN, "uplink")])
+    down = simulate(_shape(platform), [Fault(CauseKind.LINK_DOWN, "uplink")])
     evaluation = evaluate(Round(down.plan, down.snapshot()))
     (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, down.truth.causes[0].subjects)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, groupby
 from math import comb, log
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +14,15 @@ import pytest
 from rules import rules
 from tests.each import each
 from truerail.analysis.counters.carried import carried_of, overall
+from truerail.analysis.counters.intake import Answers
 from truerail.analysis.counters.window import Window
 from truerail.analysis.ecmp.occupancy import classes_chance, idle_chance, joint_chance
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import Cable, Device, NetLink, Plan, Port, Role, Severity, Snapshot
-from truerail.model.facts import Counter, PortCounters
+from truerail.model.facts import Counter
 from truerail.model.plan import LoadBalancing
-from truerail.model.reading import Reading
 from truerail.testing.cases import AT, scene
 
 DEVELOPMENT, HELD_OUT = 100, 900
@@ -153,31 +154,25 @@ class Pod:
     def window(self, sends: Numbers, flows: Numbers | None) -> Window:
         """The lower ends' bytes sent, and the hosts' queue pairs, in twelve samples."""
         window, names = Window(12), (Counter("tx_bytes"), Counter("flows"))
-        by_device: dict[str, list[int]] = {}
-        for number, cable in enumerate(self.plan.cables):
-            by_device.setdefault(cable.a.device, []).append(number)
+        hosts, switches = (self._devices(of) for of in (slice(self.hosted), slice(self.hosted, None)))
         for sample in range(13):
-            window.put(
-                Reading(
-                    device,
-                    "nic_counters" if numbers[0] < self.hosted else "port_counters",
-                    AT,
-                    tuple(
-                        PortCounters(
-                            self.plan.cables[n].a.name,
-                            names if flows is not None and n < self.hosted else names[:1],
-                            (
-                                int(sends[n] * sample * 10) + 1,
-                                *([int(flows[n])] if flows is not None and n < self.hosted else []),
-                            ),
-                        )
-                        for n in numbers
-                    ),
-                    read_at=1e6 + sample * 10,
-                )
-                for device, numbers in by_device.items()
+            sent = (sends * sample * 10).astype(np.uint64)[:, None] + np.uint64(1)
+            of_hosts, at = sent[: self.hosted], 1e6 + sample * 10
+            if flows is not None:
+                of_hosts = np.hstack([of_hosts, flows.astype(np.uint64)[:, None]])
+            counters = names[: of_hosts.shape[1]]
+            window.put_answers(
+                [
+                    Answers("nic_counters", counters, hosts, np.full(len(hosts), at), of_hosts),
+                    Answers("port_counters", names[:1], switches, np.full(len(switches), at), sent[self.hosted :]),
+                ]
             )
         return window
+
+    def _devices(self, cables: slice) -> list[tuple[str, tuple[str, ...]]]:
+        """The devices at the lower ends of some cables, which follow one another, and their ports."""
+        by_device = groupby((cable.a for cable in self.plan.cables[cables]), key=attrgetter("device"))
+        return [(device, tuple(port.name for port in ports)) for device, ports in by_device]
 
 
 @cache

@@ -128,7 +128,7 @@ def test_nothing_is_known_before_the_first_answer() -> None:
 def test_no_evaluation_yet_leaves_the_service_alone() -> None:
     exposition = Exposition()
     reported = Read(exposition.render(None, COUNTERS, NOW).decode())
-    assert {name for name, *_ in reported.samples} == {
+    assert reported.names == {
         "truerail_build_info",
         "truerail_service_rounds_total",
         "truerail_service_event_streams",

@@ -13,7 +13,18 @@ from hypothesis import strategies as st
 from benchmarks.accuracy.orders import heard, rails_apart
 from tests.draws import draws
 from tests.each import each
-from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, all_hosts, shown, simulated
+from tests.oncall_fabrics import (
+    PLANES,
+    PODS,
+    RAIL_ONLY,
+    SHARED,
+    SPINES,
+    STRIDED,
+    all_hosts,
+    published,
+    shown,
+    simulated,
+)
 from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port
@@ -105,7 +116,7 @@ def by_definition(standing: RailStatus) -> Pairs:
 @st.composite
 def disturbed(draw: st.DrawFn) -> RailStatus:
     """A fabric whose cables stand, end and hang together in any way."""
-    standing = rail_status_of(shown(simulated(draw(st.sampled_from(SHAPES)))).evaluated)
+    standing = rail_status_of(published(draw(st.sampled_from(SHAPES))).evaluated)
     index, random = standing.index, draw(st.randoms(use_true_random=False))
     leaves = sorted(set(index.b_device[index.from_host].tolist()))
     share = draw(st.sampled_from((0.05, 0.3, 0.8)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from math import fsum, isnan
 
 import numpy as np
@@ -57,7 +58,7 @@ def scene(case: Case) -> Round:
     Every device in `facts` was asked for its LLDP neighbours and answered, perhaps with none; unless `errors` names it
     too: then this question failed and its other answers stand. A device in `errors` alone did not answer at all.
     """
-    counted = [tuple(_counted(case, sample)) for sample in range(SAMPLES + 1)] if case.rates else []
+    counted = list(_counted(case)) if case.rates else []
     window = Window()
     for readings in counted:
         window.put(readings)
@@ -164,22 +165,27 @@ def _collector(device: str, fact: Fact) -> str:
     return _USUAL.get(type(fact)) or next(name for name, one in collectors().items() if type(fact) in one.yields)
 
 
-def _counted(case: Case, sample: int) -> Iterator[Reading]:
-    """What the ports of an example have counted by the time of a sample; sample 0 is where counting begins."""
-    at = AT - timedelta(seconds=STEP_SECONDS * (SAMPLES - sample))
-    of: dict[str, list[PortCounters]] = {}
-    for name, rates in case.rates.items():
-        port = _port(name)
-        reported = [(_counter(word), _value(word, rate, sample)) for word, rate in rates.items()]
-        known = [(counter, value) for counter, value in reported if value is not None]
-        if known:
-            fact = PortCounters(port.name, tuple(c for c, _ in known), tuple(v for _, v in known))
-            of.setdefault(port.device, []).append(fact)
-    for device, facts in of.items():
-        collector = "nic_counters" if _role(device) is Role.HOST else "port_counters"
-        yield Reading(device, collector, at, tuple(facts))
+def _counted(case: Case) -> Iterator[list[Reading]]:
+    """What the ports of an example have counted by the time of each sample; sample 0 is where counting begins."""
+    ports = [
+        (_port(name), [(_counter(word), _values(word, rate)) for word, rate in rates.items()])
+        for name, rates in case.rates.items()
+    ]
+    for sample in range(SAMPLES + 1):
+        at = AT - timedelta(seconds=STEP_SECONDS * (SAMPLES - sample))
+        of: dict[str, list[PortCounters]] = {}
+        for port, counters in ports:
+            known = [(counter, value) for counter, values in counters if (value := values[sample]) is not None]
+            if known:
+                fact = PortCounters(port.name, tuple(c for c, _ in known), tuple(v for _, v in known))
+                of.setdefault(port.device, []).append(fact)
+        yield [
+            Reading(device, "nic_counters" if _role(device) is Role.HOST else "port_counters", at, tuple(facts))
+            for device, facts in of.items()
+        ]
 
 
+@cache
 def _counter(word: str) -> Counter:
     quantity, _, priority = word.partition(":")
     counter = Counter(quantity, int(priority) if priority else None)
@@ -188,18 +194,16 @@ def _counter(word: str) -> Counter:
     return counter
 
 
-def _value(word: str, rate: float | Sequence[float], sample: int) -> int | None:
-    """A counter's value at a sample; a gauge's level. None where the reading is missing."""
+def _values(word: str, rate: float | Sequence[float]) -> list[int | None]:
+    """A counter's value at each sample; a gauge's level. None where the reading is missing."""
     rates = [rate] * SAMPLES if isinstance(rate, int | float) else list(rate)
     rates = [0.0] * (SAMPLES - len(rates)) + rates
-    if sample and isnan(rates[sample - 1]):
-        return None
     quantity = word.partition(":")[0]
     if quantity in _GAUGES:
-        return int(rates[max(sample, 1) - 1])
-    return (10**9 if quantity in _QUANTITIES else 0) + int(
-        fsum(one for one in rates[:sample] if not isnan(one)) * STEP_SECONDS
-    )
+        return [None if number and isnan(one) else int(one) for number, one in enumerate([rates[0], *rates])]
+    base, known = 10**9 if quantity in _QUANTITIES else 0, [0.0 if isnan(one) else one for one in rates]
+    values = [base + int(fsum(known[:sample]) * STEP_SECONDS) for sample in range(SAMPLES + 1)]
+    return [values[0], *(None if isnan(one) else value for one, value in zip(rates, values[1:], strict=True))]
 
 
 def _lldp(device: str) -> str:

@@ -6,6 +6,7 @@ the next answers come. NaN is "no data".
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -69,8 +70,10 @@ class Ring:
         column = self._columns[sample]
         if column.strides == (0,) or not len(column):
             return
-        alike = np.isnan(column) if np.isnan(column[0]) else column == column[0]
-        if alike.all():
+        if np.isnan(column[0]):
+            if np.isnan(column).all():
+                self._columns[sample] = _nothing(len(column))
+        elif (column == column[0]).all():
             self._columns[sample] = np.broadcast_to(column[:1].copy(), column.shape)
 
     def grow(self, rows: int) -> None:
@@ -96,8 +99,9 @@ class Ring:
         return Samples(tuple(map(_fixed, self._columns)))
 
 
+@lru_cache
 def _nothing(rows: int) -> Floats:
-    """No data in any row, in the memory of one value."""
+    """No data in any row, in the memory of one value, read-only: the same one for all samples of so many rows."""
     return np.broadcast_to(np.float32(np.nan), (rows,))
 
 
