@@ -51,6 +51,15 @@ def test_plugs_of_hosts_and_uplinks_exchanged_at_their_leaf_move_there(seed: int
     assert tally["optimal"]
 
 
+@each("seed", [3042, 20289])
+def test_blocks_of_one_leaf_and_bundles_that_share_a_chain_have_orders_that_hold(seed: int) -> None:
+    """Two blocks on a leaf are two causes, each with its key; a cable of a bundle whose place an uplink's plug has is
+    part of that plug's chain.
+    """
+    tally, problems = judged(draw(seed))
+    assert (problems, tally["left"], tally["optimal"]) == ([], 0, 1)
+
+
 def test_the_fewest_moves_of_a_cable_whose_plugs_are_both_wrong_are_two() -> None:
     a, b, c, d = (Port("h", name) for name in "abcd")
     assert fewest_moves([frozenset((a, b))], [frozenset((c, d))]) == 2

@@ -1,5 +1,6 @@
 """Texts and moves for cables in wrong places: swaps, rotations, moves, shifted blocks, and their alternatives."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -82,8 +83,8 @@ def chain_drafts(
     s: ObservedLinks, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling] = ()
 ) -> Iterator[tuple[Sequence[int], CauseCandidate]]:
     """A swap, a rotation or a path for each chain, with its sightings. `before` are repairs that come first. If the
-    names of a host's NICs may as well be swapped, no move is ordered; the same order on three hosts or more is one
-    cause.
+    names of a host's NICs may as well be swapped, no move is ordered: two of one host are likelier cables, to be
+    confirmed first; the same order on three hosts or more is one cause.
     """
     orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
     unknown = _of_other_nics(s, wiring.gpu_rails)
@@ -101,8 +102,12 @@ def chain_drafts(
         else:
             key = order_of(s, rows, np.array(residents)), names is Names.SWAPPED
             orders.setdefault(key, []).append(_Renamed(int(s.index.a_device[residents[0]]), draft, rows, residents))
+    chains_of = Counter(one.host for members in orders.values() for one in members)
     for (_, decided), hosts in _shared(orders):
-        yield [row for one in hosts for row in one.rows], _order_of_names(s, hosts, decided=decided)
+        draft, alone = _order_of_names(s, hosts, decided=decided), chains_of[hosts[0].host] == len(hosts) == 1
+        if alone and not decided and hosts[0].moved.kind is CauseKind.CABLE_SWAP:
+            draft = _likely_swap(hosts[0].moved, draft)
+        yield [row for one in hosts for row in one.rows], draft
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,15 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
         "planned rail blink?"
     )
     return draft
+
+
+def _likely_swap(moved: CauseCandidate, order: CauseCandidate) -> CauseCandidate:
+    """Two exchanged cables of a host that may as well have the names of their NICs exchanged (`order`)."""
+    names = Alternative(order.kind, order.summary.partition(", or ")[0])
+    summary, swap = f"{moved.summary}, or the names of their NICs", f"{moved.action[0].lower()}{moved.action[1:]}"
+    action = f"Move no cable before step 1. 1. Confirm: {order.to_confirm} 2. If it is, {swap}"
+    draft = replace(moved, summary=summary, action=action, moves=(), alternatives=(names,), confidence=0.6)
+    return replace(draft, to_confirm=order.to_confirm)
 
 
 def may_be_names(s: ObservedLinks, wiring: Wiring, rows: Codes) -> bool:

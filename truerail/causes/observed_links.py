@@ -140,15 +140,20 @@ class ObservedLinks:
         more. Returns the rows that do not; None if none does.
         """
         carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)
-        chosen = carried & ~self.wrong
-        if np.count_nonzero(chosen) >= MIN_HELPED_PER_CARRIED * np.count_nonzero(carried & ~chosen):
-            return np.empty(0, dtype=np.int64) if chosen.any() else None
-        while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
-            chosen &= ~taken  # another plug is in its place: the two are one chain
-        chosen &= 2 * np.count_nonzero(chosen) >= np.count_nonzero(carried)
+        chosen = self._without_taken(carried)
+        right = chosen & ~self.wrong
+        if np.count_nonzero(right) < MIN_HELPED_PER_CARRIED * np.count_nonzero(chosen & ~right):
+            chosen = self._without_taken(right)
+            chosen &= 2 * np.count_nonzero(chosen) >= np.count_nonzero(carried)
         back = np.flatnonzero(carried & ~chosen)
         self.place[back] = self.stands[back]
         return back if chosen.any() else None
+
+    def _without_taken(self, chosen: Mask) -> Mask:
+        """These without those in whose place a plug is that stays: the two are one chain."""
+        while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
+            chosen = chosen & ~taken
+        return chosen
 
     def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
         """Whether any of these is right where it is, on a device that would be renamed."""
