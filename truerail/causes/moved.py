@@ -267,10 +267,11 @@ def _of_unknown_nics(s: ObservedLinks, rows: Sequence[int], draft: CauseCandidat
     """The draft without its moves: by the topology of its host, a cable is of another NIC than its name says."""
     host = s.index.devices.names[int(s.index.a_device[s.taken_for[rows[0]]])]
     confirm = f"`nvidia-smi topo -m` of {host}: which NIC is nearest to which GPU?"
-    return _doubted(draft, "NICs of its host have other names than planned", confirm)
+    return doubted(draft, "NICs of its host have other names than planned", confirm)
 
 
-def _doubted(draft: CauseCandidate, why: str, confirm: str) -> CauseCandidate:
+def doubted(draft: CauseCandidate, why: str, confirm: str) -> CauseCandidate:
+    """The draft without its moves, which are what else it may be."""
     action, moved = f"Move no cable before it is confirmed: {why}.", Alternative(draft.kind, draft.summary, draft.moves)
     return replace(draft, action=action, moves=(), confidence=0.5, alternatives=(moved,), to_confirm=confirm)
 
@@ -281,7 +282,7 @@ def _spare(draft: CauseCandidate) -> CauseCandidate:
         return draft
     target = draft.moves[0].target
     confirm = f"is {target} in order and free? A spare port that serves in its place is right as it is"
-    return _doubted(draft, "its rail is right", confirm)
+    return doubted(draft, "its rail is right", confirm)
 
 
 def walk(steps: tuple[Move, ...]) -> str:

@@ -20,8 +20,9 @@ from truerail.model.index import PlanIndex
 
 Labels = Counter[tuple[int, int]]
 
-MIN_HELPED_PER_CARRIED = 6
-"""Cables that a swap of whole bundles must put right for each one that it moves from one wrong place to another."""
+MIN_HELPED_PER_CARRIED = 12
+"""Cables that a swap of whole bundles must put right for each one that it moves from one wrong place to another: where
+no more than twelve are wrong, none is moved twice."""
 
 
 class Slots:
@@ -85,6 +86,8 @@ class ObservedLinks:
     stands: Codes
     sure: npt.NDArray[np.float64]
     labels: Labels = field(default_factory=Counter)
+    renamed: bool = False
+    """Whether names of devices were corrected: places are then not those by which devices announce them."""
 
     @classmethod
     def of(cls, wiring: Wiring) -> "ObservedLinks":
@@ -126,6 +129,7 @@ class ObservedLinks:
                 chosen &= ~taken  # another plug is in its place: the two are one chain
         self.place = self._renamed(self.place, table, chosen)
         if not places_of_hosts_only:
+            self.renamed = True
             self.stands = self._renamed(self.stands, table, chosen)
             self.labels = Counter({(int(table[heard]), planned): n for (heard, planned), n in self.labels.items()})
             owner = self.index.a_device[self.taken_for]
