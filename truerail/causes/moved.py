@@ -24,20 +24,16 @@ WIRING = ("CAB", "RAL003", "CFG002", "CFG003", "LAG001", "BGP001")
 ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
 
 
-def moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
-    """One move for each sighting: from where it is to where it belongs. A cable that is already there is not moved."""
+def moves(s: ObservedLinks, rows: Iterable[int], *, bundled: bool = False) -> tuple[Move, ...]:
+    """One move for each sighting: from where it stands to where it belongs, or `bundled` to where its bundle does. A
+    cable that is already there is not moved.
+    """
+    rows = np.array([*rows], dtype=np.int64)
+    to = s.place[rows] if bundled else s.index.b[s.taken_for[rows]]
+    steps = zip(s.cable[rows].tolist(), s.stands[rows].tolist(), to.tolist(), strict=True)
+    spell = s.index.spell
     return tuple(
-        Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.b_port(int(s.taken_for[r])))
-        for r in rows
-        if s.stands[r] != s.index.b[s.taken_for[r]]
-    )
-
-
-def bundle_moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
-    """One move for each sighting of a crossed bundle: from where it stands to where the bundle belongs."""
-    return tuple(
-        Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.spell(int(s.place[r])))
-        for r in rows
+        Move(s.index.a_port(cable), spell(here), spell(there)) for cable, here, there in steps if here != there
     )
 
 

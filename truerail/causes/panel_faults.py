@@ -255,11 +255,10 @@ def shifted_row(s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Seq
 
 def _off_at_switch(s: ObservedLinks, shift: Shift) -> bool:
     """Whether most cables of a row are off by one number of ports at their one switch as well."""
-    want, place = s.index.b[s.taken_for[shift.rows]], s.place[shift.rows]
-    switches = np.unique(s.index.ports.device_of(np.concatenate([want, place])))
-    at = positions(s.index, int(switches[0]), np.concatenate([want, place]))
-    _, counts = np.unique(at[len(want) :] - at[: len(want)], return_counts=True)
-    return len(switches) == 1 and 2 * int(counts.max()) > len(want)
+    ends = np.concatenate([s.index.b[s.taken_for[shift.rows]], s.place[shift.rows]])
+    switches = np.unique(s.index.ports.device_of(ends))
+    planned, seen = np.split(positions(s.index, int(switches[0]), ends), 2)
+    return len(switches) == 1 and 2 * int(np.unique(seen - planned, return_counts=True)[1].max()) > len(seen)
 
 
 def _span(ports: Iterable[str]) -> str:
