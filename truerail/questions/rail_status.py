@@ -147,9 +147,8 @@ def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
     """Wrong cables that wrong names explain; `open_too`: also if they or swapped cables may do so. Includes cables in
     another port of their own leaf, behind its wrong name.
     """
-    causes = [
-        c for c in evaluation.causes if not c.moves and any(CAUSE_KINDS[o.kind].names for o in (c, *c.alternatives))
-    ]
+    kinds = ((c, (c.kind, *(other.kind for other in c.alternatives))) for c in evaluation.causes if not c.moves)
+    causes = [c for c, possible in kinds if any(CAUSE_KINDS[kind].names for kind in possible)]
     reported = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
     subjects = {finding.subject for finding in evaluation.findings if finding.id in reported}
     subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}
