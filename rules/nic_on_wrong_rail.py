@@ -19,12 +19,12 @@ wrong label. Otherwise move the cable at the switch end to the planned port. Che
 interval of LLDP.
 
 ## Decide
-- `cable-swap`, `cable-rotation`: plugs are swapped or rotated. Make the listed moves at the switch, all of them.
+- `cable-swap`, `cable-rotation`: plugs are swapped or rotated. Make the listed moves at the switch, all of them. Where
+  the action has a step 1, or several hosts have one order of NICs, names may be swapped instead; both look the same.
+  Compare `nvidia-smi topo -m` and the NICs' MACs on the host before anybody touches a plug.
 - `cable-move`: one plug is in a free or foreign port. Move it to the planned port.
 - `host-swap`, `leaf-swap`, `bundle-swap`, `trunk-swap`, `panel-shift`: too many cables for a mistake by hand. Do what
   the cause says; most often a name is corrected, or it is at one patch panel.
-- `gpu-nic-order`: names of NICs or cables are swapped; both look the same. Compare `nvidia-smi topo -m` and the NICs'
-  MACs on the host before anybody touches a plug.
 - `! unknown`: the evidence does not decide. Follow this one cable by hand, or get the silent end to answer first.
 
 ## False positives

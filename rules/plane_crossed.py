@@ -15,8 +15,8 @@ Most often the two cables of one NIC are swapped: swap them at the host, where b
 cable to the planned port.
 
 ## Decide
-- `gpu-nic-order`: names of the ports or the cables are swapped; both look the same. Compare the ports' MACs on the host
-  first.
+- `cable-swap`, `gpu-nic-order`: names of the ports or the cables are swapped; both look the same. Compare the ports'
+  MACs on the host first.
 - `unreachable`: only the switch reports it, the host does not answer. Restore the access to the host; it decides which
   of the two it is.
 

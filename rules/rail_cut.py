@@ -17,7 +17,7 @@ host.
 
 ## Decide
 - `link-down`: one cable. Reseat, then replace it (CAB003).
-- `gpu-nic-order`: two NICs' names or cables. Confirm on the host before anything moves (CAB001).
+- `cable-swap`: two NICs' names or cables. Confirm on the host before anything moves (CAB001).
 - `cable-move`: one plug is in a wrong place. Make the listed move.
 - `no link leads from`: its hosts are all right, and its uplinks are down. Repair one (CAB003).
 - `is not connected`: keep jobs off this host until the cable is back: NCCL has no other way here.

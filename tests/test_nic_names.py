@@ -83,6 +83,13 @@ def evaluated(folder: Path) -> dict[str, Any]:
     return dict(cause)
 
 
+def is_confirmed_first(cause: dict[str, Any]) -> bool:
+    """Whether two cables are likely swapped, or the names of their NICs: nothing moves before step 1 says which."""
+    others = [(other["kind"], other["moves"]) for other in cause["alternatives"]]
+    first, then = cause["action"].index("1. Confirm: `nvidia-smi"), cause["action"].index("2. If it is, swap the two")
+    return (cause["kind"], cause["moves"], others) == ("cable-swap", [], [("gpu-nic-order", [])]) and first < then
+
+
 BY_BUS = ["enp26s0f0np0", "enp61s0f0np0", "enp156s0f0np0", "enp219s0f0np0"]
 
 
@@ -102,8 +109,8 @@ def test_names_that_follow_from_slots_leave_the_cables(tmp_path: Path) -> None:
 )
 def test_names_by_the_order_of_probing_or_by_bus_decide_nothing(tmp_path: Path, names: list[str], rdma: bool) -> None:
     cause = evaluated(capture(tmp_path / "site", names=names, rdma=rdma))
-    assert (cause["kind"], cause["subjects"], cause["moves"]) == ("gpu-nic-order", [SUSPECT], [])
-    assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
+    assert is_confirmed_first(cause)
+    assert {subject.partition("/")[0] for subject in cause["subjects"]} == {SUSPECT}
     assert cause["to_confirm"].startswith("`nvidia-smi topo -m`")
 
 
@@ -123,14 +130,13 @@ def test_pci_addresses_as_on_other_hosts_decide_nothing(tmp_path: Path) -> None:
     """The firmware of this host may number its buses in another order than that of the others."""
     at = dict(enumerate(PCI))
     cause = evaluated(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
-    assert (cause["kind"], cause["subjects"], cause["moves"]) == ("gpu-nic-order", [SUSPECT], [])
-    assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
+    assert is_confirmed_first(cause)
 
 
 def test_pci_addresses_of_another_server_decide_nothing(tmp_path: Path) -> None:
     at = {rail: f"0000:{bus}:00.0" for rail, bus in enumerate(("05", "25", "45", "65"))}
     cause = evaluated(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
-    assert (cause["kind"], cause["moves"], len(cause["alternatives"])) == ("gpu-nic-order", [], 1)
+    assert is_confirmed_first(cause)
 
 
 def test_an_open_order_is_no_matter_of_names_alone(tmp_path: Path) -> None:
@@ -151,8 +157,7 @@ def test_real_swaps_on_hosts_that_show_no_topology(tmp_path: Path, flag: str, ho
     plan = tmp_path / "site" / "plan.csv"
     said = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(plan), "--format", "json"])
     (cause,) = json.loads(said.stdout)["causes"]
-    assert (cause["kind"], cause["moves"]) == ("gpu-nic-order", [])
-    assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
+    assert is_confirmed_first(cause)
 
 
 def test_single_ports_of_cards_are_cables() -> None:

@@ -114,11 +114,15 @@ def test_an_order_that_no_topology_shows_is_one_open_cause_of_all_its_hosts(
     assert sum(len(other.moves) for other in cause.alternatives) == moved
 
 
-def test_two_hosts_with_one_open_order_stay_two_causes() -> None:
+def test_two_hosts_with_one_open_order_are_two_swaps_to_be_confirmed() -> None:
     simulation = simulate(SHAPE, [], seed=1, behaviours=["topo_no_nic"])
     for host in ("gpu-003", "gpu-005"):
         simulation.world.nic_order[host] = (0, 5, 2, 3, 4, 1, 6, 7)
-    assert [cause.subjects for cause in evaluated(simulation).causes] == [("gpu-003",), ("gpu-005",)]
+    causes = evaluated(simulation).causes
+    assert [{subject.partition("/")[0] for subject in cause.subjects} for cause in causes] == [{"gpu-003"}, {"gpu-005"}]
+    for cause in causes:
+        assert (cause.kind, cause.moves, cause.undecided) == (CauseKind.CABLE_SWAP, (), True)
+        assert [other.kind for other in cause.alternatives] == [CauseKind.GPU_NIC_ORDER]
 
 
 def test_what_a_topology_shows_of_some_nics_of_a_host_and_not_of_others_is_one_order() -> None:

@@ -283,9 +283,11 @@ def judged(hall: Simulation) -> Evaluation:
 def test_a_fault_at_a_panel_is_one_cause(seed: int, fault: Fault, shape: Shape) -> None:
     hall = simulate(shape, [fault], seed=seed)
     (cause,) = judged(hall).causes
-    moves = [*cause.moves, *(move for other in cause.alternatives for move in other.moves)]
-    if cause.kind is fault.kind and not cause.alternatives:
-        assert {move.cable for move in moves} == hall.truth.moved
+    others = [other.kind for other in cause.alternatives]
+    if cause.kind is fault.kind and others in ([], [CauseKind.PORT_SHIFT]):
+        assert {move.cable for move in cause.moves} == hall.truth.moved
+        assert all(other.moves == cause.moves for other in cause.alternatives)
+        assert (cause.confidence > 0.7) is (others == [])
         assert "check first at pp-" in cause.action.lower()
         assert cause.kind is not CauseKind.PANEL_SHIFT or "of the panel row pp-" in cause.summary
     else:  # all cables of two hosts, or orders of their NICs: names and trunks look alike
@@ -315,6 +317,18 @@ def test_two_exchanged_cords_name_the_panels_where_they_may_be_exchanged() -> No
     assert f"{cables[0].via[-1].device} (rack {place.rack} U{place.unit}) ports {ports}" in cause.action
     for cable in cables:
         assert path_text((cable.a, cable.via[0], cable.via[-1], cable.b)) in cause.summary
+
+
+def test_a_block_that_is_shifted_at_its_switch_as_well_names_both_places() -> None:
+    """LLDP shows the ends alone: at the panel or at the leaf, the moves are the same, and the confidence says so."""
+    hall = simulate(HALL, [Fault(CauseKind.PORT_SHIFT)], seed=1)
+    (cause,) = judged(hall).causes
+    assert (cause.kind, [other.kind for other in cause.alternatives]) == (CauseKind.PANEL_SHIFT, [CauseKind.PORT_SHIFT])
+    assert cause.alternatives[0].moves == cause.moves
+    leaf = cause.moves[0].target.device
+    assert cause.alternatives[0].summary.startswith(f"the block is shifted at the ports of {leaf}:")
+    assert f"else at {leaf}" in cause.action
+    assert cause.confidence <= 0.7
 
 
 def test_a_trunk_of_which_cables_are_right_is_not_exchanged() -> None:

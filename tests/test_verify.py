@@ -51,6 +51,26 @@ def test_plugs_of_hosts_and_uplinks_exchanged_at_their_leaf_move_there(seed: int
     assert tally["optimal"]
 
 
+@each("seed", [3042, 20289, 20597, 20288, 20489])
+def test_faults_on_top_of_each_other_have_orders_that_hold_and_leave_nothing(seed: int) -> None:
+    """Two blocks on a leaf are two causes, each with its key; a cable of a bundle whose place an uplink's plug has is
+    part of that plug's chain; of twelve cables none moves twice; cables that look right behind swapped names, and are
+    not, have their order as well.
+    """
+    tally, problems = judged(draw(seed))
+    assert (problems, tally["left"], tally["optimal"]) == ([], 0, 1)
+
+
+@each("seed", [1185, 20194])
+def test_a_plug_of_no_planned_cable_in_the_way_is_asked_about(seed: int) -> None:
+    hall = draw(seed)
+    tally, problems = judged(hall)
+    assert (problems, tally["refused"]) == ([], 0)
+    (cause,) = (one for one in evaluate(Round(hall.plan, hall.snapshot)).causes if "is in its way" in one.action)
+    assert (cause.kind, cause.moves, len(cause.alternatives[0].moves)) == (CauseKind.CABLE_MOVE, (), 1)
+    assert "It has to leave leaf-" in cause.to_confirm
+
+
 def test_the_fewest_moves_of_a_cable_whose_plugs_are_both_wrong_are_two() -> None:
     a, b, c, d = (Port("h", name) for name in "abcd")
     assert fewest_moves([frozenset((a, b))], [frozenset((c, d))]) == 2

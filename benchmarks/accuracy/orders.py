@@ -11,9 +11,9 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from pathlib import Path
 from random import Random
 
@@ -152,7 +152,8 @@ def _fault(plan: Plan, far: Links, spare: list[Port], rng: Random) -> str:
         case "free":
             _turn(far, [rng.choice(on), *rng.sample(spare, min(len(spare), 1))])
         case _:
-            far.pop(far.pop(rng.choice(on), on[0]), None)
+            port = rng.choice(on)
+            far.pop(far.pop(port, port), None)
     return kind
 
 
@@ -184,6 +185,9 @@ def judged(hall: Hall) -> tuple[Counter[str], list[str]]:
     proof = Proof(causes, hall.links, hall.plan)
     problems = [f"{one.id} {one.kind}: {proof.broken[one.key]}" for one in causes if one.key in proof.broken]
     refused = [f"{one.id}: {one.summary}" for one in causes if one.unproven]
+    problems += [
+        f"{times} causes have the key {key}" for key, times in Counter(c.key for c in causes).items() if times > 1
+    ]
     moves = [move for cause in causes for move in cause.moves]
     tally = Counter(fabrics=1, orders=sum(bool(one.moves) for one in causes), moves=len(moves))
     tally["invalid"], tally["refused"] = bool(problems), bool(refused)
@@ -233,20 +237,21 @@ def _shown(cause: Cause) -> str:
     return f"{cause.id} {cause.kind} {cause.confidence}: {cause.summary}{moves}"
 
 
-def run(halls: Iterator[Hall], first: int, last: int, state: Path | None, console: Console) -> Counter[str]:
+def run(
+    halls: Callable[[int, int], Iterator[Hall]], first: int, last: int, state: Path | None, console: Console
+) -> Counter[str]:
     """Judges the fabrics from `first` to before `last`, from where the state is."""
     tally: Counter[str] = Counter()
     if state and state.exists():
         kept = json.loads(state.read_text(encoding="utf-8"))
         first, tally = max(first, kept["next"]), Counter(kept["tally"])
-    for number, hall in enumerate(halls, 0):
-        if first <= number < last:
-            found, problems = judged(hall)
-            tally += found
-            for problem in problems:
-                console.print(f"{number} ({hall.kind}): {problem}", markup=False, soft_wrap=True)
-            if state and (number % _SAVED_EVERY == 0 or number == last - 1):
-                state.write_text(json.dumps({"next": number + 1, "tally": tally}), encoding="utf-8")
+    for number, hall in enumerate(halls(first, last), first):
+        found, problems = judged(hall)
+        tally += found
+        for problem in problems or ["a wrong cable is left"] * found["left"]:
+            console.print(f"{number} ({hall.kind}): {problem}", markup=False, soft_wrap=True)
+        if state and (number % _SAVED_EVERY == 0 or number == last - 1):
+            state.write_text(json.dumps({"next": number + 1, "tally": tally}), encoding="utf-8")
     return tally
 
 
@@ -263,7 +268,12 @@ def main() -> int:
     if options.seed is not None:
         show(options.seed, console)
         return 0
-    halls = permuted(options.permutations) if options.permutations else map(draw, range(options.last))
+
+    def halls(first: int, last: int) -> Iterator[Hall]:
+        if options.permutations:
+            return islice(permuted(options.permutations), first, last)
+        return map(draw, range(first, last))
+
     tally = run(halls, options.first, options.last, options.state, console)
     console.print(json.dumps(tally), markup=False, soft_wrap=True)
     return int(tally["invalid"] + tally["not_optimal"] > 0)

@@ -18,7 +18,7 @@ from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.causes.by_name import reordered
 from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
 from truerail.causes.labels import LABELS, open_names
-from truerail.causes.moved import WIRING
+from truerail.causes.moved import WIRING, doubted
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Mask, grouped
@@ -179,16 +179,21 @@ def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:
 def without_absent_targets(
     wiring: Wiring, sightings: ObservedLinks, rows: Sequence[int], draft: CauseCandidate
 ) -> CauseCandidate:
-    """The draft without its moves if one of them leads to such a port or device."""
+    """The draft without its moves if one of them leads to such a port or device, or to one that a plug of no planned
+    cable has.
+    """
     index = wiring.index
     if not draft.moves:
         return draft
-    for port in index.b[sightings.taken_for[list(rows)]].tolist():
+    for port in sightings.index.b[sightings.taken_for[list(rows)]].tolist():
         where, device = index.spell(port), int(index.ports.device_of(np.array([port]))[0])
         if _lacks(wiring, port, device):
             reason, name = f"{where.device} does not list a port {where.name}", f"port {where.name} of {where.device}"
         elif _is_unseen(wiring, device):
             reason, name = f"{where.device} does not answer and is not heard anywhere", f"name {where.device}"
+        elif wiring.partner[port] >= 0 and not sightings.renamed and port not in sightings.stands:
+            there = f"the cable from {where} to {index.spell(int(wiring.partner[port]))}"
+            return doubted(draft, f"{there} is in its way", f"whose is {there}? It has to leave {where} first")
         else:
             continue
         summary, confirm = f"{draft.summary}; {reason}", f"does {where} exist?"

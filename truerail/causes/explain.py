@@ -20,6 +20,7 @@ from truerail.causes.telemetry import correlate
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import grouped
 from truerail.model.finding import Cause, Finding, Severity, cause_key
+from truerail.model.index import PlanIndex
 from truerail.model.maintained import Maintained
 
 
@@ -33,11 +34,16 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
     drafts, _ = search(wiring, found)
     left = attach(wiring.index, drafts, found)
     by_serial = machines(wiring)
-    drafts = [confirmed(wiring, decided(wiring, d, by_serial)) for d in drafts if d.explains]
+    drafts = [
+        confirmed(wiring, decided(wiring, d, by_serial))
+        for d in drafts
+        if d.explains or any(move.after_causes for move in d.moves)
+    ]
     drafts = [with_paths(wiring.index, d) for d in in_trunks(wiring, drafts)]
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)
     drafts += [d for d in orders if d.explains] + _unknown_drafts(left)
+    _apart(wiring.index, drafts)
     in_sequence(drafts)
     return number([*drafts, *correlate(round, drafts, left, work)])
 
@@ -45,6 +51,17 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
 def trace(round: Round, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Each step of the search for causes of the cabling, and what it took."""
     return tuple(map(str, search(round.cabling, findings)[1]))
+
+
+def _apart(index: PlanIndex, drafts: Sequence[CauseCandidate]) -> None:
+    """Two causes of one kind and with the same subjects, as two blocks on a leaf: the second is about its first cable
+    too, so that each has a key of its own.
+    """
+    keys: set[str] = set()
+    for draft in drafts:
+        if cause_key(draft.kind, draft.subjects) in keys and draft.cables:
+            draft.subjects = (*draft.subjects, str(index.a_port(min(draft.cables))))
+        keys.add(cause_key(draft.kind, draft.subjects))
 
 
 def in_sequence(drafts: Sequence[CauseCandidate]) -> None:

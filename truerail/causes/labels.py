@@ -7,7 +7,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
-from truerail.causes.moved import WIRING, bundle_moves, bundle_or_order, may_be_names, moves, order_draft
+from truerail.causes.moved import WIRING, bundle_or_order, may_be_names, moves, order_draft
 from truerail.causes.nic_order import NicOrder, completed, joined, witnessed_orders
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling, best_relabelling, hidden_relabellings
@@ -50,7 +50,7 @@ def relabelled(wiring: Wiring, links: ObservedLinks) -> tuple[list[CauseCandidat
         whole, steps = True, one.steps
         if one.found.crossed:  # all its moves, even if a host's name had to be corrected as well
             bundled = _bundled(links, one.found)
-            steps = bundle_moves(links, bundled.tolist())
+            steps = moves(links, bundled.tolist(), bundled=True)
             if may_be_names(links, wiring, bundled):
                 drafts.append(bundle_or_order(links, one.found, bundled, steps))
                 continue

@@ -1,5 +1,6 @@
 """Texts and moves for cables in wrong places: swaps, rotations, moves, shifted blocks, and their alternatives."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,20 +24,16 @@ WIRING = ("CAB", "RAL003", "CFG002", "CFG003", "LAG001", "BGP001")
 ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
 
 
-def moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
-    """One move for each sighting: from where it is to where it belongs. A cable that is already there is not moved."""
+def moves(s: ObservedLinks, rows: Iterable[int], *, bundled: bool = False) -> tuple[Move, ...]:
+    """One move for each sighting: from where it stands to where it belongs, or `bundled` to where its bundle does. A
+    cable that is already there is not moved.
+    """
+    rows = np.array([*rows], dtype=np.int64)
+    to = s.place[rows] if bundled else s.index.b[s.taken_for[rows]]
+    steps = zip(s.cable[rows].tolist(), s.stands[rows].tolist(), to.tolist(), strict=True)
+    spell = s.index.spell
     return tuple(
-        Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.b_port(int(s.taken_for[r])))
-        for r in rows
-        if s.stands[r] != s.index.b[s.taken_for[r]]
-    )
-
-
-def bundle_moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
-    """One move for each sighting of a crossed bundle: from where it stands to where the bundle belongs."""
-    return tuple(
-        Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.spell(int(s.place[r])))
-        for r in rows
+        Move(s.index.a_port(cable), spell(here), spell(there)) for cable, here, there in steps if here != there
     )
 
 
@@ -82,8 +79,8 @@ def chain_drafts(
     s: ObservedLinks, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling] = ()
 ) -> Iterator[tuple[Sequence[int], CauseCandidate]]:
     """A swap, a rotation or a path for each chain, with its sightings. `before` are repairs that come first. If the
-    names of a host's NICs may as well be swapped, no move is ordered; the same order on three hosts or more is one
-    cause.
+    names of a host's NICs may as well be swapped, no move is ordered: two of one host are likelier cables, to be
+    confirmed first; the same order on three hosts or more is one cause.
     """
     orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
     unknown = _of_other_nics(s, wiring.gpu_rails)
@@ -101,8 +98,12 @@ def chain_drafts(
         else:
             key = order_of(s, rows, np.array(residents)), names is Names.SWAPPED
             orders.setdefault(key, []).append(_Renamed(int(s.index.a_device[residents[0]]), draft, rows, residents))
+    chains_of = Counter(one.host for members in orders.values() for one in members)
     for (_, decided), hosts in _shared(orders):
-        yield [row for one in hosts for row in one.rows], _order_of_names(s, hosts, decided=decided)
+        draft, alone = _order_of_names(s, hosts, decided=decided), chains_of[hosts[0].host] == len(hosts) == 1
+        if alone and not decided and hosts[0].moved.kind is CauseKind.CABLE_SWAP:
+            draft = _likely_swap(hosts[0].moved, draft)
+        yield [row for one in hosts for row in one.rows], draft
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,15 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
     return draft
 
 
+def _likely_swap(moved: CauseCandidate, order: CauseCandidate) -> CauseCandidate:
+    """Two exchanged cables of a host that may as well have the names of their NICs exchanged (`order`)."""
+    names = Alternative(order.kind, order.summary.partition(", or ")[0])
+    summary, swap = f"{moved.summary}, or the names of their NICs", f"{moved.action[0].lower()}{moved.action[1:]}"
+    action = f"Move no cable before step 1. 1. Confirm: {order.to_confirm} 2. If it is, {swap}"
+    draft = replace(moved, summary=summary, action=action, moves=(), alternatives=(names,), confidence=0.6)
+    return replace(draft, to_confirm=order.to_confirm)
+
+
 def may_be_names(s: ObservedLinks, wiring: Wiring, rows: Codes) -> bool:
     """Whether crossed bundles may as well be another order of NICs on all of their hosts: each cable sits in a place of
     its own host, no topology reports any of these NICs, and their names may have been swapped.
@@ -253,10 +263,11 @@ def _of_unknown_nics(s: ObservedLinks, rows: Sequence[int], draft: CauseCandidat
     """The draft without its moves: by the topology of its host, a cable is of another NIC than its name says."""
     host = s.index.devices.names[int(s.index.a_device[s.taken_for[rows[0]]])]
     confirm = f"`nvidia-smi topo -m` of {host}: which NIC is nearest to which GPU?"
-    return _doubted(draft, "NICs of its host have other names than planned", confirm)
+    return doubted(draft, "NICs of its host have other names than planned", confirm)
 
 
-def _doubted(draft: CauseCandidate, why: str, confirm: str) -> CauseCandidate:
+def doubted(draft: CauseCandidate, why: str, confirm: str) -> CauseCandidate:
+    """The draft without its moves, which are what else it may be."""
     action, moved = f"Move no cable before it is confirmed: {why}.", Alternative(draft.kind, draft.summary, draft.moves)
     return replace(draft, action=action, moves=(), confidence=0.5, alternatives=(moved,), to_confirm=confirm)
 
@@ -267,7 +278,7 @@ def _spare(draft: CauseCandidate) -> CauseCandidate:
         return draft
     target = draft.moves[0].target
     confirm = f"is {target} in order and free? A spare port that serves in its place is right as it is"
-    return _doubted(draft, "its rail is right", confirm)
+    return doubted(draft, "its rail is right", confirm)
 
 
 def walk(steps: tuple[Move, ...]) -> str:

@@ -20,8 +20,9 @@ from truerail.model.index import PlanIndex
 
 Labels = Counter[tuple[int, int]]
 
-MIN_HELPED_PER_CARRIED = 6
-"""Cables that a swap of whole bundles must put right for each one that it moves from one wrong place to another."""
+MIN_HELPED_PER_CARRIED = 12
+"""Cables that a swap of whole bundles must put right for each one that it moves from one wrong place to another: where
+no more than twelve are wrong, none is moved twice."""
 
 
 class Slots:
@@ -85,6 +86,8 @@ class ObservedLinks:
     stands: Codes
     sure: npt.NDArray[np.float64]
     labels: Labels = field(default_factory=Counter)
+    renamed: bool = False
+    """Whether names of devices were corrected: places are then not those by which devices announce them."""
 
     @classmethod
     def of(cls, wiring: Wiring) -> "ObservedLinks":
@@ -126,6 +129,7 @@ class ObservedLinks:
                 chosen &= ~taken  # another plug is in its place: the two are one chain
         self.place = self._renamed(self.place, table, chosen)
         if not places_of_hosts_only:
+            self.renamed = True
             self.stands = self._renamed(self.stands, table, chosen)
             self.labels = Counter({(int(table[heard]), planned): n for (heard, planned), n in self.labels.items()})
             owner = self.index.a_device[self.taken_for]
@@ -140,15 +144,20 @@ class ObservedLinks:
         more. Returns the rows that do not; None if none does.
         """
         carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)
-        chosen = carried & ~self.wrong
-        if np.count_nonzero(chosen) >= MIN_HELPED_PER_CARRIED * np.count_nonzero(carried & ~chosen):
-            return np.empty(0, dtype=np.int64) if chosen.any() else None
-        while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
-            chosen &= ~taken  # another plug is in its place: the two are one chain
-        chosen &= 2 * np.count_nonzero(chosen) >= np.count_nonzero(carried)
+        chosen = self._without_taken(carried)
+        right = chosen & ~self.wrong
+        if np.count_nonzero(right) < MIN_HELPED_PER_CARRIED * np.count_nonzero(chosen & ~right):
+            chosen = self._without_taken(right)
+            chosen &= 2 * np.count_nonzero(chosen) >= np.count_nonzero(carried)
         back = np.flatnonzero(carried & ~chosen)
         self.place[back] = self.stands[back]
         return back if chosen.any() else None
+
+    def _without_taken(self, chosen: Mask) -> Mask:
+        """These without those in whose place a plug is that stays: the two are one chain."""
+        while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
+            chosen = chosen & ~taken
+        return chosen
 
     def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
         """Whether any of these is right where it is, on a device that would be renamed."""

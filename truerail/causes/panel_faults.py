@@ -15,10 +15,11 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.cycles import chains
+from truerail.causes.labels import BY_PLACES
 from truerail.causes.moved import WIRING, moves_on, walk
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
-from truerail.causes.shift import MIN_RUN, Shift, shifted_runs
+from truerail.causes.shift import MIN_RUN, Shift, positions, shifted_runs
 from truerail.model import Alternative, CauseKind, Move, Plan
 from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.columns import NONE
@@ -244,7 +245,20 @@ def shifted_row(s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Seq
     summary = f"{len(moved)} cables of the panel row {' or '.join(named)} are {off}{beside}"
     action = f"Move the row back by {count}, check first at {panels}; else at {', '.join(switches)}: {walk(steps)}."
     cables, sure = [int(s.cable[row]) for row in rows], 0.97 * float(s.sure[list(rows)].min())
-    return CauseCandidate(CauseKind.PANEL_SHIFT, subjects, summary, action, cables, (), WIRING, steps, confidence=sure)
+    draft = CauseCandidate(CauseKind.PANEL_SHIFT, subjects, summary, action, cables, (), WIRING, steps, confidence=sure)
+    if _off_at_switch(s, shift):
+        same = f"the block is shifted at the ports of {switches[0]}: both look alike, and the moves are the same"
+        draft.alternatives = (Alternative(CauseKind.PORT_SHIFT, same, steps),)
+        draft.confidence = min(sure, BY_PLACES)
+    return draft
+
+
+def _off_at_switch(s: ObservedLinks, shift: Shift) -> bool:
+    """Whether most cables of a row are off by one number of ports at their one switch as well."""
+    ends = np.concatenate([s.index.b[s.taken_for[shift.rows]], s.place[shift.rows]])
+    switches = np.unique(s.index.ports.device_of(ends))
+    planned, seen = np.split(positions(s.index, int(switches[0]), ends), 2)
+    return len(switches) == 1 and 2 * int(np.unique(seen - planned, return_counts=True)[1].max()) > len(seen)
 
 
 def _span(ports: Iterable[str]) -> str:

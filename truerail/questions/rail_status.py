@@ -144,10 +144,11 @@ def carrying(standing: RailStatus) -> Mask:
 
 
 def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
-    """Wrong cables that a names-only cause explains; `open_too`: also if swapped cables are as likely. Includes cables
-    in another port of their own leaf, behind its wrong name.
+    """Wrong cables that wrong names explain; `open_too`: also if they or swapped cables may do so. Includes cables in
+    another port of their own leaf, behind its wrong name.
     """
-    causes = [c for c in evaluation.causes if CAUSE_KINDS[c.kind].names and not c.moves]
+    kinds = ((c, (c.kind, *(other.kind for other in c.alternatives))) for c in evaluation.causes if not c.moves)
+    causes = [c for c, possible in kinds if any(CAUSE_KINDS[kind].names for kind in possible)]
     reported = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
     subjects = {finding.subject for finding in evaluation.findings if finding.id in reported}
     subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}
