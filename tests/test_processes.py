@@ -197,7 +197,7 @@ def test_a_killed_front_is_replaced_and_events_go_on_by_their_numbers(service: S
 
 def test_whatever_ends_by_itself_is_replaced_again_and_again(service: Service) -> None:
     """SIGTERM to one process is no wish of the service's user: it is its failure, as any other end is."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
         shown = service.json("fabric")["number"]
         ended = service.judge
         os.kill(ended, number)
