@@ -86,6 +86,11 @@ class Fit:
     def __bool__(self) -> bool:
         return bool(self.matches)
 
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Each map of names that is used, as a sentence."""
+        return tuple(f"{one.words}." for one in self.matches if not one.open)
+
     def __add__(self, other: "Fit") -> "Fit":
         return Fit(
             {**self.devices, **other.devices},

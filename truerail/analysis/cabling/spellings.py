@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import product
 from math import gcd
 
-from truerail.model.names import device_key, natural_key
+from truerail.model.columns import grouped
+from truerail.model.names import device_key, natural_key, port_key
 
 Words = tuple[str | int, ...]
 Forms = tuple[str, str]
@@ -36,8 +37,19 @@ def numbers(name: str) -> tuple[int, ...]:
 
 
 def form(name: str) -> str:
-    """A port's name without its numbers, and without the letters behind them."""
-    return _PART.sub(lambda found: "#@" if found[2] else "#", _REMARK.sub("", name).strip().lower())
+    """A port's name without its numbers, and without the letters behind them; `Eth1/5` as `Ethernet1/5`."""
+    return _PART.sub(lambda found: "#@" if found[2] else "#", port_key(_REMARK.sub("", name)))
+
+
+def counting(names: Iterable[str]) -> dict[str, int | None]:
+    """The forms of names, each with the place of the number that counts its ports: 0 of `Ethernet1/1`, `Ethernet2/1`,
+    1 of `Ethernet1/1`, `Ethernet1/2`; None of a form with one name.
+    """
+    sizes = {
+        of: [len(set(column)) for column in zip(*map(numbers, some), strict=True)]
+        for of, some in grouped((form(name), name) for name in names).items()
+    }
+    return {of: size.index(max(size)) if max(size, default=1) > 1 else None for of, size in sizes.items()}
 
 
 @lru_cache(maxsize=65536)
