@@ -234,7 +234,7 @@ def test_watch_replays_the_rounds_of_a_capture(
     assert json.loads((tmp_path / "0" / "truth.json").read_text())["causes"][0]["kind"] == "cable-swap"
 
 
-@pytest.mark.parametrize("form, shown", [("ports PN", "P1 is swp1"), ("ports N + 100", "is P101 its swp1?")])
+@pytest.mark.parametrize(("form", "shown"), [("ports PN", "P1 is swp1"), ("ports N + 100", "is P101 its swp1?")])
 def test_watch_shows_which_names_mean_what_or_asks(tmp_path: Path, run: Run, form: str, shown: str) -> None:
     simulation = simulate(replace(SHAPE, platforms=("cumulus",)), (), seed=2)
     capture, plan = simulation.write(tmp_path), tmp_path / "list.csv"
