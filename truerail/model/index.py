@@ -276,9 +276,16 @@ class PlanIndex:
         own = self.ports.find(device, name)
         if not self.called:
             return own
-        order = np.argsort(keys := self.ports.device_of(np.arange(self.planned_ports)) << 32 | self._labels)
-        at = found(keys[order], np.where((device >= 0) & (name >= 0), device << 32 | name, NONE))
-        return np.where(at >= 0, order[at], own)
+        keys, ports = self._by_label
+        at = found(keys, np.where((device >= 0) & (name >= 0), device << 32 | name, NONE))
+        return np.where(at >= 0, np.append(ports, NONE)[at], own)
+
+    @cached_property
+    def _by_label(self) -> tuple[Codes, Codes]:
+        """Devices and names that the plan gives their ports, ascending, and these ports."""
+        keys = self.ports.device_of(np.arange(self.planned_ports)) << 32 | self._labels
+        order = np.argsort(keys)
+        return keys[order], order
 
     @cached_property
     def _labels(self) -> Codes:

@@ -66,7 +66,7 @@ def _fold_block(rows: list[list[Cable]], nics: dict[str, Nics]) -> Folded | None
 def _folded(entry: Entry, rows: list[list[Cable]]) -> Folded:
     """The entry with what its cables have in common."""
     first = rows[0][0]
-    entry |= {"plane": plain(first.plane), "speed": plain(first.speed_gbps), "within_pod": "no"}
+    entry = {**entry, "plane": plain(first.plane), "speed": plain(first.speed_gbps), "within_pod": "no"}
     return Folded(entry, tuple(cable for row in rows for cable in row))
 
 
