@@ -7,10 +7,9 @@ from truerail.analysis.cabling.ib_names import (
     canonical_guid,
     ipoib_guid,
     is_factory_name,
-    like,
-    port_number,
     spellings,
 )
+from truerail.analysis.cabling.spellings import like, port_number
 
 
 @pytest.mark.parametrize(

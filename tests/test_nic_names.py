@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.each import each
-from truerail.analysis.cabling.nic_places import is_by_place, is_by_slot
+from truerail.analysis.cabling.spellings import is_by_place, is_by_slot
 from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.model import CauseKind

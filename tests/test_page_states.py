@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from benchmarks.accuracy.list_forms import FORMS
+from benchmarks.accuracy.lists import written
 from dashboards.grafana.boards import BOARDS
 from tests.access_site import OPERATOR, READER, WITH_TOKENS
 from tests.fake_tower import fabric
@@ -18,6 +20,7 @@ from truerail.analysis.published import JournalHealth, JournalState, Published
 from truerail.errors import SettingsError
 from truerail.model import Port
 from truerail.service.loading import load_settings
+from truerail.simulator import Noise, Shape, simulate
 
 BROKEN, SEEN = fabric()
 IMAGE = "<img src=x onerror=window.hacked=1>"
@@ -78,6 +81,25 @@ def test_a_journal_that_fails_and_an_inferred_plan_are_reported_on_every_page(br
         page = one.open(path)
         expect(page.locator("#banner-journal")).to_contain_text("disk full")
         expect(page.locator("#banner-plan")).to_contain_text("No plan is given")
+    one.close()
+    assert one.complaints == []
+
+
+@pytest.mark.parametrize("form", ["ports PN", "ports N + 100"])
+def test_a_map_of_names_is_a_note_and_a_question_is_a_cause(browser: Browser, started: Site, form: str) -> None:
+    simulation = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=("cumulus",)), (), Noise(), 7)
+    started.again(publication(written(simulation, FORMS[form]).plan, simulation.snapshot()))
+    one = Watched(browser, started)
+    page = one.open("/")
+    if form == "ports PN":
+        page.locator("[data-key=notes] summary").click()
+        expect(page.locator("[data-key=notes]")).to_contain_text("P1 is swp1")
+        expect(page.locator("article.cause")).to_have_count(0)
+    else:
+        expect(page.locator("article.cause")).to_have_count(1)
+        expect(page.locator("article.cause")).to_contain_text("perhaps P101 is swp1")
+        page = one.open("/punch")
+        expect(page.locator("main")).to_contain_text("is P101 its swp1?")
     one.close()
     assert one.complaints == []
 

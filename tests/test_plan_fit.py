@@ -197,7 +197,7 @@ def test_the_numbers_of_a_port(name: str, expected: tuple[int, ...]) -> None:
 def test_the_words_of_names() -> None:
     assert words("GPU_001.hall.example") == words("gpu-1") == ("gpu", 1)
     assert list(last_words("R05-gpu-001")) == [("r", 5, "gpu", 1), ("gpu", 1)]
-    assert form("Eth1/5 (400G)") == "eth#/#"
+    assert form("Eth1/5 (400G)") == form("Ethernet1/5") == "ethernet#/#"
     assert form("3b") == form("11a") == "#@"
     assert in_order(["swp10", "swp9", "swp1s1"]) == ["swp1s1", "swp9", "swp10"]
 
@@ -307,6 +307,36 @@ def test_a_cable_that_the_topology_gives_to_another_nic_is_not_moved() -> None:
     }
     assert not [cause for cause in found.causes if cause.moves]
     assert all("nvidia-smi topo -m" in one.to_confirm for one in found.causes if one.kind is CauseKind.CABLE_MOVE)
+
+
+@each("name", ["ports 1/N", "ports N", "ports EthernetN", "ports EthernetN/1", "ports Ethernet1/N", "ports 0/0/N"])
+@each("platforms", [("eos", "nxos"), ("sonic", "nxos"), PLATFORMS])
+def test_a_list_of_switches_of_several_systems_is_read_by_the_names_of_each(
+    name: str, platforms: tuple[str, ...]
+) -> None:
+    """Arista's `Ethernet5/1` and Cisco's `Ethernet1/5` have one form, and another number counts the ports."""
+    simulation = simulate(replace(SMALL, platforms=platforms), 0, Noise(), 1)
+    found = evaluate(Round(written(simulation, FORMS[name]).plan, simulation.snapshot()))
+    assert set(found.cable_states.values()) == {CableState.RIGHT}
+
+
+@each("hosts, rails, rails_per_leaf", [(4, 4, 1), (8, 4, 2), (6, 8, 2), (8, 8, 4)])
+@each("spines", [0, 2])
+def test_another_order_of_nics_and_exchanged_leaves_are_one_question(
+    hosts: int, rails: int, rails_per_leaf: int, spines: int
+) -> None:
+    """All hosts name their NICs in another order than that of their GPUs: each reading explains the same cables."""
+    shape = Shape(hosts=hosts, rails=rails, rails_per_leaf=rails_per_leaf, spines=spines, uplinks=2 * spines)
+    for seed in range(draws(2, 40)):
+        platforms = PLATFORMS if seed % 2 else (PLATFORMS[seed % len(PLATFORMS)],)
+        simulation = simulate(replace(shape, platforms=platforms), [Fault(CauseKind.GPU_NIC_ORDER, "model")], seed=seed)
+        for name in ("old: two leaves exchanged", "old: two leaves exchanged, ports 1/N"):
+            list_ = edited(written(simulation, FORMS[name]), FORMS[name], Random(seed))
+            causes = evaluate(Round(list_.plan, simulation.snapshot())).causes
+            assert not [cause for cause in causes if cause.moves], seed
+            asked = [cause for cause in causes if "in each other's places; or" in cause.summary]
+            assert len(asked) <= 1
+            assert all(cause.to_confirm and cause.alternatives[0].moves for cause in asked)
 
 
 def test_a_row_twice_or_of_no_device_is_in_no_order_beside_other_names() -> None:

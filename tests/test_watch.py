@@ -20,6 +20,8 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 
+from benchmarks.accuracy.list_forms import FORMS
+from benchmarks.accuracy.lists import written
 from tests.fake_fleet import FakeFleet
 from tests.live_site import Run, Site, runner
 from truerail.analysis.round import Round
@@ -230,6 +232,18 @@ def test_watch_replays_the_rounds_of_a_capture(
     assert code == 0
     assert out.splitlines()[-1].endswith("done 2, left 0, host down 0, not read 0")
     assert json.loads((tmp_path / "0" / "truth.json").read_text())["causes"][0]["kind"] == "cable-swap"
+
+
+@pytest.mark.parametrize(("form", "shown"), [("ports PN", "P1 is swp1"), ("ports N + 100", "is P101 its swp1?")])
+def test_watch_shows_which_names_mean_what_or_asks(tmp_path: Path, run: Run, form: str, shown: str) -> None:
+    simulation = simulate(replace(SHAPE, platforms=("cumulus",)), (), seed=2)
+    capture, plan = simulation.write(tmp_path), tmp_path / "list.csv"
+    plan.write_text(dump_csv(written(simulation, FORMS[form]).plan))
+    words = ("watch", "--from", capture, "--plan", plan, "--interval", "0")
+    out = run(*words)[1]
+    assert out.count(shown) >= 1
+    _, drawn = on_terminal([sys.executable, "-m", "truerail", *map(str, words)], columns=60, rows=30)
+    assert shown in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).split())
 
 
 def test_watch_where_nobody_answers_is_exit_2(

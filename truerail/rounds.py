@@ -102,7 +102,7 @@ def evaluate(
         cable_states=cable_states(wiring),
         notes=(
             *notes,
-            *(f"{one.words}." for one in wiring.identity.fit.matches if not one.open),
+            *wiring.identity.fit.used,
             *_notes(wiring),
             *(f"{one.id} is a fault of truerail: please report it with this capture" for one in causes if one.unproven),
             *_unplanned(ordered),

@@ -77,7 +77,7 @@ def _renamed(index: PlanIndex, ports: Codes, true_name: Mapping[int, int]) -> Co
     true = np.array([true_name.get(one, one) for one in device.tolist()], dtype=np.int64)
     moved, found = true != device, ports.copy()
     if moved.any():
-        found[moved] = index.ports.find_or_add(true[moved], index.ports.name_of(ports[moved]))
+        found[moved] = index.counterparts(true[moved], ports[moved])
     return found
 
 

@@ -24,7 +24,7 @@ from enum import Enum, auto
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.cabling.nic_places import is_by_place, is_by_slot
+from truerail.analysis.cabling.spellings import is_by_place, is_by_slot
 
 
 class Names(Enum):

@@ -48,7 +48,7 @@ def witnessed_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     owner, size = s.index.a_device[s.taken_for], len(s.index.devices.names)
     votes = np.bincount(owner[by_slot], minlength=size) - np.bincount(owner[by_name], minlength=size)
     rows = np.flatnonzero(strange & (votes[owner] > 0))
-    slot = _slot_cables(s, rows, near[rows], np.where(by_slot[rows], resident[rows], NONE))
+    slot = slot_cables(s, rows, near[rows], np.where(by_slot[rows], resident[rows], NONE))
     rows, slot = rows[slot >= 0], slot[slot >= 0]
     return [
         NicOrder((host,), rows[at], slot[at], order_of(s, rows[at], slot[at]), True) for host, at in _by_host(s, rows)
@@ -109,7 +109,7 @@ def in_rails(bits: Codes, rail: Codes) -> Mask:
     return np.asarray((rail >= 0) & (bits >> np.maximum(rail, 0) & 1 == 1), dtype=bool)
 
 
-def _slot_cables(s: ObservedLinks, rows: Codes, near: Codes, seen: Codes) -> Codes:
+def slot_cables(s: ObservedLinks, rows: Codes, near: Codes, seen: Codes) -> Codes:
     """The cable that each NIC really is: that of its GPU's rail; if GPUs share NICs, the one it is seen as."""
     index = s.index
     single = (near & (near - 1)) == 0

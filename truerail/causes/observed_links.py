@@ -34,7 +34,7 @@ class Slots:
 
     def __init__(self, index: PlanIndex) -> None:
         rail, plane = index.rail + 1, index.plane + 1
-        name = index.ports.name_of(index.a)
+        name = index.labels(index.a)
         # compare a host's NICs by rail and plane, because models name them differently; switch ports by name
         self._number(index, np.where(index.from_host & (rail > 0), -(1 + rail * 64 + plane), name))
         same = index.a[self._order[1:]] == index.a[self._order[:-1]]  # a row twice
@@ -42,7 +42,7 @@ class Slots:
         if len(twice):  # several NICs of one rail and plane: the name decides
             cables = np.unique(self._order[np.concatenate([twice, twice + 1])])
             key = self.of.astype(np.int64)
-            key[cables] = self._width + index.ports.name_of(index.a[cables])
+            key[cables] = self._width + index.labels(index.a[cables])
             self._number(index, key)
 
     def _number(self, index: PlanIndex, key: Codes) -> None:
@@ -170,7 +170,7 @@ class ObservedLinks:
         moved = chosen & (true_device[device] != device)
         if moved.any():
             places = places.copy()
-            places[moved] = ports.find_or_add(true_device[device[moved]], ports.name_of(places[moved]))
+            places[moved] = self.index.counterparts(true_device[device[moved]], places[moved])
         return places
 
     def settle(self, cables: Codes) -> None:

@@ -138,7 +138,7 @@ def _count(s: ObservedLinks, wrong: Mask) -> _Ballot:
     want, place = index.b[s.taken_for[rows]], s.place[rows]
     place_device, want_device = ports.device_of(place), ports.device_of(want)
     tier = np.array([*index.devices.tier, NONE])
-    same_port = (ports.name_of(place) == ports.name_of(want)) & (place_device != want_device)
+    same_port = (index.labels(place) == index.labels(want)) & (place_device != want_device)
     same_port &= tier[place_device] == tier[want_device]
     resident = s.resident()[rows]
     slot = s.slots.of

@@ -20,6 +20,7 @@ from truerail.causes.labels import relabelled
 from truerail.causes.moved import chain_drafts, moves, order_draft, shift_draft
 from truerail.causes.nic_order import joined, likely_orders
 from truerail.causes.observed_links import ObservedLinks
+from truerail.causes.other_reading import as_one_question
 from truerail.causes.panel_faults import exchanged_trunks, panel_shifts, shifted_row, trunk_draft
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import blocks, shifts
@@ -67,7 +68,7 @@ def search(wiring: Wiring, findings: Sequence[Finding]) -> tuple[list[CauseCandi
         gain = int(wrong - np.count_nonzero(found.links.wrong))
         taken.append(Taken(step.__name__.strip("_"), len(drafts), len(cables), gain))
         found.drafts += drafts
-    return joined_trunks(found.links.index, _one_order(found.drafts)), taken
+    return as_one_question(wiring, joined_trunks(found.links.index, _one_order(found.drafts))), taken
 
 
 def _strangers(found: Search) -> Iterator[CauseCandidate]:

@@ -37,7 +37,7 @@ def strangers(wiring: Wiring) -> list[Stranger]:
     votes: list[tuple[tuple[int, int], int]] = []
     for near, far, owner in ((index.a, index.b, index.b_device), (index.b, index.a, index.a_device)):
         seen = ports.device_of(partner[near[open_]])
-        same_port = ports.name_of(partner[near[open_]]) == ports.name_of(far[open_])
+        same_port = index.labels(partner[near[open_]]) == index.labels(far[open_])
         strange = (seen >= planned) & same_port
         for cable, name in zip(open_[strange].tolist(), seen[strange].tolist(), strict=True):
             votes.append(((name, int(owner[cable])), cable))

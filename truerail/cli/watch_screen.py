@@ -32,6 +32,8 @@ class Watch:
         self.window = Window()
         self.plugs = Plugs()
         self.answered = False
+        self.used: tuple[str, ...] = ()
+        """The maps of names that were shown last."""
         self._live: Live | None = None
         self._stack = ExitStack()
 
@@ -58,14 +60,17 @@ class Watch:
         self.answered |= any(not reading.error for reading in seen.readings)
         round = Round(self.plan, snapshot, self.window.view(), self.plugs)
         self.plugs = round.plugs
-        changes = self.work.update(evaluate(round, notes=seen.notes))
+        changes, used = self.work.update(evaluate(round, notes=seen.notes)), round.cabling.identity.fit.used
         at = snapshot.at.astimezone().strftime("%H:%M:%S")
         if self._live is not None:
             size = self._live.console.size
             status = status_line(at, read, asked, seconds)
-            view = screen(self.work, self.plan, width=size.width, height=size.height, status=status)
+            view = screen(self.work, self.plan, used, width=size.width, height=size.height, status=status)
             self._live.update(view, refresh=True)
             return
+        for note in used if used != self.used else ():
+            terminal_output.say(f"{at} {note}")
+        self.used = used
         for change in changes:
             terminal_output.say(f"{at} {line_of(change, self.plan)}")
         if changes or self.work.round == 1:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, mapped, several
+from truerail.model.columns import NONE, Codes, Mask, found, mapped, several
 from truerail.model.names import CUT_COLUMN, CUT_NAME, device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
@@ -270,24 +270,47 @@ class PlanIndex:
 
     def find(self, device: Codes, names: Iterable[str | None]) -> Codes:
         """Port codes of names as `spell` gives them: planned ones first, then the devices' own; -1 where unknown."""
-        spelled = list(names)
-        found = self.ports.find(device, self.ports.name_codes(spelled))
-        if self.called:
-            of = device.tolist()
-            codes = [self._spelled.get((code, name), NONE) for code, name in zip(of, spelled, strict=True)]
-            planned = np.array(codes, dtype=np.int64)
-            found = np.where(planned >= 0, planned, found)
-        return found
+        return self._find(device, self.ports.name_codes(names))
+
+    def _find(self, device: Codes, name: Codes) -> Codes:
+        own = self.ports.find(device, name)
+        if not self.called:
+            return own
+        keys, ports = self._by_label
+        at = found(keys, np.where((device >= 0) & (name >= 0), device << 32 | name, NONE))
+        return np.where(at >= 0, np.append(ports, NONE)[at], own)
 
     @cached_property
-    def _spelled(self) -> dict[tuple[int, str | None], int]:
-        """Ports that their devices call otherwise, by device and planned name."""
-        found: dict[tuple[int, str | None], int] = {}
-        for cable, a, b in zip(self.plan.cables, self.a.tolist(), self.b.tolist(), strict=True):
-            for port, code in ((cable.a, a), (cable.b, b)):
-                if port in self.called:
-                    found[self.devices.find(port.device), port.name] = code
-        return found
+    def _by_label(self) -> tuple[Codes, Codes]:
+        """Devices and names that the plan gives their ports, ascending, and these ports."""
+        keys = self.ports.device_of(np.arange(self.planned_ports)) << 32 | self._labels
+        order = np.argsort(keys)
+        return keys[order], order
+
+    @cached_property
+    def _labels(self) -> Codes:
+        """Codes of the names that the plan gives its ports."""
+        labels = self.ports.name_of(np.arange(self.planned_ports))
+        for ends in zip(*((cable.a, cable.b) for cable in self.plan.cables), strict=True) if self.called else ():
+            known = self.ports.find(
+                mapped(self.devices.find, (end.device for end in ends)),
+                self.ports.name_codes(self.called.get(end, end.name) for end in ends),
+            )
+            labels[known[known >= 0]] = self.ports.name_codes(end.name for end in ends)[known >= 0]
+        return labels
+
+    def labels(self, port: Codes) -> Codes:
+        """Codes of the ports' names: the plan's for its ports, whatever each device calls them, else their own."""
+        planned = (port >= 0) & (port < self.planned_ports)
+        own = self.ports.name_of(port)
+        return np.where(planned, self._labels[np.where(planned, port, 0)], own) if self.called else own
+
+    def counterparts(self, device: Codes, port: Codes) -> Codes:
+        """The port of each device that is labelled as a port of another device is; it is added where needed."""
+        there = self._find(device, self.labels(port))
+        return np.where(
+            there >= 0, there, self.ports.find_or_add(np.where(there < 0, device, NONE), self.ports.name_of(port))
+        )
 
     @property
     def contradicted(self) -> Mask:

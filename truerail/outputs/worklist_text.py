@@ -1,6 +1,6 @@
 """The worklist on a terminal, down to 60 columns, and as lines for a log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -16,10 +16,15 @@ _AROUND = 4
 """Lines of the screen that are not entries."""
 
 
-def screen(work: Worklist, plan: Plan, *, width: int, height: int, status: str) -> RenderableType:
-    """The whole screen: the counts, as many entries as fit, the number of further ones, and a line about the round."""
-    lines: list[RenderableType] = [Text(totals(work), style="bold"), Text()]
-    room = max(3, height - _AROUND)
+def screen(
+    work: Worklist, plan: Plan, used: Sequence[str] = (), *, width: int, height: int, status: str
+) -> RenderableType:
+    """The whole screen: the counts, the maps of names that are `used`, as many entries as fit, the number of further
+    ones, and a line about the round.
+    """
+    maps = [line for one in used for line in _wrapped(one, width)]
+    lines: list[RenderableType] = [Text(totals(work), style="bold"), *(Text(line) for line in maps), Text()]
+    room = max(3, height - _AROUND - len(maps))
     shown = 0
     for entry in work.entries:
         block = [_wrapped(line, width) for line in _block(entry, plan)]

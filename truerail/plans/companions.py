@@ -11,6 +11,7 @@ from typing import Final
 from truerail.files.file_text import read_text
 from truerail.files.problems import Problem
 from truerail.model import Plan, Port, Role
+from truerail.model.names import some
 from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.headers import words
 from truerail.plans.plan_error import PlanError
@@ -68,8 +69,7 @@ def with_hca_names(plan: Plan, path: Path) -> Plan:
 
 def _several(found: Sequence[str], noun: str) -> str:
     """`rack A1`, or `racks A1, A2, A3 and 4 more`."""
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    return f"{noun}{'s' if len(found) > 1 else ''} {', '.join(found[:3])}{more}"
+    return f"{noun}{'s' if len(found) > 1 else ''} {some(found, 3)}"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Sequence[str]]]:

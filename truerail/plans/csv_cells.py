@@ -19,8 +19,6 @@ _ROLES = {role.value: role for role in Role}
 _SINGLE = ("rack", "pod", "platform", "address")
 _LISTS = ("aliases", "chassis_ids", "serials")
 _FABRIC: dict[str, type[StrEnum] | None] = {"fabric": None, "transport": Transport, "load_balancing": LoadBalancing}
-Link = tuple[int | None, int | None, float | None, float | None]
-"""Rail, plane, speed in Gb/s, length in metres."""
 
 
 def _words(names: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
@@ -88,29 +86,16 @@ class LinkCells:
         self.rails: dict[int, Rail] = {}
         self.fabric: dict[str, str] = {}
 
-    def read(self, line: int, cells: Sequence[str]) -> Link | None:
+    def read(self, line: int, cells: Sequence[str]) -> numbers.LinkValues | None:
         """Rail, plane, speed and length; None with a fault noted where a cell is wrong."""
         words = _words(self.names, cells)
         before = len(self.faults.found) + self.faults.unreported
-        rail = self._number(line, words, "rail", numbers.MOST_RAILS)
-        plane = self._number(line, words, "plane", numbers.MOST_PLANES)
-        speed, length = words.get("speed_gbps", ""), words.get("length_m", "")
-        if speed and numbers.speed_gbps(speed) is None:
-            self.faults.add(line, speed, numbers.SPEED_EXPECTED)
-        if length and numbers.metres(length) is None:
-            self.faults.add(line, length, "expected a length in metres")
+        found = numbers.link_values({**words, "speed": words.get("speed_gbps", "")}, line, self.faults)
         self._fabric(line, words)
-        self._rail(line, rail, words)
+        self._rail(line, found[0], words)
         if len(self.faults.found) + self.faults.unreported > before:
             return None
-        return rail, plane, numbers.speed_gbps(speed), numbers.metres(length) if length else None
-
-    def _number(self, line: int, words: dict[str, str], name: str, most: int) -> int | None:
-        text = words.get(name, "")
-        value = whole(text, most)
-        if text and value is None:
-            self.faults.add(line, text, f"expected {name} as a whole number from 0 to {most}")
-        return value
+        return found
 
     def _fabric(self, line: int, words: dict[str, str]) -> None:
         """A value of the whole fabric must be the same on every line that has it."""

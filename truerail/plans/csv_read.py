@@ -15,6 +15,7 @@ from truerail.files.problems import Faults, nearest
 from truerail.model import Cable, Panel, Plan, Port
 from truerail.plans.csv_cells import DeviceCells, LinkCells
 from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, cells_of, unguarded
+from truerail.plans.numbers import LinkValues
 from truerail.plans.orient import path_of, turned
 from truerail.plans.plan_error import PlanError
 
@@ -88,7 +89,7 @@ class _Rows:
         label_at = self.header.index("label") if "label" in self.header else -1
         ends_a: dict[Cells, tuple[str, int] | None] = {}
         ends_b: dict[Cells, tuple[str, int] | None] = ends_a if self.fields["a"] == self.fields["b"] else {}
-        links: dict[Cells, tuple[int | None, int | None, float | None, float | None] | None] = {}
+        links: dict[Cells, LinkValues | None] = {}
         pick_a, pick_b, pick_link, ports = self.pick_a, self.pick_b, self.pick_link, self.ports
         for row in lines:
             line = lines.line_num

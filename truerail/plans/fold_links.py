@@ -52,7 +52,6 @@ def _fold_block(rows: list[list[Cable]], nics: dict[str, Nics]) -> Folded | None
     columns = [[row[at].b.name for row in rows] for at in range(len(leaves))]
     if any(column != columns[at % each] for at, column in enumerate(columns)):
         return None
-    first = rows[0][0]
     rails = [cable.rail for cable in rows[0]]
     every = all(list(range(len(nics[row[0].a.device]))) == rails for row in rows)
     entry: Entry = {
@@ -60,10 +59,14 @@ def _fold_block(rows: list[list[Cable]], nics: dict[str, Nics]) -> Folded | None
         "leaves": fold(distinct),
         "ports": [fold(column) for column in columns[:each]] if each > 1 else fold(columns[0]),
         "rails": "" if every else fold([plain(rail) for rail in rails]),
-        "plane": plain(first.plane),
-        "speed": plain(first.speed_gbps),
-        "within_pod": "no",
     }
+    return _folded(entry, rows)
+
+
+def _folded(entry: Entry, rows: list[list[Cable]]) -> Folded:
+    """The entry with what its cables have in common."""
+    first = rows[0][0]
+    entry = {**entry, "plane": plain(first.plane), "speed": plain(first.speed_gbps), "within_pod": "no"}
     return Folded(entry, tuple(cable for row in rows for cable in row))
 
 
@@ -121,14 +124,10 @@ def _fold_mesh(rows: list[list[Cable]], uppers: Sequence[str]) -> Folded | None:
     to_ports = [port.name for port in columns[0]]
     if any(column != [Port(upper, name) for name in to_ports] for upper, column in zip(uppers, columns, strict=True)):
         return None
-    first = rows[0][0]
     entry: Entry = {
         "from": fold([row[0].a.device for row in rows]),
         "to": fold(uppers),
         "ports": fold([cable.a.name for cable in rows[0]]),
         "to_ports": fold(to_ports),
-        "plane": plain(first.plane),
-        "speed": plain(first.speed_gbps),
-        "within_pod": "no",
     }
-    return Folded(entry, tuple(cable for row in rows for cable in row))
+    return _folded(entry, rows)

@@ -29,7 +29,7 @@ _FEWEST = 4
 _T = TypeVar("_T", bound=Hashable)
 
 
-def mode(values: Sequence[_T]) -> _T | None:
+def mode(values: Sequence[_T] | Counter[_T]) -> _T | None:
     """The most frequent value; None if two are equally frequent."""
     top = Counter(values).most_common(2)
     return top[0][0] if top and (len(top) < 2 or top[0][1] > top[1][1]) else None

@@ -13,7 +13,7 @@ from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import NicOrder
 from truerail.model import Port
 from truerail.model.names import natural_key
-from truerail.plans.infer_names import Cell, LeafNames
+from truerail.plans.infer_names import Cell, LeafNames, mode
 from truerail.plans.standing import leaf_groups, pod_of
 
 Column = tuple[int, int]
@@ -100,7 +100,7 @@ def leaves_of(columns: Columns) -> Leaves:
             voters[(pods[host], plane), rail][host] = port.device
     votes = {cell: Counter(by_host.values()) for cell, by_host in voters.items()}
     own = _own_leaves(columns)
-    names = LeafNames({cell: top for cell, counts in votes.items() if (top := _top(counts))}, [*groups])
+    names = LeafNames({cell: top for cell, counts in votes.items() if (top := mode(counts))}, [*groups])
     found = Leaves(pods, {}, _renamed({cell: leaf for cell, counts in votes.items() if (leaf := clear(counts))}, names))
     for cell, counts in votes.items():
         leaf = clear(counts) or _by_name(counts, names.at(cell))
@@ -119,11 +119,6 @@ def _own_leaves(columns: Columns) -> dict[str, str]:
         return {}
     found = {host: clear(Counter(port.device for port in places.values())) for host, places in columns.at.items()}
     return {host: leaf for host, leaf in found.items() if leaf is not None}
-
-
-def _top(counts: Counter[str]) -> str | None:
-    first, *others = counts.most_common(2)
-    return None if others and others[0][1] == first[1] else first[0]
 
 
 def _by_name(counts: Counter[str], named: str | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import HostSays, NicOrder, hosts_say, nic_order
 from truerail.model import Cable, Device, Plan, Port, Rail, Role, Snapshot
-from truerail.model.names import natural_key
+from truerail.model.names import natural_key, some
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
@@ -145,9 +145,8 @@ def _doubts(columns: Columns, agreed: Consensus) -> Iterator[str]:
         if number == MOST_DOUBTS:
             yield f"and {len(alike) - number:,} more reasons for cables that are not decided"
             return
-        shown = [f"{Port(host, columns.name[host][at])} on {columns.at[host][at]}" for host, at in keys[:MOST_NAMED]]
-        rest = f" and {len(keys) - len(shown):,} more" if len(keys) > len(shown) else ""
-        yield f"Not decided: {why}. {', '.join(shown)}{rest}. {_DECIDES}"
+        shown = [f"{Port(host, columns.name[host][at])} on {columns.at[host][at]}" for host, at in keys]
+        yield f"Not decided: {why}. {some(shown, MOST_NAMED)}. {_DECIDES}"
 
 
 def _silent(columns: Columns, found: Members) -> Iterator[str]:
@@ -163,7 +162,7 @@ def _silent(columns: Columns, found: Members) -> Iterator[str]:
         if name not in wired[host] and (found.order[host], name) in usual
     ]
     if silent:
-        shown = ", ".join(map(str, silent[:MOST_NAMED])) + ("" if len(silent) <= MOST_NAMED else ", ...")
+        shown = some([*map(str, silent)], MOST_NAMED, ", ...")
         yield f"Not in the plan, as no neighbor is known where most hosts have one: {len(silent):,} NICs: {shown}"
 
 

@@ -2,7 +2,14 @@
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from ipaddress import ip_network
+from typing import TypeVar
+
+from truerail.files.problems import Faults
+from truerail.files.yaml_values import whole
+
+T = TypeVar("T")
 
 MOST_RAILS = 1024
 MOST_PLANES = 64
@@ -34,6 +41,32 @@ def metres(text: str) -> float | None:
     except ValueError:
         return None
     return value if 0 < value < math.inf else None
+
+
+LinkValues = tuple[int | None, int | None, float | None, float | None]
+"""Rail, plane, speed in Gb/s, length in metres."""
+
+
+def link_values(words: Mapping[str, str], line: int, faults: Faults) -> LinkValues:
+    """What a cable's words `rail`, `plane`, `speed` and `length_m` say; those that say nothing are faults."""
+
+    def read(name: str, value: Callable[[str], T | None], expected: str) -> T | None:
+        text = words.get(name, "")
+        found = value(text) if text else None
+        if text and found is None:
+            faults.add(line, text, expected)
+        return found
+
+    def number(name: str, most: int) -> int | None:
+        return read(name, lambda text: whole(text, most), f"expected {name} as a whole number from 0 to {most}")
+
+    rail, plane = number("rail", MOST_RAILS), number("plane", MOST_PLANES)
+    return (
+        rail,
+        plane,
+        read("speed", speed_gbps, SPEED_EXPECTED),
+        read("length_m", metres, "expected a length in metres"),
+    )
 
 
 def plain(value: float | None) -> str:

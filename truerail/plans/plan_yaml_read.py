@@ -132,27 +132,11 @@ def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | No
         if not end.device or not end.name:
             values.faults.add(entry.line, "/".join(end), "expected device/port")
             return None
-    rail = _word(entry, words, "rail", numbers.MOST_RAILS, values)
-    plane = _word(entry, words, "plane", numbers.MOST_PLANES, values)
-    own_speed = numbers.speed_gbps(words["speed"]) if words.get("speed") else speed
-    length = numbers.metres(words["length_m"]) if words.get("length_m") else None
-    if words.get("speed") and own_speed is None:
-        values.faults.add(entry.line, words["speed"], numbers.SPEED_EXPECTED)
-    if words.get("length_m") and length is None:
-        values.faults.add(entry.line, words["length_m"], "expected a length in metres")
+    rail, plane, own, length = numbers.link_values(words, entry.line, values.faults)
     try:
         via = path_of(words.get("via", ""))
     except ValueError as error:
         values.faults.add(entry.line, words["via"], str(error))
         return None
-    cable = Cable(ends[0], ends[1], rail, plane, own_speed, words.get("label", ""), length, entry.line, via)
+    cable = Cable(ends[0], ends[1], rail, plane, own or speed, words.get("label", ""), length, entry.line, via)
     return oriented(cable, groups.devices)
-
-
-def _word(entry: Node, words: dict[str, str], key: str, most: int, values: PlanValues) -> int | None:
-    if not words.get(key):
-        return None
-    value = whole(words[key], most)
-    if value is None:
-        values.faults.add(entry.line, words[key], f"expected {key} as a whole number from 0 to {most}")
-    return value

@@ -112,12 +112,8 @@ def _switch(name: str, role: Role, pod: str, down: list[Cable], up: tuple[Cable,
 
 def _capacity(cables: list[Cable] | tuple[Cable, ...]) -> float | None:
     """Gb/s of all cables together; None where one has no speed."""
-    total = 0.0
-    for cable in cables:
-        if cable.speed_gbps is None:
-            return None
-        total += cable.speed_gbps
-    return total
+    speeds = [cable.speed_gbps for cable in cables if cable.speed_gbps is not None]
+    return sum(speeds, 0.0) if len(speeds) == len(cables) else None
 
 
 def _tiers(switches: tuple[SwitchShape, ...]) -> dict[Role, float | None]:

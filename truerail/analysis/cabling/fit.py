@@ -15,7 +15,7 @@ from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Words, last_words, numbers_alone, sort_of, words
 from truerail.model.columns import NONE
-from truerail.model.names import folded
+from truerail.model.names import folded, some
 from truerail.model.plan import Port
 
 CLEAR = 0.75
@@ -41,8 +41,7 @@ class Match:
     @property
     def words(self) -> str:
         """What was matched, or the question: `leaf-[0-7] have no port 1/1: 1/1 is swp1, 1/2 is swp2 and 50 more`."""
-        shown = ", ".join(f"{planned} is {own}" if own else planned for planned, own in self.names[:_MOST_SHOWN])
-        more = f" and {len(self.names) - _MOST_SHOWN:,} more" if len(self.names) > _MOST_SHOWN else ""
+        shown = some([f"{planned} is {own}" if own else planned for planned, own in self.names], _MOST_SHOWN)
         agree = f"{self.explained:,} of {self.tested:,} cables agree" if self.tested else "no cable shows it"
         whose = folded(self.devices)
         if self.of_devices:
@@ -50,14 +49,14 @@ class Match:
             if not self.names:
                 return f"{lacking}: {whose}; perhaps it is another fabric's plan"
             if self.open:
-                return f"{lacking}; perhaps {shown}{more} ({agree})"
-            return f"{lacking}, but {shown}{more}, by words and numbers; {agree}"
+                return f"{lacking}; perhaps {shown} ({agree})"
+            return f"{lacking}, but {shown}, by words and numbers; {agree}"
         lacking = f"{whose} {'have' if len(self.devices) > 1 else 'has'} other ports than planned"
         if not self.open:
-            return f"{lacking}: {shown}{more}; {agree}"
+            return f"{lacking}: {shown}; {agree}"
         if not all(own for _, own in self.names):
-            return f"{lacking}: it is not known which are {shown}{more}"
-        return f"{lacking}: {f'perhaps {shown}{more} ({agree})' if self.names else 'none of them is known'}"
+            return f"{lacking}: it is not known which are {shown}"
+        return f"{lacking}: {f'perhaps {shown} ({agree})' if self.names else 'none of them is known'}"
 
     @property
     def question(self) -> str:
@@ -85,6 +84,11 @@ class Fit:
 
     def __bool__(self) -> bool:
         return bool(self.matches)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Each map of names that is used, as a sentence."""
+        return tuple(f"{one.words}." for one in self.matches if not one.open)
 
     def __add__(self, other: "Fit") -> "Fit":
         return Fit(

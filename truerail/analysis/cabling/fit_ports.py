@@ -6,7 +6,6 @@ Another one that would explain the cabling may be a shift of cables as well: tha
 is unknown.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.spellings import Forms, form, in_order, lines
+from truerail.analysis.cabling.spellings import Forms, counting, form, in_order, is_counted, lines
 from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
 from truerail.model.facts import Neighbor
 from truerail.model.names import natural_key
@@ -28,8 +27,6 @@ _SOME, _HALF, _MOST = 0.25, 0.5, 0.9
 """Of the cables that a map can be tested on, those that one must explain which keeps the order of the GPUs; which keeps
 the numbers on the front; and which keeps nothing.
 """
-_BY_NUMBER = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|nic[-_ ]?|eth)\d+", re.IGNORECASE)
-"""Names of NICs that are counted, by the host or by the list."""
 _PART = 8
 _FEWEST = 2
 """Ports that one or two devices must lack for a doubt about their names."""
@@ -211,7 +208,7 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
         _as_others(ports.names, ports.claims, [device for device in devices if index.devices.is_host(device.code)])
     kinds: defaultdict[tuple[object, ...], list[_Device]] = defaultdict(list)
     for device in devices:
-        forms = frozenset(map(form, device.planned)), frozenset(() if hosts else map(form, device.own))
+        forms = frozenset(map(form, device.planned)), frozenset(() if hosts else counting(device.own).items())
         kinds[index.devices.tier[device.code], *forms].append(device)
     for group in kinds.values():
         codes, heard = [one.code for one in group], sum(bool(one.own) for one in group)
@@ -264,7 +261,8 @@ class _Group:
         self.planned = {name for device in devices for name in device.planned}
         self.own = {name for device in devices for name in (*device.planned_as, *device.own)}
         self.literal = sum(device.planned_as.get(own) == planned for device, planned, own in self.votes)
-        alike = set(map(form, self.planned)) <= set(map(form, self.own))
+        mine, theirs = counting(self.planned), counting(self.own)
+        alike = all(one in theirs and at in (None, theirs[one]) for one, at in mine.items())
         self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
         self.faults = alike and not self.agreed
         """Whether one or two devices call their ports as the plan does: then other ports are faults of cables."""
@@ -290,7 +288,7 @@ class _Group:
 
     def _maps(self, kept: frozenset[Forms]) -> Iterator[_Map]:
         pairs = [(name, own) for _, name, own in self.votes]
-        counted = all(map(_BY_NUMBER.fullmatch, self.planned))
+        counted = all(map(is_counted, self.planned))
         if self.lacking:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_gpu()), _SOME)
         elif counted:

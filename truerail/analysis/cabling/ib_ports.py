@@ -1,6 +1,6 @@
 """Resolves each end of an InfiniBand link to a port of the plan.
 
-A switch's port is a number, which a plan may write as the label on its front (see `ib_names`). A host's is an RDMA
+A switch's port is a number, which a plan may write as the label on its front (see `spellings`). A host's is an RDMA
 device, which a plan may name by its netdev, its PCI address or `nicN`: the host's own readings show which names belong
 together, else those of all hosts with readings; what is then not known, `fit_ports` matches by the cabling.
 """
@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truerail.analysis.cabling.ib_names import canonical_guid, like, port_number
+from truerail.analysis.cabling.ib_names import canonical_guid
 from truerail.analysis.cabling.ib_nodes import End, Nodes
 from truerail.analysis.cabling.local import LocalNames
+from truerail.analysis.cabling.spellings import like, port_number
 from truerail.model.columns import NONE, Codes, Mask, unanimous
 from truerail.model.facts import RdmaLink
 from truerail.model.index import PlanIndex

@@ -4,7 +4,6 @@ A reading is filed under the name that its device announces. A plan may name a h
 address, or `nicN`; the host's own name for it is one of these, and its other readings show which belong together.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ import numpy as np
 from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.macs import MacTable
 from truerail.analysis.cabling.renumbered import renumbered_hosts
+from truerail.analysis.cabling.spellings import is_no_netdev, ordinal
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
 from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, found, grouped, unanimous
 from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
@@ -23,10 +23,6 @@ from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
 from truerail.model.snapshot import Snapshot, Table
-
-_NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
-"""Names of RDMA devices and PCI addresses, which LLDP never carries."""
-_ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -259,7 +255,7 @@ class LocalNames:
             silent[self.devices_of(self.seen.table(kind))] = False
         foreign = np.zeros(len(index.devices.names) + 1, dtype=bool)
         names, code = np.unique(index.ports.name_of(index.a), return_inverse=True)
-        is_foreign = np.array([bool(_NO_NETDEV.match(index.ports.spelled(int(name)))) for name in names], dtype=bool)
+        is_foreign = np.array([is_no_netdev(index.ports.spelled(int(name))) for name in names], dtype=bool)
         foreign[index.a_device[index.from_host & is_foreign[code]]] = True
         silent[list(self._bonded)] = True  # the RDMA devices of members are gone, so their names mean no interface
         device = index.ports.device_of(port)
@@ -334,9 +330,8 @@ def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
     pci = _pci_of_members(names) if bonded else {}
     wanted: dict[int, dict[int, int]] = {}
     for cable in np.flatnonzero(index.from_host):
-        match = _ORDINAL_NIC.match(index.a_port(int(cable)).name)
-        if match:
-            wanted.setdefault(int(index.a_device[cable]), {})[int(match.group(1))] = int(index.a[cable])
+        if (number := ordinal(index.a_port(int(cable)).name)) is not None:
+            wanted.setdefault(int(index.a_device[cable]), {})[number] = int(index.a[cable])
     if not wanted:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     rows: dict[int, list[tuple[object, int]]] = {}
@@ -348,9 +343,9 @@ def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
     found: list[tuple[int, int]] = []
     for host, nics in rows.items():
         from_one = 0 not in wanted[host] and max(wanted[host]) == len(nics)
-        for ordinal, (_, port) in enumerate(sorted(nics, key=itemgetter(0)), start=int(from_one)):
-            if ordinal in wanted[host]:
-                found.append((port, wanted[host][ordinal]))
+        for number, (_, port) in enumerate(sorted(nics, key=itemgetter(0)), start=int(from_one)):
+            if number in wanted[host]:
+                found.append((port, wanted[host][number]))
     pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 

@@ -57,6 +57,18 @@ class GpuRails:
     _reported: tuple["_Host", ...] = ()
     _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
+    def by_own_index(self, rails: int) -> Codes:
+        """`near` if each GPU has the rail of its own index, also where the convention is another."""
+        near = np.zeros_like(self.near)
+        for host in self._reported:
+            for gpu, nics in host.pattern.gpus.items():
+                near[[host.ports[nic] for nic in nics]] |= _own_rail((gpu, host.pattern.size), rails)
+        return near
+
+    def is_unusual(self, rails: int) -> bool:
+        """Whether the convention gives a GPU other rails than that of its own index."""
+        return any(found and not found & _own_rail(key, rails) for key, found in self._convention.items())
+
     def alike(self) -> "list[Alike]":
         """Every host with a known topology, grouped with those that are alike."""
         alike = grouped((id(host.pattern), host) for host in self._reported)
@@ -146,8 +158,12 @@ def gpu_rails(wiring: "Wiring") -> GpuRails:
 
 def _is_untested(key: _Key, rails: int, convention: int, by_sight: Mapping[_Key, Counter[int]]) -> bool:
     """Whether only the plan gives a GPU other rails than that of its own index."""
-    gpu, gpus = key
-    return convention != 0 and not convention & 1 << (gpu * rails // gpus) and key not in by_sight
+    return convention != 0 and not convention & _own_rail(key, rails) and key not in by_sight
+
+
+def _own_rail(key: _Key, rails: int) -> int:
+    """The rail of a GPU's own index as a bit set."""
+    return 1 << (key[0] * rails // key[1])
 
 
 def _evaluated(pattern: _Pattern, convention: Mapping[_Key, int]) -> tuple[list[int], dict[int, tuple[int, int]]]:
@@ -165,8 +181,7 @@ def _evaluated(pattern: _Pattern, convention: Mapping[_Key, int]) -> tuple[list[
 
 def _convention(key: _Key, rails: int, by_plan: Counter[int], by_sight: Counter[int]) -> int:
     """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else the plan's."""
-    gpu, gpus = key
-    natural = 1 << (gpu * rails // gpus)
+    natural = _own_rail(key, rails)
     for votes in (by_plan, by_sight):
         if votes:
             most, count = votes.most_common(1)[0]
@@ -184,7 +199,7 @@ def _of_few(convention: Mapping[_Key, int], by_plan: Mapping[_Key, Counter[int]]
     for (_, gpus), votes in by_plan.items():
         shown[gpus] = max(shown.get(gpus, 0), votes.total())
     few = {key for key, votes in by_plan.items() if 2 * votes.total() <= shown[key[1]]}
-    natural = {key: 1 << (key[0] * rails // key[1]) for key in convention}
+    natural = {key: _own_rail(key, rails) for key in convention}
     odd = {gpus for (gpu, gpus), found in convention.items() if (gpu, gpus) not in few and found != natural[gpu, gpus]}
     return {key: natural[key] for key in few if key[1] not in odd}
 

@@ -7,7 +7,6 @@ its NICs at the same addresses and in the same order has the same NICs under oth
 swapped, the order is another: cards may have been swapped then, and no conclusion is drawn.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from truerail.analysis.cabling.spellings import is_numbered
 from truerail.model.columns import NONE
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.names import natural_key
@@ -23,7 +23,6 @@ from truerail.model.plan import Transport
 if TYPE_CHECKING:
     from truerail.analysis.cabling.local import LocalNames
 
-_NUMBERED = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|hns_|rxe|siw|erdma_|mana_)\d+", re.IGNORECASE)
 MIN_FELLOWS = 2
 """Minimum number of hosts that must agree on the addresses: of two hosts that differ, either may be the odd one."""
 
@@ -39,11 +38,6 @@ class Device:
     row: int
     name: str
     address: str
-
-
-def is_numbered(name: str) -> bool:
-    """Whether a name is that of an RDMA device by its number."""
-    return _NUMBERED.fullmatch(name) is not None
 
 
 def renumbered(planned: Mapping[int, _Ports], reported: Mapping[int, Iterable[Device]]) -> dict[int, dict[int, int]]:

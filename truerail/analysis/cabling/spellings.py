@@ -12,17 +12,31 @@ from functools import lru_cache
 from itertools import product
 from math import gcd
 
-from truerail.model.names import device_key, natural_key
+from truerail.model.columns import grouped
+from truerail.model.names import device_key, natural_key, port_key
 
 Words = tuple[str | int, ...]
-Forms = tuple[str, str]
-"""The forms of planned and of own names."""
+Forms = tuple[str, str, int | None]
+"""The forms of planned and of own names, and which number of these counts."""
 
 _COVERED = 0.9
 """Of the pairs of names, those in the forms of a map: whole cages beside split ones are two forms, in one order."""
 _REMARK = re.compile(r"\s*\([^()]*\)|\s+-\s.*|\b\d{1,4}\s?g(?:be?|b/s|bps|ig)?\b", re.IGNORECASE)
 """What a list says of a port beside its name: `(400G)`, `- QSFP112`."""
 _PART = re.compile(r"(\d{1,9})([a-h](?![a-z]))?", re.IGNORECASE)
+_OF_SWITCH = re.compile(r"(?:p|port|ib|ibp)?[ _-]?#|(?:ib)?[ _-]?#(?:/#){1,3}")
+"""Forms of the names of InfiniBand switches' ports."""
+_HEAD = re.compile(r"\D*")
+_NUMBERED = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|hns_|rxe|siw|erdma_|mana_)\d+", re.IGNORECASE)
+_ORDINAL = re.compile(r"nic[-_ ]?(\d+)", re.IGNORECASE)
+_ETH = re.compile(r"eth\d+", re.IGNORECASE)
+_BY_PLACE = re.compile(
+    r"(?:en|ib|roce|rdma|iw|opa|hns)(?:(?:p\d+)?p\d+s\d+|s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*"
+    r"|(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
+    re.IGNORECASE,
+)
+_BY_SLOT = re.compile(r"(?:en|ib|roce|rdma|iw|opa|hns)(?:s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*", re.IGNORECASE)
+_NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
 
 
@@ -36,8 +50,47 @@ def numbers(name: str) -> tuple[int, ...]:
 
 
 def form(name: str) -> str:
-    """A port's name without its numbers, and without the letters behind them."""
-    return _PART.sub(lambda found: "#@" if found[2] else "#", _REMARK.sub("", name).strip().lower())
+    """A port's name without its numbers, and without the letters behind them; `Eth1/5` as `Ethernet1/5`."""
+    return _PART.sub(lambda found: "#@" if found[2] else "#", port_key(_REMARK.sub("", name)))
+
+
+def counting(names: Iterable[str]) -> dict[str, int | None]:
+    """The forms of names, each with the place of the number that counts its ports: 0 of `Ethernet1/1`, `Ethernet2/1`,
+    1 of `Ethernet1/1`, `Ethernet1/2`; None of a form with one name.
+    """
+    sizes = {
+        of: [len(set(column)) for column in zip(*map(numbers, some), strict=True)]
+        for of, some in grouped((form(name), name) for name in names).items()
+    }
+    return {of: size.index(max(size)) if max(size, default=1) > 1 else None for of, size in sizes.items()}
+
+
+@lru_cache(maxsize=65536)
+def port_number(name: str) -> int | None:
+    """The number that an InfiniBand switch has for a port: `33`, `P33`, `1/33`, `1/17/1` and `IB1/17/1` are 33.
+
+    None for a name that is no such port's. A port is `1/5`, split in two `1/5/1` and `1/5/2`; with Quantum-2 it is
+    ASIC/cage/port, split ASIC/cage/port/split, and a cage has two ports (NVIDIA's MLNX-OS manual, "InfiniBand
+    Interface", and the top of ibdiagnet's files). Of three numbers the first is the module or the ASIC, always 1.
+    """
+    parts = numbers(name)
+    if not _OF_SWITCH.fullmatch(form(name)) or (len(parts) > 2 and parts[0] != 1):
+        return None
+    number, *halves = parts[1:] if len(parts) > 2 or (len(parts) == 2 and parts[0] == 1) else parts
+    for half in halves:
+        if half not in (1, 2):
+            return None
+        number = 2 * (number - 1) + half
+    return number
+
+
+def like(name: str, number: int) -> str:
+    """The number of a port in the notation of another port of the same InfiniBand switch."""
+    parts, head = numbers(name), _HEAD.match(name.strip())
+    label = {1: f"{number}", 2: f"1/{number}", 3: f"1/{(number + 1) // 2}/{2 - number % 2}"}.get(len(parts))
+    if label is None or not _OF_SWITCH.fullmatch(form(name)) or (len(parts) == 2 and parts[0] != 1):
+        return str(number)
+    return f"{head[0] if head else ''}{label}"
 
 
 @lru_cache(maxsize=65536)
@@ -63,6 +116,37 @@ def numbers_alone(name: str) -> tuple[int, ...]:
     return tuple(part for part in words(name) if isinstance(part, int))
 
 
+def is_by_place(name: str) -> bool:
+    """Whether a NIC's name follows from the card's location in the host, or from its MAC."""
+    return _BY_PLACE.fullmatch(name) is not None
+
+
+def is_by_slot(name: str) -> bool:
+    """Whether a NIC's name follows from the number of its slot or from its MAC, whatever bus the firmware gives it."""
+    return _BY_SLOT.fullmatch(name) is not None
+
+
+def is_no_netdev(name: str) -> bool:
+    """Whether a name is that of an RDMA device or a PCI address, which LLDP never carries."""
+    return _NO_NETDEV.match(name) is not None
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a name is that of an RDMA device by its number."""
+    return _NUMBERED.fullmatch(name) is not None
+
+
+def ordinal(name: str) -> int | None:
+    """The number of `nic3`, which counts a host's NICs; None for other names."""
+    found = _ORDINAL.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def is_counted(name: str) -> bool:
+    """Whether a NIC's name is counted, by its host or by a list."""
+    return is_numbered(name) or ordinal(name) is not None or _ETH.fullmatch(name) is not None
+
+
 def in_order(names: Iterable[str]) -> list[str]:
     """Ports' names by their numbers, then as text."""
     return sorted(names, key=lambda name: (numbers(name), natural_key(name)))
@@ -81,11 +165,12 @@ def lines(
     of `kept` do elsewhere: whatever system counts from 0 or in lanes.
     """
     meant = dict[str, tuple[str, int]]()
-    both = set(map(form, planned)) & set(map(form, own))
+    counts = counting(own)
+    both = set(map(form, planned)) & counts.keys()
     for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
         if "#" in of_plan and (of_plan == of_own or not {of_plan, of_own} <= both):  # each keeps its meaning
             meant.setdefault(of_plan, (of_own, count))
-    sides = [(_Line(planned, one), _Line(own, of), count, (one, of)) for one, (of, count) in meant.items()]
+    sides = [(_Line(planned, one), _Line(own, of), count, (one, of, counts[of])) for one, (of, count) in meant.items()]
     for mine, theirs in product(("stepped", "plain"), repeat=2):
         names, forms, natural = dict[str, str](), set[Forms](), True
         for one, other, count, which in sides:

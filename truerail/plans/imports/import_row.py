@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 from truerail.plans.imports.table_places import place_in
 from truerail.plans.imports.translated import pattern
 
@@ -121,7 +121,10 @@ class Rows:
 
     def reported(self) -> list[str]:
         """One line for each reason, then the notes."""
-        return [*(f"{_counted(places)}: {reason}" for reason, places in self.left_out.items()), *self.notes]
+        return [
+            *(f"{some([*places], _MOST_LISTED)}: {reason}" for reason, places in self.left_out.items()),
+            *self.notes,
+        ]
 
 
 class UnnamedPorts(Counter[str]):
@@ -151,10 +154,3 @@ def why_no_cable(row: ImportRow) -> str:
 
 def _in_one_line(cell: str) -> str:
     return repr(printable(" | ".join(cell.split("\n")), 40))
-
-
-def _counted(places: Iterable[str]) -> str:
-    known = list(places)
-    shown = ", ".join(known[:_MOST_LISTED])
-    more = f" and {len(known) - _MOST_LISTED:,} more" if len(known) > _MOST_LISTED else ""
-    return shown + more

@@ -10,7 +10,7 @@ from typing import Final
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
-from truerail.model.names import port_key
+from truerail.model.names import port_key, some
 from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import first_ports, is_out_of_band, with_rails
 from truerail.plans.imports.import_roles import roles_of
@@ -109,9 +109,8 @@ def _spelled_once(rows: Rows) -> list[ImportRow]:
     other = {end.device for row in rows.found for end in (row.a, row.b)} - set(first.values())
     if not other:
         return rows.found
-    shown = ", ".join(f"{name} as {first[name.lower()]}" for name in sorted(other)[:_MOST_SPELLED])
-    more = f" and {len(other) - _MOST_SPELLED:,} more" if len(other) > _MOST_SPELLED else ""
-    rows.notes.append(f"read as one device, because names differ in upper and lower case alone: {shown}{more}")
+    shown = some([f"{name} as {first[name.lower()]}" for name in sorted(other)], _MOST_SPELLED)
+    rows.notes.append(f"read as one device, because names differ in upper and lower case alone: {shown}")
     return [row.with_ends(lambda end: replace(end, device=first[end.device.lower()])) for row in rows.found]
 
 
