@@ -350,6 +350,13 @@ def alone(path: str) -> Json:
             time.sleep(0.1)
 
 
+def address(text: str) -> Any:
+    """An address, to be written into a batch of `ip`. Raises ValueError: Python takes any text for a zone."""
+    if "%" in text:
+        raise ValueError("an address with a zone")
+    return ipaddress.ip_address(text)
+
+
 def refuse(tasks: Json, limits: Json) -> None:
     """Raises RefusedError where the tasks exceed what this host allows. JSON of Python may have NaN: no limit fits."""
     networks = [ipaddress.ip_network(one) for one in limits["networks"]]
@@ -366,8 +373,13 @@ def refuse(tasks: Json, limits: Json) -> None:
             raise RefusedError(f"port {port} is not allowed here")
     for flow in tasks["sends"]:
         name = f"flow {flow['flow']}"
-        if not any(ipaddress.ip_address(flow["peer_address"]) in network for network in networks):
-            raise RefusedError(f"{flow['peer_address']} is in no network that is allowed here")
+        _, peer = address(flow["address"]), address(flow["peer_address"])
+        among = [network for network in networks if peer in network]
+        if not among:
+            raise RefusedError(f"{peer} is in no network that is allowed here")
+        broadcasts = [one.broadcast_address for one in among if one.version == 4 and one.prefixlen < 31]
+        if peer.is_multicast or peer.is_unspecified or peer in broadcasts:
+            raise RefusedError(f"{peer} is no address of one host")
         for port, ttl, size, count, at, every in flow["packets"]:
             if not first <= port <= last:
                 raise RefusedError(f"{name}: source port {port} is not allowed here")
