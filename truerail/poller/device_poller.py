@@ -3,8 +3,8 @@
 After an answer that was too late or too long no alternative command is sent: a GPU driver that hangs would hang again.
 
 Reading keeps the event loop, and so all other devices, waiting. Devices whose answers are not read quickly are read one
-after the other, each after a pause as long as its reading: half of the time remains for the others. One that takes too
-long even so is not asked for a while, for longer each time.
+after the other, between pauses as long as its reading: half of the time remains for the others. One that takes too long
+even so is not asked for a while, for longer each time.
 """
 
 import asyncio
@@ -122,8 +122,12 @@ class DevicePoller:
         with clock_stopped():
             async with self._slow:
                 await self._ambient.sleep(known.slow_seconds)
-                with clocks_stopped():
-                    row.read(reader, DEVICE_SECONDS)
+                began = self._ambient.clock()
+                try:
+                    with clocks_stopped():
+                        row.read(reader, DEVICE_SECONDS)
+                finally:
+                    await self._ambient.sleep(self._ambient.clock() - began)
 
     async def _identified(self, row: Row, target: Target, known: Known) -> Target:
         """The target with its platform, probed if unknown; sets the role of the row's device."""
