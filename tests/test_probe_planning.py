@@ -219,7 +219,7 @@ FLOWS = [
     ({"address": "fe80::1%x\nroute flush table main"}, "not understood (ValueError: an address with a zone"),
     ({"address": "10.0.0.1\nlink set eth0 down"}, "not understood (ValueError"),
     ({"address": 1}, "not understood (TypeError"),
-    *(({"peer_address": one}, f"{one} is no address of one host") for one in ("10.99.0.255", "224.0.0.1", "ff02::1")),
+    *(({"peer_address": one}, f"{one} is in no network") for one in ("10.99.0.255", "224.0.0.1", "ff02::1")),
     ({"packets": [[22, 64, 64, 1, 0.0, 0.0]]}, "source port 22"),
     ({"tos": 105}, "a TOS that no probe has"),
     ({"packets": [[50000, 0, 64, 1, 0.0, 0.0]]}, "a size, TTL, count or time"),

@@ -46,8 +46,7 @@ class DevicePoller:
 
         A device that fails affects only its own row; only a cancellation propagates.
         """
-        began = self._ambient.clock()
-        why = ""
+        began, why = self._ambient.clock(), ""
         seconds = max(self._limits.device_seconds, target.answer_seconds if target.apart else 0.0)
         try:
             async with asyncio.timeout(seconds) as limit:

@@ -17,9 +17,8 @@ from truerail.transport.protocol import Answer
 SNMP = "snmp"
 MOST_ALTERNATIVES = 32
 """Maximum commands tried for one collector in the second request; no collector declares as many for one platform."""
-FIRST_REST_SECONDS = 60.0
+FIRST_REST_SECONDS, MOST_DOUBLINGS = 60.0, 6
 """Of a device whose answers take too long to read; doubled each time, up to about an hour."""
-MOST_REST_DOUBLINGS = 6
 ASK_AGAIN_SECONDS = 3600.0
 """After this time an optional question that the device had no tool for is repeated: it may be installed by now."""
 
@@ -49,7 +48,7 @@ class Known:
     def rest(self, now: float) -> None:
         """Its answers took too long to read: it is not asked for a while."""
         if now >= self.rests_until:
-            self.rests_until = now + FIRST_REST_SECONDS * 2 ** min(self.rests, MOST_REST_DOUBLINGS)
+            self.rests_until = now + FIRST_REST_SECONDS * 2 ** min(self.rests, MOST_DOUBLINGS)
             self.rests += 1
 
     def asks(self, collector: str, now: float) -> bool:
