@@ -1,6 +1,8 @@
 """A round over a fleet: what is asked, what troubles cost, and that a replay of it says the same."""
 
 import asyncio
+import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from truerail.transport.capture_writer import CaptureWriter
 from truerail.transport.platform_probe import platform_of
 from truerail.transport.protocol import Answer
 from truerail.transport.replay import read_capture
+from truerail.transport.turns import clocks_stopped, timed_by
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 QUICK = Limits(device_seconds=0.4, deadline_seconds=5.0, cancel_seconds=0.1)
@@ -141,6 +144,62 @@ def test_an_answer_that_takes_too_long_to_read_rests_and_costs_no_other(monkeypa
     assert whole["gpu-002", "gpu_nic_topology"]
     asked = [command for name, commands in fleet.asked if name == "gpu-001" for command in commands]
     assert [command for command in asked if "nvidia-smi topo" in command] == ["nvidia-smi topo -m"]
+
+
+def test_a_device_that_takes_long_to_read_is_read_last_and_rests_longer_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("truerail.poller.device_row.QUICK_SECONDS", 0.05)
+    monkeypatch.setattr("truerail.poller.device_poller.QUICK_SECONDS", 0.05)
+    monkeypatch.setattr("truerail.poller.device_poller.DEVICE_SECONDS", 0.1)
+    simulation, at, read = simulate(SHAPE, folders="inventory"), [0.0], list[str]()
+    fleet = FakeFleet(simulation)
+    good = fleet.answers["gpu-001"]
+    fleet.answers["gpu-001"] = good | {"nvidia-smi topo -m": "GPU0 NIC0 CPU Affinity\n" + "GPU1 NIC1\n" * 300_000}
+    still = replace(ambient(), clock=lambda: at[0], sleep=asyncio.sleep)
+    poller = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=still)
+
+    async def errors(seconds: float) -> dict[str, str]:
+        at[0] = seconds
+        found = await poller.round(progress=lambda row, *_: read.append(row.name))
+        return {row.name: row.error for row in found.rows if row.error}
+
+    async def rounds() -> None:
+        slow = {"gpu-001": "it took more than 0.1 s to read its answers: it is asked again after a while"}
+        assert await errors(0.0) == slow
+        assert read[-1] == "gpu-001"
+        for seconds, asks in ((59.0, 1), (60.0, 2), (179.0, 2), (180.0, 3)):
+            assert await errors(seconds) == slow
+            assert fleet.asks["gpu-001"] == asks
+        fleet.answers["gpu-001"] = good
+        assert await errors(420.0) == {}
+
+    timeless(rounds())
+
+
+def test_an_answer_that_none_reads_is_dropped_before_it_is_kept_and_nothing_else_is_asked() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    fleet.answers["gpu-001"]["nvidia-smi topo -m"] = "x: 1\n" * 900_000
+    row = next(row for row in gathered(fleet, simulation).rows if row.name == "gpu-001")
+    assert "nvidia-smi topo -m" not in row.files()
+    why = next(reading.error for reading in row.readings if reading.collector == "gpu_nic_topology")
+    assert why == "nvidia-smi topo -m: an answer of 4.3 MB, not read: 4 MB are the most"
+    asked = [command for name, commands in fleet.asked if name == "gpu-001" for command in commands]
+    assert [command for command in asked if "topo" in command] == ["nvidia-smi topo -m"]
+
+
+def test_the_clock_of_a_device_stands_still_while_another_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def asked() -> float:
+        loop, times = asyncio.get_running_loop(), itertools.count(100.0, 7.0)
+        async with asyncio.timeout(5.0) as limit:
+            with timed_by(limit), monkeypatch.context() as patched:
+                patched.setattr("truerail.transport.turns.monotonic", lambda: next(times))
+                with clocks_stopped():
+                    pass
+            return (limit.when() or 0.0) - loop.time()
+
+    assert timeless(asked()) == 12.0
 
 
 def test_a_transport_that_does_not_let_go_cannot_hold_the_round() -> None:

@@ -285,3 +285,19 @@ def test_a_rule_that_cannot_decide_without_the_odd_device_says_nothing_more(site
     rule = replace(next(iter(rules().values())), evaluate=breaking)
     assert without_culprit(rule, Round(plan, snapshot)) == ("gpu-002", ())
     assert without_culprit(rule, Round(plan, replace(snapshot, readings=[]))) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("operstate", ["UP"], "operstate that is no text: no device has that"),
+        ("operstate", 7, "operstate that is no text: no device has that"),
+        ("flags", [["UP"]], "a list or a mapping where none belongs: unhashable type: 'list'"),
+        ("altnames", [{"a": 1}], "a list or a mapping where none belongs: unhashable type: 'dict'"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_its_answer(field: str, value: object, why: str) -> None:
+    """Columns of it are counted by value: one device's list broke the evaluation of all."""
+    answer = json.dumps([{"ifname": "eth0", "flags": ["UP"], field: value}])
+    with pytest.raises(UnreadableError, match=re.escape(why)):
+        collectors()["net_link"].read(answer, Device("gpu-001"))

@@ -14,7 +14,7 @@ from truerail.cli.probing import other_version
 from truerail.model import NetAddress, ProbeHop, ProbeTrouble, Reading, Snapshot
 from truerail.model.facts import Fact
 from truerail.probe.flow_columns import FlowList
-from truerail.probe.nics import Nic
+from truerail.probe.nics import Nic, nics_of
 from truerail.probe.pinglists import pairs_of
 from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
@@ -66,6 +66,12 @@ def test_a_host_speaks_for_its_own_nics_alone() -> None:
     assert (flows.arrived.tolist(), flows.judged.tolist()) == ([False], [False]), "no listener: unknown"
     flows = _flows(h1=(SENT,), h2=(heard(0, "nic0", "h1", "nic0", 0),), h3=(claimed,))
     assert flows.lost.tolist() == [True]
+
+
+@pytest.mark.parametrize("claimed", ["fe80::1%x\nroute flush table main", "ff02::1", "::", "fd00::1/64"])
+def test_no_probe_is_sent_to_what_is_no_address_of_one_nic(claimed: str) -> None:
+    claims = {"h1": (NetAddress("nic0", claimed, 64),), "h2": (NetAddress("nic0", "fd00::2", 64),)}
+    assert [nic.host for nic in nics_of(_round(**claims), 6).nics] == ["h2"]
 
 
 def test_an_address_is_known_in_any_spelling() -> None:

@@ -215,6 +215,11 @@ def test_a_host_refuses_what_its_limits_do_not_allow(
 
 FLOWS = [
     ({"peer_address": "192.0.2.1"}, "192.0.2.1 is in no network"),
+    ({"peer_address": "fe80::1%x\nroute flush table main"}, "not understood (ValueError: an address with a zone"),
+    ({"address": "fe80::1%x\nroute flush table main"}, "not understood (ValueError: an address with a zone"),
+    ({"address": "10.0.0.1\nlink set eth0 down"}, "not understood (ValueError"),
+    ({"address": 1}, "not understood (TypeError"),
+    *(({"peer_address": one}, f"{one} is in no network") for one in ("10.99.0.255", "224.0.0.1", "ff02::1")),
     ({"packets": [[22, 64, 64, 1, 0.0, 0.0]]}, "source port 22"),
     ({"tos": 105}, "a TOS that no probe has"),
     ({"packets": [[50000, 0, 64, 1, 0.0, 0.0]]}, "a size, TTL, count or time"),
@@ -230,6 +235,7 @@ def test_a_host_refuses_flows_that_its_limits_do_not_allow(
     changed: dict[str, Any], why: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = _tasks()
+    tasks["limits"]["networks"] += ["10.99.0.0/24", "224.0.0.0/4", "::/0"]
     tasks["sends"][0] = {**tasks["sends"][0], **changed}
     code, said = _refusal(tasks, capsys, monkeypatch)
     assert code == 3

@@ -49,6 +49,10 @@ TOO_SLOW = "it took more than"
 """What the error of an answer that takes longer says: its question is not asked again soon."""
 
 
+class SlowDeviceError(TruerailError):
+    """A device whose answers take longer to read than those of any."""
+
+
 class ReaderFaultError(UnreadableError):
     """An answer that its reader broke on: a bug of truerail, which no device should be able to cause."""
 

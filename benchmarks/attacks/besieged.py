@@ -22,6 +22,7 @@ from truerail.model.steady import SteadyClock
 from truerail.roles import judge as judge_role
 from truerail.roles import service
 from truerail.roles.post import Post
+from truerail.service.logs import set_up
 from truerail.service.plans import PlanInForce
 from truerail.simulator.live import LivingFabric, living_fabric
 from truerail.transport.protocol import Answer
@@ -87,6 +88,7 @@ def main(folder: Path, state: Path, hosts: int) -> None:
         shared: Any = memoryview(mmap.mmap(file.fileno(), size)).cast("d")
     url = state.with_suffix(".url")
     settings = demo_live.demo_settings(folder, "127.0.0.1", 0)
+    set_up(settings.log)
 
     def wall() -> float:
         return time.time() + float(shared[0])

@@ -2,7 +2,7 @@
 
 Readers search by patterns, and some need time that grows with the square of the length of a line, or of a run of
 blanks. Both are therefore limited where answers enter, so that reading takes time as an answer is long. What is left is
-cut short by a limit of processor time.
+cut short by limits of processor time: for an answer, and for all answers of a device.
 """
 
 import math
@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 from typing import TypeVar
 
-from truerail.errors import TOO_SLOW, TooMuchError
+from truerail.errors import TOO_SLOW, SlowDeviceError, TooMuchError
 from truerail.model.ended_work import TimeIsUpError, Work
 
 T = TypeVar("T")
@@ -31,6 +32,8 @@ _DOCUMENT = re.compile(r"""[ \t]*(?:[\[{][ \t]*["\[{}\]]|<[\w?!/]|")""")
 _SHORT = 4096
 """Characters of an answer that no reader needs seconds for: a system call for each of them would be seen in a round."""
 _CHECK_SECONDS = 0.1
+_ENDS: ContextVar[float] = ContextVar("ends", default=math.inf)
+"""The thread's processor time at which that of the device is over whose answers are read."""
 
 
 def refuse_endless(answer: str, megabytes: int, *, long_lines: bool) -> None:
@@ -57,17 +60,32 @@ def refuse_large(size: int, megabytes: int) -> None:
         raise TooMuchError(f"an answer of {size / 2**20:.1f} MB, not read: {megabytes} MB are the most")
 
 
+@contextmanager
+def device_time(seconds: float) -> Iterator[None]:
+    """Reading in this block raises `SlowDeviceError` after so many seconds of processor time."""
+    token = _ENDS.set(time.thread_time() + seconds)
+    try:
+        yield
+    finally:
+        _ENDS.reset(token)
+
+
 def in_time(answer: str, read: Callable[[], T]) -> T:
-    """What `read` returns. Raises `TooMuchError` once it has taken `MOST_SECONDS` of processor time.
+    """What `read` returns. Raises `TooMuchError` once it has taken `MOST_SECONDS` of processor time, or
+    `SlowDeviceError` once that of the device is over.
 
     A signal does that, even inside one search of a pattern. Only the main thread of a process takes signals: pollers,
     and `check`, read there. Another thread is ended between two searches.
     """
     if len(answer) <= _SHORT:
         return read()
+    left = _ENDS.get() - time.thread_time()
+    if left <= 0:
+        raise SlowDeviceError
+    late, seconds = (SlowDeviceError, left) if left < MOST_SECONDS else (_late, MOST_SECONDS)
     if threading.current_thread() is not threading.main_thread():
-        return _watched(Work(read, _late), MOST_SECONDS)
-    with _within(MOST_SECONDS):
+        return _watched(Work(read, late), seconds)
+    with _within(seconds, late):
         return read()
 
 
@@ -95,7 +113,7 @@ def _watched(work: Work[T], seconds: float) -> T:
 
 
 @contextmanager
-def _within(seconds: float) -> Iterator[None]:
+def _within(seconds: float, late: Callable[[], Exception]) -> Iterator[None]:
     ends = time.thread_time() + seconds
 
     def look(_: int, __: FrameType | None) -> None:
@@ -111,6 +129,6 @@ def _within(seconds: float) -> Iterator[None]:
             ends = math.inf
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except TimeIsUpError:
-        raise _late() from None
+        raise late() from None
     finally:
         signal.signal(signal.SIGVTALRM, before)

@@ -1,10 +1,13 @@
 """Bounds of a fact's numbers and texts. A value out of bounds is no measurement but a fault or an attack: it would
 break arithmetic far from the device that sent it. An MTU of 20 digits fits no column of 64 bits and disables a rule.
 
+A list where a text belongs, or a mapping within one, breaks every evaluation: such an answer is refused as well.
+
 A number out of bounds becomes None, "not reported", if the fact allows it; otherwise the answer is refused. The bounds
 of a kind are declared with it, in `facts.py`.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
@@ -56,6 +59,12 @@ def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
     if kind is PortQos:
         return False
     try:
+        if not all(
+            issubclass(one, _TEXT) for at, _ in _PLAIN[kind] for one in set(map(type, map(itemgetter(at), facts)))
+        ):
+            return False
+        if kind is not PortCounters:
+            deque(map(hash, facts), 0)
         if texts and any(_longest(facts, at) > LONGEST_TEXT for at in _TEXTS.get(kind, ())):
             return False
         if kind is PortCounters:
@@ -75,9 +84,16 @@ def _one(fact: F, texts: bool) -> F:
     if texts:
         _refuse_long(fact)
     kind = type(fact)
+    for at, name in _PLAIN[kind]:
+        if not isinstance(fact[at], _TEXT):
+            raise OutOfBoundsError(f"{name} that is no text: no device has that")
     if kind is PortCounters:
         _refuse_counted(fact)
         return fact
+    try:
+        hash(fact)
+    except TypeError as error:
+        raise OutOfBoundsError(f"a list or a mapping where none belongs: {error}") from error
     if kind is PortQos:
         _refuse_priorities(fact)
     wrong = [bound for bound in _TABLE.get(kind, ()) if not _within(getattr(fact, bound.field), bound)]
@@ -139,3 +155,9 @@ def _texts(kind: type[Fact]) -> tuple[int, ...]:
 
 _TEXTS: dict[type[Any], tuple[int, ...]] = {kind: _texts(kind) for kind in KINDS}
 """The columns of a kind that may have texts."""
+_TEXT = (str, type(None))
+_PLAIN: dict[type[Any], tuple[tuple[int, str], ...]] = {
+    kind: tuple((at, name) for at, name in enumerate(kind._fields) if kind.__annotations__[name] in (str, str | None))
+    for kind in KINDS
+}
+"""The columns of a kind that have texts alone, or None."""

@@ -1,6 +1,10 @@
 """Polls one device in one round: one request with all commands, one more for answers that were unreadable.
 
 After an answer that was too late or too long no alternative command is sent: a GPU driver that hangs would hang again.
+
+Reading keeps the event loop, and so all other devices, waiting. Devices whose answers are not read quickly are read one
+after the other, between pauses as long as its reading: half of the time remains for the others. One that takes too long
+even so is not asked for a while, for longer each time.
 """
 
 import asyncio
@@ -8,17 +12,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from collector import collectors
-from truerail.errors import TOO_SLOW, ConnectError, NoAnswerError, TransportError, UnreadableError
+from truerail.errors import TOO_SLOW, ConnectError, NoAnswerError, SlowDeviceError, TransportError, UnreadableError
 from truerail.model import Device, Target
 from truerail.model.platforms import INFINIBAND, PROBES
-from truerail.poller.device_row import Row
+from truerail.poller.device_row import QUICK_SECONDS, Row
 from truerail.poller.limits import Ambient, Limits, pause_before
-from truerail.poller.questions import Known, applicable, by_file, first_commands, further_commands, optional
+from truerail.poller.questions import Known, applicable, bounded, by_file, first_commands, further_commands, optional
 from truerail.transport.answers import Answers
 from truerail.transport.platform_probe import asked_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, Transport
-from truerail.transport.turns import timed_by
+from truerail.transport.turns import clock_stopped, clocks_stopped, timed_by
 
+DEVICE_SECONDS = 3.0
+"""Of processor time, to read all answers of a device in a round: half as much again as for one answer."""
 Asked = Mapping[str, tuple[str, ...]]
 _BOTH = "is for an entry under a name that no plan has"
 
@@ -26,8 +32,10 @@ _BOTH = "is for an entry under a name that no plan has"
 class DevicePoller:
     """Sends each device the commands that apply to it. Stores commands that worked in `Known` for the next round."""
 
-    def __init__(self, transport: Transport, limits: Limits, ambient: Ambient) -> None:
+    def __init__(self, transport: Transport, limits: Limits, ambient: Ambient, slow: asyncio.Lock) -> None:
+        """`slow` is the turn of those that take long to read, in all rounds of a fleet."""
         self._transport = transport
+        self._slow = slow
         self._limits = limits
         self._ambient = ambient
 
@@ -38,7 +46,7 @@ class DevicePoller:
 
         A device that fails affects only its own row; only a cancellation propagates.
         """
-        began = self._ambient.clock()
+        began, why = self._ambient.clock(), ""
         seconds = max(self._limits.device_seconds, target.answer_seconds if target.apart else 0.0)
         try:
             async with asyncio.timeout(seconds) as limit:
@@ -46,20 +54,25 @@ class DevicePoller:
                     await self._ask_all(row, target, known, reader, collectors)
         except TimeoutError:
             within = f" within {seconds:g} s" if limit.expired() else ""
-            _fail(row, f"no answer{within}")
+            why = f"no answer{within}"
+        except SlowDeviceError:
+            known.rest(self._ambient.clock())
+            why = f"{TOO_SLOW} {DEVICE_SECONDS:g} s to read its answers: it is asked again after a while"
         except TransportError as error:
-            _fail(row, str(error))
+            why = str(error)
         except Exception as error:  # noqa: BLE001 - a transport's bug on one device must not affect the others
-            _fail(row, f"failed inside: {type(error).__name__}: {error}")
+            why = f"failed inside: {type(error).__name__}: {error}"
         row.took_seconds = self._ambient.clock() - began
-        if row.error:
-            row.read(reader)
+        if why:
+            row.end(why, reader)
 
     async def _ask_all(
         self, row: Row, target: Target, known: Known, reader: Answers, collectors: Collection[str] | None
     ) -> None:
         if row.planned and target.apart:
             raise TransportError(f"platform {target.platform} {_BOTH}: in the plan it is a {row.device.role}")
+        if self._ambient.clock() < known.rests_until:
+            raise SlowDeviceError
         target = await self._identified(row, target, known)
         asked = applicable(row.device.role, target.platform)
         if not asked:
@@ -75,23 +88,45 @@ class DevicePoller:
         answers = await self._patiently(target, sent)
         row.read_at = (began.timestamp() + self._ambient.now().timestamp()) / 2
         row.add(answers)
-        row.read(reader)
+        await self._read(row, reader, known)
         lost = {answer.command for answer in answers if answer.error and not answer.refused}
         slow = _slow(row)
         failed = [name for name in _unread(row, asked) if name not in slow and lost.isdisjoint(asked[name])]
         further = further_commands(asked, failed, sent)
         if further:
-            answers += await self._transport.ask(target, further)
+            answers += map(bounded, await self._transport.ask(target, further))
             row.add(answers[len(sent) :])
-            row.read(reader)
+            await self._read(row, reader, known)
             slow |= _slow(row)
-        refused = _refused(row, {name: commands for name, commands in asked.items() if name not in slow}, answers)
+        with row.timed(DEVICE_SECONDS):
+            refused = _refused(row, {name: commands for name, commands in asked.items() if name not in slow}, answers)
         known.refused.update(dict.fromkeys([*refused, *slow], now))
         if refused:
             asked = {name: commands for name, commands in asked.items() if name not in refused}
             row.drop([text for text in row.commands if not any(text in commands for commands in asked.values())], asked)
-            row.read(reader)
+            await self._read(row, reader, known)
+        known.slow_seconds, known.rests = row.read_seconds if row.read_seconds > QUICK_SECONDS else 0.0, 0
         _remember(row, asked, known)
+
+    async def _read(self, row: Row, reader: Answers, known: Known) -> None:
+        """Reads what a device has answered: at once, or in the turn of those that take long."""
+        if not known.slow_seconds:
+            try:
+                with clocks_stopped():
+                    row.read(reader, QUICK_SECONDS)
+            except SlowDeviceError:
+                known.slow_seconds = DEVICE_SECONDS
+            else:
+                return
+        with clock_stopped():
+            async with self._slow:
+                await self._ambient.sleep(known.slow_seconds)
+                began = self._ambient.clock()
+                try:
+                    with clocks_stopped():
+                        row.read(reader, DEVICE_SECONDS)
+                finally:
+                    await self._ambient.sleep(self._ambient.clock() - began)
 
     async def _identified(self, row: Row, target: Target, known: Known) -> Target:
         """The target with its platform, probed if unknown; sets the role of the row's device."""
@@ -108,10 +143,10 @@ class DevicePoller:
         """Sends commands; retries a failed connection with increasing, randomized delays."""
         for attempt in range(1, self._limits.retries + 1):
             try:
-                return await self._transport.ask(target, commands)
+                return [*map(bounded, await self._transport.ask(target, commands))]
             except ConnectError:
                 await self._ambient.sleep(pause_before(attempt, self._limits, self._ambient.random()))
-        return await self._transport.ask(target, commands)
+        return [*map(bounded, await self._transport.ask(target, commands))]
 
 
 def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
@@ -143,10 +178,6 @@ def _says_nothing(name: str, answer: Answer, device: Device) -> bool:
     except UnreadableError as error:
         return isinstance(error, NoAnswerError)
     return False
-
-
-def _fail(row: Row, why: str) -> None:
-    row.unanswered.device = why
 
 
 def _unread(row: Row, asked: Asked) -> list[str]:

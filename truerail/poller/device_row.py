@@ -1,12 +1,16 @@
 """One device's row of a round: its answers as bytes for a capture and as readings for rules."""
 
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from msgspec import structs
 
+from truerail.errors import SlowDeviceError
 from truerail.model import Device, Reading
+from truerail.model.answer_limits import device_time
 from truerail.model.names import answer_file, printable
 from truerail.model.pause import garbage_collection_paused
 from truerail.transport.answers import Answers
@@ -14,6 +18,9 @@ from truerail.transport.archive import ArchiveFolder
 from truerail.transport.prefetch import Opened
 from truerail.transport.protocol import Answer
 from truerail.transport.unanswered import FILE, Unanswered
+
+QUICK_SECONDS = 0.5
+"""Of processor time, for all answers of a device: the most that others wait for it. A busy switch takes 0.2 s."""
 
 
 @dataclass(slots=True)
@@ -32,6 +39,8 @@ class Row:
     took_seconds: float = 0.0
     read_at: float = 0.0
     """The middle of its poll, in Unix seconds."""
+    read_seconds: float = 0.0
+    """Of processor time, that reading its answers has taken."""
     platform: str = ""
     """As given by the inventory, else as detected on the device."""
 
@@ -67,15 +76,38 @@ class Row:
             found[FILE] = self.unanswered.dump()
         return found
 
-    def read(self, reader: Answers) -> None:
-        """Parses the answers into `readings`, exactly as a capture is read."""
+    def read(self, reader: Answers, seconds: float) -> None:
+        """Parses the answers into `readings`, exactly as a capture is read. Raises `SlowDeviceError` once all readings
+        of the row have taken so many seconds of processor time.
+        """
         folder = ArchiveFolder()
         folder.files = self.files()
         place = Opened(printable(self.name, 64), folder, folder.list(), held=dict(folder.files))
         answers = {f"{place.name}/{answer_file(a.command)}": a for a in self.answers.values()}
-        with garbage_collection_paused():
+        with garbage_collection_paused(), self.timed(seconds):
             readings = reader.of_device(self.device.name, self.device, [place])
         self.readings = [_timed(reading, answers.get(reading.source), self.read_at) for reading in readings]
+
+    @contextmanager
+    def timed(self, seconds: float) -> Iterator[None]:
+        """Of so many seconds of processor time for all that is read, leaves what is left to this block."""
+        began = time.thread_time()
+        try:
+            with device_time(seconds - self.read_seconds):
+                yield
+        finally:
+            self.read_seconds += time.thread_time() - began
+
+    def end(self, why: str, reader: Answers) -> None:
+        """Completes a row whose device did not answer, or not to the end; what it did answer counts if it is quick to
+        read.
+        """
+        self.unanswered.device = why
+        try:
+            self.read(reader, QUICK_SECONDS)
+        except SlowDeviceError:
+            self.answers.clear()
+            self.read(reader, QUICK_SECONDS)
 
     def keep(self, needed: Collection[str]) -> None:
         """Removes the answers of all other commands."""

@@ -88,6 +88,7 @@ class Poller:
         self._limits = limits or Limits()
         self._ambient = ambient or Ambient()
         self._transport = transport
+        self._slow = asyncio.Lock()
         self._targets = matched(targets, devices or {})
         self._places: dict[str, set[int]] = {}
         """Where a name is in `_targets`, by its key."""
@@ -118,7 +119,7 @@ class Poller:
         reader = Answers(questions_of(), at, notes, self._kept)
         asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
-        interviewer = DevicePoller(self._transport, limits, self._ambient)
+        interviewer = DevicePoller(self._transport, limits, self._ambient, self._slow)
         turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors, owed or Owed())
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
@@ -129,9 +130,8 @@ class Poller:
         for task, row in tasks.items():
             if not task.done() or task.cancelled():
                 waited, had_its_time = turn.begun_at(row) is None, turn.had_its_time(row, limits)
-                row.unanswered.device = _why_not(halted, limits, waited=waited, had_its_time=had_its_time)
                 row.unanswered.asked = had_its_time
-                row.read(reader)
+                row.end(_why_not(halted, limits, waited=waited, had_its_time=had_its_time), reader)
                 finished.tick(row)
             self._known[row.name].waits = not row.unanswered.asked
         return Gathered(at, tuple(row for _, row in asked), notes.lines(), halted, self._inventory)

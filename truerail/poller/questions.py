@@ -1,19 +1,24 @@
 """Commands to send to a device: for each collector the one that worked before, else the preferred one."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from collector import collectors
+from truerail.errors import TooMuchError
 from truerail.model import Collector, Device, Neighbor, Role, Target
+from truerail.model.answer_limits import refuse_endless
 from truerail.model.names import answer_file
 from truerail.transport.capture_files import JOB, PORT
 from truerail.transport.command_gate import fits
 from truerail.transport.platform_probe import asked_platform
+from truerail.transport.protocol import Answer
 
 SNMP = "snmp"
 MOST_ALTERNATIVES = 32
 """Maximum commands tried for one collector in the second request; no collector declares as many for one platform."""
+FIRST_REST_SECONDS, MOST_DOUBLINGS = 60.0, 6
+"""Of a device whose answers take too long to read; doubled each time, up to about an hour."""
 ASK_AGAIN_SECONDS = 3600.0
 """After this time an optional question that the device had no tool for is repeated: it may be installed by now."""
 
@@ -31,8 +36,20 @@ class Known:
     """Optional questions that the device cannot answer, and those whose answer takes too long to read: when it gave it,
     in seconds of the clock.
     """
+    slow_seconds: float = 0.0
+    """Of processor time, that its last answers took to read, if that is longer than others wait for."""
+    rests: int = 0
+    """How often in a row they took too long even so."""
+    rests_until: float = 0.0
+    """When it is asked again, in seconds of the clock."""
     waits: bool = False
     """The last round ended before it had its time: it is among the first in the next one."""
+
+    def rest(self, now: float) -> None:
+        """Its answers took too long to read: it is not asked for a while."""
+        if now >= self.rests_until:
+            self.rests_until = now + FIRST_REST_SECONDS * 2 ** min(self.rests, MOST_DOUBLINGS)
+            self.rests += 1
 
     def asks(self, collector: str, now: float) -> bool:
         """Whether to ask a question: one that was `refused` is repeated only after a while."""
@@ -106,6 +123,29 @@ def further_commands(asked: Mapping[str, tuple[str, ...]], failed: Iterable[str]
 
 def _unique(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))
+
+
+@cache
+def _bounds() -> Mapping[str, tuple[int, bool]]:
+    """Of the answer to each command: megabytes, and whether lines are long, as the most patient of its collectors has
+    it.
+    """
+    found: dict[str, tuple[int, bool]] = {}
+    for one in collectors().values():
+        for command in one.ask:
+            size, long_lines = found.get(command.text, (0, False))
+            found[command.text] = max(one.megabytes, size), one.long_lines or long_lines
+    return found
+
+
+def bounded(answer: Answer) -> Answer:
+    """The answer, without its text if that is longer than any collector reads, or endless."""
+    size, long_lines = _bounds().get(answer.command, (1, False))
+    try:
+        refuse_endless(answer.text, size, long_lines=long_lines)
+    except TooMuchError as error:
+        return replace(answer, text="", error=answer.error or str(error))
+    return answer
 
 
 @cache

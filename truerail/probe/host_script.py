@@ -31,6 +31,7 @@ import sys
 import time
 import zlib
 from collections import Counter, OrderedDict
+from contextlib import suppress
 from typing import Any, Dict, List, Optional, Tuple, cast
 
 VERSION, FULL_TTL, MOST_SOCKETS, MOST_INPUT_BYTES = 1, 64, 480, 64 * 1024 * 1024
@@ -39,13 +40,12 @@ PROGRAMS = dict(os.environ, PATH="/usr/sbin:/sbin:/usr/bin:/bin", LC_ALL="C")
 PING = ["/usr/bin/env", "ping", "-n", "-q", "-c", "3", "-i", "0.2", "-W", "1", "-I"]
 OFFSET = time.time() - time.monotonic()
 SO_BINDTODEVICE, SO_RXQ_OVFL, MSG_ERRQUEUE, PMTUDISC_PROBE = 25, 40, 0x2000, 3
-V4, V6 = socket.AF_INET, socket.AF_INET6
+MAGIC, V4, V6 = b"TRPB", socket.AF_INET, socket.AF_INET6
 LEVEL = {V4: socket.IPPROTO_IP, V6: socket.IPPROTO_IPV6}
 # option numbers of linux/in.h and linux/in6.h: TOS, TTL, MTU_DISCOVER, RECVERR, PKTINFO, RECVTOS; what arrives as TOS
 OPTIONS = {V4: (1, 2, 10, 11, 8, 13, 1), V6: (67, 16, 23, 25, 49, 66, 67)}
 PKTINFO, HEADERS = {V4: 8, V6: 50}, {V4: 28, V6: 48}  # how the control message is numbered; bytes of IP and UDP
 HEAD = struct.Struct("!BBHIB3s4sIIHBB")  # the BTH of RoCEv2 (12 bytes), then magic, run, flow, source port, TTL, spare
-MAGIC = b"TRPB"
 # ICMP and ICMPv6 by origin of the error (linux/errqueue.h), type and code; None is any other code
 MESSAGES: Dict[Tuple[int, int, Optional[int]], str] = {
     (2, 11, None): "time exceeded", (2, 3, 4): "too big", (2, 3, 3): "port unreachable", (2, 3, 1): "host unreachable",
@@ -329,11 +329,9 @@ def name_of(error: OSError) -> str:
 
 def say(line: str) -> None:
     """A line of progress. That it is no longer read is no error here: standard input ends then."""
-    try:
+    with suppress(OSError):
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
-    except OSError:
-        pass
 
 
 def alone(path: str) -> Json:
@@ -353,6 +351,7 @@ def alone(path: str) -> Json:
 def refuse(tasks: Json, limits: Json) -> None:
     """Raises RefusedError where the tasks exceed what this host allows. JSON of Python may have NaN: no limit fits."""
     networks = [ipaddress.ip_network(one) for one in limits["networks"]]
+    everybody = {one.broadcast_address for one in networks if one.version == 4 and one.prefixlen < 31}
     first, last = limits["source_ports"]
     packets = sum(row[3] for flow in tasks["sends"] for row in flow["packets"]) + 3 * len(tasks.get("echoes", []))
     asked = {"seconds": tasks["stop_at"] - now(), "packets": packets}
@@ -366,8 +365,11 @@ def refuse(tasks: Json, limits: Json) -> None:
             raise RefusedError(f"port {port} is not allowed here")
     for flow in tasks["sends"]:
         name = f"flow {flow['flow']}"
-        if not any(ipaddress.ip_address(flow["peer_address"]) in network for network in networks):
-            raise RefusedError(f"{flow['peer_address']} is in no network that is allowed here")
+        if "%" in flow["address"] + flow["peer_address"]:  # any text is a zone to Python
+            raise ValueError("an address with a zone")
+        _, peer = map(ipaddress.ip_address, (flow["address"], flow["peer_address"]))
+        if peer.is_multicast or peer.is_unspecified or peer in everybody or not any(peer in one for one in networks):
+            raise RefusedError(f"{peer} is in no network that is allowed here, or is no address of one host")
         for port, ttl, size, count, at, every in flow["packets"]:
             if not first <= port <= last:
                 raise RefusedError(f"{name}: source port {port} is not allowed here")
@@ -386,11 +388,9 @@ def main(arguments: List[str]) -> int:
         if tasks["version"] != VERSION:
             raise RefusedError(f"tasks of version {tasks['version']}, this script knows {VERSION}: install the new one")
         refuse(tasks, alone(arguments[0]) if arguments else tasks["limits"])
-    except (RefusedError, OSError) as error:
-        say(f"refused: {error}")
-        return 3
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        say(f"refused: tasks or limits are not understood ({type(error).__name__}: {error})")
+    except (RefusedError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        lost = f"tasks or limits are not understood ({type(error).__name__}: {error})"
+        say(f"refused: {error if isinstance(error, (RefusedError, OSError)) else lost}")
         return 3
     sys.stdout.write(json.dumps(Probe(tasks).go(), separators=(",", ":")) + "\n")
     return 0

@@ -80,10 +80,12 @@ def _in_vrfs(round: Round) -> set[tuple[int, str]]:
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """What a probe may be sent to. Python takes any text behind a % for a zone."""
     try:
-        return ip_address(text)
+        found = ip_address(text)
     except ValueError:
         return None
+    return None if "%" in text or found.is_multicast or found.is_unspecified else found
 
 
 def usual_mtu(round: Round) -> int | None:

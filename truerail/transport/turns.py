@@ -10,11 +10,14 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from time import monotonic
 
 TICK_SECONDS = 0.1
 TICKS = 5
 """A busy loop comes to its ticks late: on a machine at its limit, no device gives up a turn that it uses."""
 
+_OPEN = set[asyncio.Timeout]()
+"""The time limits of all devices that are asked."""
 _CLOCK: ContextVar[asyncio.Timeout | None] = ContextVar("clock", default=None)
 """The time limit of the current device."""
 
@@ -23,10 +26,25 @@ _CLOCK: ContextVar[asyncio.Timeout | None] = ContextVar("clock", default=None)
 def timed_by(limit: asyncio.Timeout) -> Iterator[None]:
     """Makes `limit` the clock of the device queried in this block."""
     token = _CLOCK.set(limit)
+    _OPEN.add(limit)
     try:
         yield
     finally:
+        _OPEN.discard(limit)
         _CLOCK.reset(token)
+
+
+@contextmanager
+def clocks_stopped() -> Iterator[None]:
+    """Stops the clocks of all devices in this block, which keeps the event loop from hearing what they answer."""
+    began = monotonic()
+    try:
+        yield
+    finally:
+        took = monotonic() - began
+        for limit in _OPEN if took > TICK_SECONDS else ():
+            if (ends := limit.when()) is not None and not limit.expired():
+                limit.reschedule(ends + took)
 
 
 @contextmanager
