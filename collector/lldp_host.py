@@ -35,7 +35,7 @@ from collector.formats.lldpd import (
 )
 from collector.formats.text import decode, is_json, lines, named
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, Neighbor, Role, collector, minutes, saved_as
+from truerail.model import Device, Neighbor, Role, collector, commands, minutes, saved_as
 from truerail.model.names import canonical_mac
 
 _XML = re.compile(r"^[ \t]*<(?:lldp\b|\?xml\b)", re.MULTILINE)
@@ -46,10 +46,8 @@ _FIRST_KEY = 400
 @collector(
     on=[Role.HOST],
     ask=[
-        Command("lldpcli show neighbors details -f json0"),
-        Command("lldpctl -f keyvalue"),
-        Command("networkctl lldp --full"),
-        *saved_as("lldpcli show neighbors -f json0", "lldpctl -f json0", "lldpctl -f json"),
+        *commands("", "lldpctl -f json0", "lldpctl -f keyvalue", "networkctl lldp --full"),
+        *saved_as("lldpcli show neighbors details -f json0", "lldpcli show neighbors -f json0", "lldpctl -f json"),
         *saved_as("lldpcli show neighbors details -f json", "lldpcli show neighbors -f json"),
         *saved_as("lldpcli show neighbors details -f keyvalue", "lldpcli show neighbors -f keyvalue", "lldpctl -f xml"),
         *saved_as("lldpcli show neighbors details -f xml", "lldpcli show neighbors -f xml", "lldpctl"),

@@ -7,7 +7,7 @@ from functools import cache
 from collector import collectors
 from truerail.model import Collector, Device, Neighbor, Role, Target
 from truerail.model.names import answer_file
-from truerail.transport.capture_files import JOB, PORT
+from truerail.transport.capture_files import JOB
 from truerail.transport.command_gate import fits
 from truerail.transport.platform_probe import asked_platform
 
@@ -82,12 +82,10 @@ def by_file(role: Role, platform: str) -> Mapping[tuple[str, str], str]:
 def _commands(collector: Collector, platform: str) -> Iterator[str]:
     """The commands of this platform. Walks are for SNMP agents only, and SNMP agents are only walked.
 
-    Commands that ask for one port or one job at a time, and file names among the walks, are for captures made by hand.
+    Commands that ask for one job at a time, and file names among the walks, are for captures made by hand.
     """
     for command in collector.ask:
-        asks = not command.text.endswith((PORT, JOB)) and (
-            platform != SNMP or command.text.startswith("snmpbulkwalk -On ")
-        )
+        asks = not command.text.endswith(JOB) and (platform != SNMP or command.text.startswith("snmpbulkwalk -On "))
         if asks and fits(command, platform):
             yield command.text
 
