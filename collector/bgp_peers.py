@@ -25,7 +25,7 @@ from collector.formats.documents import listed, unwrapped
 from collector.formats.table import is_port
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, BgpPeer, Command, Device, collector, commands, minutes
+from truerail.model import SWITCHES, BgpPeer, Command, Device, collector, minutes, saved_as
 
 _STATES = ("state", "bgpState", "peerState")
 _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
@@ -38,9 +38,9 @@ _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
         Command("vtysh -c 'show bgp vrf all summary json'", ("cumulus", "linux", "sonic")),
         Command("show bgp summary vrf all | json", ("eos",)),
         Command("show bgp all summary vrf all | json", ("nxos",)),
-        *commands("capture", "show bgp summary json", "show bgp neighbors json", "net show bgp vrf all neighbor json"),
-        *commands("capture", "show bgp summary", "show ip bgp summary", "show bgp neighbors", "net show bgp summary"),
-        Command("nv show vrf default router bgp neighbor", ("capture",)),
+        *saved_as("show bgp summary json", "show bgp neighbors json", "net show bgp vrf all neighbor json"),
+        *saved_as("show bgp summary", "show ip bgp summary", "show bgp neighbors", "net show bgp summary"),
+        *saved_as("nv show vrf default router bgp neighbor"),
     ],
     every=minutes(1),
     yields=[BgpPeer],

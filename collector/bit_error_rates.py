@@ -36,7 +36,7 @@ from collector.formats.documents import unwrapped
 from collector.formats.table import Table, rows, tables
 from collector.formats.text import Section, asks, is_json, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, BitErrorRate, Command, Device, collector, commands, minutes
+from truerail.model import EVERYWHERE, BitErrorRate, Command, Device, collector, minutes, saved_as
 
 _FEC_STATS = "fec_pre_ber"
 _WITHOUT_LINK = ("d", "x")
@@ -52,9 +52,9 @@ _ASKED = asks("mlxlink", "(?:-d|--device)")
 @collector(
     on=EVERYWHERE,
     ask=[
-        *commands("sonic", "show interfaces counters fec-stats", "portstat -f", "portstat -f -j"),
+        Command("show interfaces counters fec-stats", ("sonic",)),
         Command("show interfaces phy detail | json", ("eos",)),
-        *commands("capture", "mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}"),
+        *saved_as("portstat -f", "portstat -f -j", "mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}"),
     ],
     every=minutes(5),
     yields=[BitErrorRate],

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 from collector.formats.text import PASTED, lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Device, GpuNicPath, Role, collector, minutes
+from truerail.model import Command, Device, GpuNicPath, Role, collector, minutes, saved_as
 
 _LEVELS = frozenset(
     ("X", "SYS", "SOC", "NODE", "PHB", "PXB", "PSB", "PIX", "C2C", *(f"NV{links}" for links in range(1, 65)))
@@ -55,7 +55,10 @@ _MOST_MATRICES = 8
 
 @collector(
     on=[Role.HOST],
-    ask=[Command("nvidia-smi topo -m"), Command("nvidia-smi topo -mp"), Command("nvidia-smi topo --matrix")],
+    ask=[
+        Command("nvidia-smi topo -m"),
+        *saved_as("nvidia-smi topo -mp", "nvidia-smi topo --matrix"),
+    ],
     every=minutes(10),
     yields=[GpuNicPath],
     shared=True,

@@ -38,7 +38,7 @@ from typing import TypeAlias
 from collector.formats.sysfs import files
 from collector.formats.text import lines
 from truerail.errors import NoAnswerError
-from truerail.model import Device, HostSetting, PcieLink, Role, collector, commands, minutes
+from truerail.model import Command, Device, HostSetting, PcieLink, Role, collector, minutes, saved_as
 
 _LIVE = (
     "cd /sys; i=class/infiniband/*/device; d=bus/pci/dr*; grep -sH . module/nv*/inits* $i/uevent "
@@ -67,7 +67,10 @@ _ABOVE_LSMOD = 5
 
 @collector(
     on=[Role.HOST],
-    ask=commands("", _LIVE, "lspci -nnvv", "lspci -vv", "lspci -vvv", "lspci -Dvv", "lspci -nnvvv", "lsmod"),
+    ask=[
+        Command(_LIVE),
+        *saved_as("lspci -nnvv", "lspci -vv", "lspci -vvv", "lspci -Dvv", "lspci -nnvvv", "lsmod"),
+    ],
     every=minutes(10),
     yields=[HostSetting, PcieLink],
     optional=True,

@@ -30,7 +30,7 @@ from collector.formats.ib_words import guid_text
 from collector.formats.ibdiagnet import refuse_unclosed
 from collector.formats.text import PASTED, lines
 from truerail.errors import UnreadableError
-from truerail.model import EVERYWHERE, Counter, Device, PortCounters, collector, commands, minutes
+from truerail.model import EVERYWHERE, Counter, Device, PortCounters, collector, minutes, saved_as
 
 _BLOCK = re.compile(r"((?:\w+ )*counters): .*?\bLid (\d+)\b.*? (?:port (\d+)|all ports)\b(.*)")
 _SETTINGS = re.compile(r"(?:\w+ )+info: .*")
@@ -52,8 +52,8 @@ _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
 @collector(
     on=EVERYWHERE,
     ask=[
-        *commands("capture", "perfquery -x", "perfquery", "perfquery -x -a", "perfquery -a", "ibqueryerrors"),
-        *commands("capture", "ibqueryerrors --data", "ibqueryerrors --details", "perfquery -C {port}", "ibdiagnet2.pm"),
+        *saved_as("perfquery -x", "perfquery", "perfquery -x -a", "perfquery -a", "ibqueryerrors"),
+        *saved_as("ibqueryerrors --data", "ibqueryerrors --details", "perfquery -C {port}", "ibdiagnet2.pm"),
     ],
     every=minutes(1),
     yields=[PortCounters],

@@ -33,7 +33,7 @@ from collector.formats import ib_listings, ibdiagnet
 from collector.formats.ib_words import Fact
 from collector.formats.text import lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, commands, minutes
+from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, minutes, saved_as
 
 _REFUSED = re.compile(r"iberror: |can't open (?:UMAD|MAD) port|ibpanic: ")
 _FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterable[Fact]]], ...] = (
@@ -54,12 +54,11 @@ reaches.
     on=EVERYWHERE,
     ask=[
         Command("ibnetdiscover", ("infiniband",)),
-        *commands("capture", "ibnetdiscover -g", "ibnetdiscover -f", "ibnetdiscover -p", "ibdiagnet2.ibnetdiscover"),
-        *commands("capture", "ibdiagnet2.db_csv", "ibdiagnet2.lst", "ibdiagnet2.net_dump_ext", "ibdiagnet2.net_dump"),
-        Command("ibdiagnet2.topo", ("capture",)),
         Command("iblinkinfo -l", ("infiniband",)),
-        *commands("capture", "iblinkinfo", "iblinkinfo --switches-only -l", "iblinkinfo --switches-only"),
-        *commands("capture", "ibnetdiscover -C {port}", "iblinkinfo -C {port}"),
+        *saved_as("ibnetdiscover -g", "ibnetdiscover -f", "ibnetdiscover -p", "ibdiagnet2.ibnetdiscover"),
+        *saved_as("ibdiagnet2.db_csv", "ibdiagnet2.lst", "ibdiagnet2.net_dump_ext", "ibdiagnet2.net_dump"),
+        *saved_as("ibdiagnet2.topo", "iblinkinfo", "iblinkinfo --switches-only -l", "iblinkinfo --switches-only"),
+        *saved_as("ibnetdiscover -C {port}", "iblinkinfo -C {port}"),
     ],
     every=minutes(5),
     yields=[Neighbor, LinkSpeed],

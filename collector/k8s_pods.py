@@ -25,7 +25,7 @@ from typing import Any
 
 from collector.formats.text import decode, object_of, objects_of
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, PodOfJob, Role, collector
+from truerail.model import Command, Device, PodOfJob, Role, collector, saved_as
 
 _JOBS = (
     ("jobset.sigs.k8s.io/jobset-name", "JobSet"),
@@ -66,7 +66,7 @@ _RESTARTING = "Always"
             "kubectl get pods --all-namespaces --field-selector=status.phase=Running --output=json", ("kubernetes",)
         ),
         Command("GET /api/v1/pods?fieldSelector=status.phase%3DRunning", ("kubernetes_api",)),
-        Command("kubectl get pods -A -o json", ("capture",)),
+        *saved_as("kubectl get pods -A -o json"),
     ],
     every=30.0,
     yields=[PodOfJob],

@@ -35,7 +35,7 @@ from collector.formats.counts import count
 from collector.formats.documents import data_of, document, listed, rows_of
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, commands, minutes
+from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes, saved_as
 from truerail.model.names import canonical_mac
 
 _NO_LAGS = "Number of channels in use: 0"
@@ -69,11 +69,11 @@ _NONE = "00:00:00:00:00:00"
         Command("show lacp neighbor | json", ("eos",)),
         Command("show lacp neighbor", ("nxos",)),
         Command("show lacp interfaces", ("junos",)),
-        *commands("capture", "cat /proc/net/bonding", "teamdctl state dump"),
         Command("show lacp port-channel", ("os10",)),
-        *commands("capture", "show interfaces portchannel", "show port-channel summary"),
-        *commands("capture", "show port-channel summary | json", "show port-channel", "show port-channel | json"),
-        *commands("capture", "show lacp interfaces | display json", "show lacp interfaces | display xml"),
+        *saved_as("cat /proc/net/bonding", "teamdctl state dump", "show interfaces portchannel"),
+        *saved_as("show port-channel summary", "show port-channel summary | json", "show port-channel"),
+        *saved_as("show port-channel | json", "show lacp interfaces | display json"),
+        *saved_as("show lacp interfaces | display xml"),
     ],
     every=minutes(5),
     yields=[LagMember],

@@ -40,7 +40,7 @@ from collector.formats.port_statuses import ASK, answer_statuses
 from collector.formats.port_words import PortStatus
 from collector.formats.sysfs import files
 from truerail.errors import NoAnswerError
-from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, commands, minutes
+from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, minutes, saved_as
 
 _LIVE = "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :"
 _SYSFS = "/sys/class/"
@@ -56,10 +56,9 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
     on=EVERYWHERE,
     ask=[
         *ASK,
-        *commands("linux cumulus sonic", _LIVE, "grep -H . /sys/class/net/*/speed", "grep . /sys/class/net/*/speed"),
-        Command("grep . /sys/class/infiniband/*/ports/*/rate", ("linux", "cumulus", "sonic")),
-        Command("nv show interface -o json", ("cumulus",)),
-        Command("ethtool {port}", ("capture",)),
+        Command(_LIVE, ("linux", "cumulus", "sonic")),
+        *saved_as("grep -H . /sys/class/net/*/speed", "grep . /sys/class/net/*/speed"),
+        *saved_as("grep . /sys/class/infiniband/*/ports/*/rate", "nv show interface -o json", "ethtool {port}"),
     ],
     every=minutes(1),
     yields=[LinkSpeed],

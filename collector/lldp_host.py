@@ -35,7 +35,7 @@ from collector.formats.lldpd import (
 )
 from collector.formats.text import decode, is_json, lines, named
 from truerail.errors import UnreadableError
-from truerail.model import Device, Neighbor, Role, collector, commands, minutes
+from truerail.model import Device, Neighbor, Role, collector, commands, minutes, saved_as
 from truerail.model.names import canonical_mac
 
 _XML = re.compile(r"^[ \t]*<(?:lldp\b|\?xml\b)", re.MULTILINE)
@@ -46,18 +46,14 @@ _FIRST_KEY = 400
 @collector(
     on=[Role.HOST],
     ask=[
-        *commands("", "lldpcli show neighbors details -f json0", "lldpcli -f json0 show neighbors details"),
-        *commands("", "lldpcli show neighbors -f json0", "lldpcli -f json0 show neighbors", "lldpctl -f json0"),
-        *commands("", "lldpctl -f json", "lldpcli show neighbors details -f json"),
-        *commands("", "lldpcli -f json show neighbors details", "lldpcli show neighbors -f json"),
-        *commands("", "lldpcli -f json show neighbors", "lldpctl -f keyvalue"),
-        *commands("", "lldpcli show neighbors details -f keyvalue", "lldpcli -f keyvalue show neighbors details"),
-        *commands("", "lldpcli show neighbors -f keyvalue", "lldpcli -f keyvalue show neighbors", "lldpctl -f xml"),
-        *commands("", "lldpcli show neighbors details -f xml", "lldpcli show neighbors -f xml"),
-        *commands("", "lldpcli -f xml show neighbors", "lldpctl", "lldpcli show neighbors details"),
-        *commands("", "lldpcli show neighbors", "networkctl lldp --json=short", "networkctl --json=short lldp"),
-        *commands("", "networkctl lldp --json=pretty", "networkctl lldp --full", "networkctl --full lldp"),
-        *commands("", "networkctl lldp --no-pager", "networkctl lldp", "lldptool -t -n -i {port}"),
+        *commands("", "lldpctl -f json0", "lldpctl -f keyvalue", "networkctl lldp --full"),
+        *saved_as("lldpcli show neighbors details -f json0", "lldpcli show neighbors -f json0", "lldpctl -f json"),
+        *saved_as("lldpcli show neighbors details -f json", "lldpcli show neighbors -f json"),
+        *saved_as("lldpcli show neighbors details -f keyvalue", "lldpcli show neighbors -f keyvalue", "lldpctl -f xml"),
+        *saved_as("lldpcli show neighbors details -f xml", "lldpcli show neighbors -f xml", "lldpctl"),
+        *saved_as("lldpcli show neighbors details", "lldpcli show neighbors", "networkctl lldp --json=short"),
+        *saved_as("networkctl lldp --json=pretty", "networkctl lldp --no-pager", "networkctl lldp"),
+        *saved_as("lldptool -t -n -i {port}"),
     ],
     every=minutes(1),
     yields=[Neighbor],

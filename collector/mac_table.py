@@ -36,7 +36,7 @@ from collector.formats.table import has_title, is_port, is_remote, refuse_severa
 from collector.formats.text import lines, whole
 from collector.nos import cumulus_forms
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, MacEntry, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, MacEntry, collector, commands, minutes, saved_as
 from truerail.model.names import canonical_mac
 
 _LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr", "port-access-security")
@@ -64,17 +64,17 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
 @collector(
     on=SWITCHES,
     ask=[
-        *commands("linux cumulus", "bridge -j fdb show", "bridge fdb show"),
+        Command("bridge -j fdb show", ("linux", "cumulus")),
         Command("show mac", ("sonic",)),
         *commands("eos nxos", "show mac address-table | json", "show mac address-table"),
         *commands("junos", "show ethernet-switching table | display json", "show ethernet-switching table"),
         Command("display mac-address", ("comware", "vrp")),
-        Command("nv show bridge domain br_default mac-table -o json", ("capture",)),
-        *commands("capture", "nv show bridge domain br_default mac-table", "show mac-address-table unicast | json"),
-        *commands("capture", "show mac-address-table", "show ethernet-switching table detail | display json"),
-        Command("show l2vpn forwarding bridge-domain mac-address location", ("capture",)),
-        Command("show l2vpn mac-learning mac all location all", ("capture",)),
-        *commands("capture", "show ethernet-switching table | display xml", "show bridge mac-table | display xml"),
+        *saved_as("bridge fdb show", "nv show bridge domain br_default mac-table -o json"),
+        *saved_as("nv show bridge domain br_default mac-table", "show mac-address-table unicast | json"),
+        *saved_as("show ethernet-switching table detail | display json"),
+        *saved_as("show l2vpn forwarding bridge-domain mac-address location"),
+        *saved_as("show l2vpn mac-learning mac all location all", "show ethernet-switching table | display xml"),
+        *saved_as("show bridge mac-table | display xml"),
     ],
     every=minutes(1),
     yields=[MacEntry],

@@ -27,7 +27,7 @@ from collector.formats.documents import unwrapped
 from collector.formats.sysfs import files
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, collector, minutes
+from truerail.model import EVERYWHERE, Command, Device, collector, minutes, saved_as
 from truerail.model.witness_facts import MachineIdentity
 
 _DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial": "board", "product_uuid": "uuid"}
@@ -70,11 +70,10 @@ _COUNTING = ("0123456789abcdef", "9876543210", 4 * "1234567890")
     on=EVERYWHERE,
     ask=[
         Command("grep -sH . /sys/class/dmi/id/*_serial /sys/class/dmi/id/product_uuid", ("linux",)),
-        Command("dmidecode -t system", ("linux",)),
-        *(Command(text, ("capture",)) for text in ("dmidecode", "ipmitool fru print")),
         Command("show platform syseeprom", ("sonic",)),
-        Command("decode-syseeprom", ("sonic", "cumulus")),
+        Command("decode-syseeprom", ("cumulus",)),
         Command("show version | json", ("eos",)),
+        *saved_as("dmidecode -t system", "dmidecode", "ipmitool fru print"),
     ],
     every=minutes(60),
     yields=[MachineIdentity],

@@ -28,7 +28,7 @@ from collector.formats.documents import rows_of, unwrapped
 from collector.formats.table import is_remote
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, SharedLag, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, SharedLag, collector, commands, minutes, saved_as
 
 _SEGMENT = re.compile(r"ESI[ \t]*:[ \t]*([0-9a-fA-F.:]+)")
 _VPC_UP = ("1", "up")
@@ -46,10 +46,10 @@ _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
         *commands("cumulus", "clagctl -j", "net show clag json"),
         Command("show mlag interfaces | json", ("eos",)),
         *commands("nxos", "show vpc | json", "show nve ethernet-segment"),
-        *commands("capture", "nv show evpn multihoming esi -o json", "show evpn es", "show evpn es detail", "show vpc"),
-        *commands("capture", "show mlag interfaces", "show mlag interfaces detail", "show bgp evpn instance"),
-        *commands("capture", "show evpn instance esi-info", "show evpn instance extensive"),
-        Command("show system network-instance ethernet-segments", ("capture",)),
+        *saved_as("nv show evpn multihoming esi -o json", "show evpn es", "show evpn es detail", "show vpc"),
+        *saved_as("show mlag interfaces", "show mlag interfaces detail", "show bgp evpn instance"),
+        *saved_as("show evpn instance esi-info", "show evpn instance extensive"),
+        *saved_as("show system network-instance ethernet-segments"),
     ],
     every=minutes(5),
     yields=[SharedLag],

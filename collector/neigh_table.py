@@ -31,7 +31,7 @@ from collector.formats.documents import document, listed
 from collector.formats.table import has_title, refuse_several, stations
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, commands, minutes
+from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, commands, minutes, saved_as
 from truerail.model.names import canonical_mac
 
 _EOS = {"ipV4Neighbors", "ipV6Neighbors"}
@@ -56,16 +56,16 @@ _STATES = _ANSWERING.union(("permanent", "incomplete", "incmp", "failed", "noarp
 @collector(
     on=SWITCHES,
     ask=[
-        *commands("linux cumulus sonic", "ip -j neigh show", "ip neigh show"),
-        Command("show arp", ("sonic", "iosxr")),
+        Command("ip -j neigh show", ("linux", "cumulus", "sonic")),
+        Command("show arp", ("iosxr",)),
         *commands("eos", "show arp vrf all | json", "show arp vrf all"),
         *commands("nxos", "show ip arp detail vrf all | json", "show ip arp detail vrf all"),
         *commands("junos", "show arp | display json", "show arp no-resolve"),
         Command("show ipv6 neighbors", ("iosxr",)),
         Command("display arp", ("comware",)),
-        *commands("capture", "nv show interface neighbor", "display arp all", "display arp brief"),
-        *commands("capture", "display ipv6 neighbors", "show arp | display xml", "show ipv6 neighbors | display xml"),
-        Command("show ipv6 neighbors vrf all | json", ("capture",)),
+        *saved_as("ip neigh show", "nv show interface neighbor", "display arp all", "display arp brief"),
+        *saved_as("display ipv6 neighbors", "show arp | display xml", "show ipv6 neighbors | display xml"),
+        *saved_as("show ipv6 neighbors vrf all | json"),
     ],
     every=minutes(1),
     yields=[AddressEntry],

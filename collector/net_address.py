@@ -17,15 +17,14 @@ from collections.abc import Iterator
 
 from collector.formats.ip_links import interfaces
 from truerail.errors import UnreadableError
-from truerail.model import EVERYWHERE, Device, NetAddress, collector, commands, minutes
+from truerail.model import EVERYWHERE, Command, Device, NetAddress, collector, minutes, saved_as
 
 
 @collector(
     on=EVERYWHERE,
     ask=[
-        *commands("linux cumulus sonic", "ip -j addr", "ip -j addr show", "ip -j address", "ip -j address show"),
-        *commands("linux cumulus sonic", "ip -j a", "ip -j -d addr", "ip -d -j addr", "ip -j -s addr"),
-        *commands("capture", "ip addr", "ip a"),
+        Command("ip -j addr", ("linux", "cumulus", "sonic")),
+        *saved_as("ip -j address", "ip -j a", "ip -j -d addr", "ip -j -s addr", "ip addr", "ip a"),
     ],
     every=minutes(5),
     yields=[NetAddress],

@@ -23,7 +23,7 @@ from operator import index
 from typing import Any
 
 from collector.formats.ip_links import interfaces, net_links
-from truerail.model import EVERYWHERE, Device, NetLink, collector, commands, minutes
+from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minutes, saved_as
 
 UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
 """Kinds whose `link` is the interface that carries their packets (linux/if_link.h)."""
@@ -32,11 +32,9 @@ UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
 @collector(
     on=EVERYWHERE,
     ask=[
-        *commands("linux cumulus sonic", "ip -j -d link", "ip -j -d link show", "ip -d -j link", "ip -d -j link show"),
-        *commands("linux cumulus sonic", "ip -j link", "ip -j link show", "ip -j -s link", "ip -s -j link"),
-        *commands("linux cumulus sonic", "ip -j -d addr", "ip -d -j addr", "ip -j addr", "ip -j addr show"),
-        *commands("linux cumulus sonic", "ip -j address", "ip -j a"),
-        *commands("capture", "ip -d link", "ip link"),
+        Command("ip -j -d link", ("linux", "cumulus", "sonic")),
+        *saved_as("ip -j link", "ip -j -s link", "ip -j -d addr", "ip -j addr", "ip -j address", "ip -j a"),
+        *saved_as("ip -d link", "ip link"),
     ],
     every=minutes(1),
     yields=[NetLink],

@@ -35,7 +35,7 @@ from collector.formats.ethtool import ASKED, NO_COUNTERS, TITLE
 from collector.formats.ip_links import interfaces
 from collector.formats.text import Section, is_json, is_prompt, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Device, PortCounters, Role, collector, commands, minutes
+from truerail.model import Device, PortCounters, Role, collector, commands, minutes, saved_as
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -52,8 +52,8 @@ _NO_NAME = re.compile(r"=|^/|:\s\s")
 @collector(
     on=[Role.HOST],
     ask=[
-        *commands("", _LIVE, "ethtool -S {port}", "ip -s -j link", "ip -j -s link", "ip -s -j link show"),
-        Command("ip -s -j -d link"),
+        *commands("", _LIVE, "ip -s -j link"),
+        *saved_as("ethtool -S {port}", "ip -s -j -d link"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

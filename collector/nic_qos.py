@@ -26,7 +26,7 @@ from typing import Any
 
 from collector.formats.text import asks, decode, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Device, PortQos, Role, collector, commands, minutes
+from truerail.model import Command, Device, PortQos, Role, collector, minutes, saved_as
 
 _LIVE = (
     "cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
@@ -80,8 +80,8 @@ class _Reported:
 @collector(
     on=[Role.HOST],
     ask=[
-        *commands("", _LIVE, "mlnx_qos -i {port}", "dcb -j pfc show dev {port}", "dcb pfc show dev {port}"),
-        Command("ethtool -a {port}"),
+        Command(_LIVE),
+        *saved_as("mlnx_qos -i {port}", "dcb -j pfc show dev {port}", "dcb pfc show dev {port}", "ethtool -a {port}"),
     ],
     every=minutes(10),
     yields=[PortQos],

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from collector.formats.text import lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Device, NvLink, Role, collector, minutes
+from truerail.model import Command, Device, NvLink, Role, collector, minutes, saved_as
 
 _GPU = re.compile(r"GPU (\d{1,3}): .*\(UUID: .+\)")
 _OF_LINK = re.compile(r"Link \d+:")
@@ -29,7 +29,10 @@ _LINK = re.compile(r"Link (\d{1,3}): (?:(\d+(?:\.\d+)?) GB/s|<inactive>)", re.IG
 
 @collector(
     on=[Role.HOST],
-    ask=[Command("nvidia-smi nvlink -s"), Command("nvidia-smi nvlink --status")],
+    ask=[
+        Command("nvidia-smi nvlink -s"),
+        *saved_as("nvidia-smi nvlink --status"),
+    ],
     every=minutes(5),
     yields=[NvLink],
     optional=True,

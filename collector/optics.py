@@ -42,7 +42,7 @@ from collector.formats.switch_modules import of_switch
 from collector.formats.text import Section, asks, is_json, is_prompt, lines, sections
 from collector.nos import model_forms
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, Optic, collector, commands, minutes
+from truerail.model import EVERYWHERE, Command, Device, Optic, collector, commands, minutes, saved_as
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -84,23 +84,21 @@ Reported = Mapping[str, Mapping[int, str]]
         Command(_LIVE, ("linux",)),
         Command(_CUMULUS, ("cumulus",)),
         Command("sonic-db-dump -n STATE_DB -y -k 'TRANSCEIVER_[ID][NO][FM]*'", ("sonic",)),
-        *commands("sonic", "show interfaces transceiver eeprom -d", "show interfaces transceiver eeprom --dom"),
-        Command("show interfaces transceiver eeprom", ("sonic",)),
-        *commands("eos", "show interfaces transceiver detail | json", "show interfaces transceiver dom | json"),
+        Command("show interfaces transceiver eeprom -d", ("sonic",)),
+        Command("show interfaces transceiver detail | json", ("eos",)),
         Command("show interfaces transceiver | json", ("eos",)),
         *commands("nxos", "show interface transceiver details | json", "show interface transceiver details"),
-        Command("show interface transceiver", ("nxos",)),
-        Command("show interfaces diagnostics optics | display json", ("junos",)),
-        *commands("junos", "show interfaces diagnostics optics | display xml", "show interfaces diagnostics optics"),
+        *commands("junos", "show interfaces diagnostics optics | display json", "show interfaces diagnostics optics"),
         Command("info from state interface * | as json", ("srlinux",)),
-        Command("show inventory", ("capture",)),
         *model_forms.OPTICS_REQUESTS,
-        *commands("capture", "show interfaces transceiver", "show interfaces transceiver detail"),
-        *commands("capture", "show inventory | json", "show chassis hardware | display json"),
-        *commands("capture", "show chassis hardware | display xml", "show chassis hardware"),
-        Command("nv show platform transceiver -o json", ("capture",)),
-        *commands("linux cumulus", "ethtool -m {port}", "ethtool --json -m {port}", "ethtool -j -m {port}"),
-        *commands("linux cumulus", "mlxlink --json -m -d {port}", "mlxlink -m -d {port}"),
+        *saved_as("show interfaces transceiver eeprom --dom", "show interfaces transceiver eeprom"),
+        *saved_as("show interfaces transceiver dom | json", "show interface transceiver"),
+        *saved_as("show interfaces diagnostics optics | display xml", "show inventory", "show interfaces transceiver"),
+        *saved_as("show interfaces transceiver detail", "show inventory | json"),
+        *saved_as("show chassis hardware | display json", "show chassis hardware | display xml"),
+        *saved_as("show chassis hardware", "nv show platform transceiver -o json", "ethtool -m {port}"),
+        *saved_as("ethtool --json -m {port}", "ethtool -j -m {port}", "mlxlink --json -m -d {port}"),
+        *saved_as("mlxlink -m -d {port}"),
     ],
     every=minutes(5),
     yields=[Optic],

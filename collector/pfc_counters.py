@@ -42,25 +42,24 @@ from collector.nos import (
     sonic_forms,
 )
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 
 @collector(
     on=SWITCHES,
     ask=[
         sonic_database.DUMP,
-        *commands("sonic", "show pfc counters", "pfcstat", "show pfc counters --history"),
+        Command("show pfc counters", ("sonic",)),
         Command("show priority-flow-control counters detail | json", ("eos",)),
-        *commands("eos", "show priority-flow-control counters detail", "show priority-flow-control counters | json"),
-        Command("show priority-flow-control counters", ("eos",)),
+        Command("show priority-flow-control counters | json", ("eos",)),
         *commands("nxos", "show interface priority-flow-control detail", "show interface priority-flow-control | json"),
-        Command("show interface priority-flow-control", ("nxos",)),
         Command("show interfaces extensive | display json", ("junos",)),
-        Command("show interfaces extensive | display json | no-more", ("junos",)),
-        *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
         Command("show qos priority-flow-control statistics", ("sonic_cli",)),
         ethtool.LIVE,
-        Command("nv show interface {port}", ("cumulus",)),
+        *saved_as("show interfaces extensive | display xml", "show interfaces extensive", "pfcstat"),
+        *saved_as("show pfc counters --history", "show priority-flow-control counters detail"),
+        *saved_as("show priority-flow-control counters", "show interface priority-flow-control"),
+        *saved_as("nv show interface {port}"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

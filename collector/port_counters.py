@@ -51,31 +51,28 @@ from collector.nos import (
     sonic_forms,
 )
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 
 @collector(
     on=SWITCHES,
     ask=[
         sonic_database.DUMP,
-        *commands("sonic", "show interfaces counters -j", "portstat -j", "show interfaces counters"),
-        *commands("sonic", "show int counters", "portstat"),
+        Command("show interfaces counters -j", ("sonic",)),
         *commands("eos", "show interfaces | json", "show interfaces counters | json"),
-        *commands("nxos", "show interface counters | json", "show interface | json", "show interface counters"),
+        *commands("nxos", "show interface counters | json", "show interface | json"),
         ethtool.LIVE,
         Command("nv show interface -o json", ("cumulus",)),
         Command("show interfaces extensive | display json", ("junos",)),
-        Command("show interfaces extensive | display json | no-more", ("junos",)),
-        *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
-        Command("show interfaces counters detailed {port}", ("sonic",)),
         Command("info from state interface * | as json", ("srlinux",)),
         Command("show interfaces", ("iosxr",)),
         Command("show interface", ("aoscx", "os10", "sonic_cli")),
         Command("display interface", ("comware", "vrp")),
         *model_forms.PORT_REQUESTS,
-        Command("openconfig-interfaces", ("capture",)),
-        Command("ethtool -S {port}", ("cumulus", "linux")),
-        Command("nv show interface {port}", ("cumulus",)),
+        *saved_as("show interfaces extensive | display xml", "show interfaces extensive", "portstat -j"),
+        *saved_as("show interfaces counters", "show int counters", "portstat", "show interface counters"),
+        *saved_as("show interfaces counters detailed {port}", "openconfig-interfaces", "ethtool -S {port}"),
+        *saved_as("nv show interface {port}"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

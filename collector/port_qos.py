@@ -27,7 +27,7 @@ from collector.formats.table import Table, rows, tables
 from collector.formats.text import is_json
 from collector.nos import eos_forms, nxos_qos_forms
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortQos, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, PortQos, collector, commands, minutes, saved_as
 
 _PRIORITIES = ("interface", "lossless priorities")
 _WATCHDOG = ("port", "action", "detection time")
@@ -36,10 +36,10 @@ _WATCHDOG = ("port", "action", "detection time")
 @collector(
     on=SWITCHES,
     ask=[
-        *commands("sonic", "show pfc priority; show pfcwd config", "show pfc priority", "show pfcwd config"),
+        Command("show pfc priority; show pfcwd config", ("sonic",)),
         *commands("eos", "show priority-flow-control | json", "show priority-flow-control"),
-        *commands("nxos", "show interface priority-flow-control | json", "show interface priority-flow-control"),
-        Command("show interface priority-flow-control detail", ("nxos",)),
+        *commands("nxos", "show interface priority-flow-control | json", "show interface priority-flow-control detail"),
+        *saved_as("show pfc priority", "show pfcwd config", "show interface priority-flow-control"),
     ],
     every=minutes(10),
     yields=[PortQos],

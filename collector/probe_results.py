@@ -32,7 +32,7 @@ from typing import Any
 
 from collector.formats.text import decode, last_line, recording, text_in
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
+from truerail.model import Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes, saved_as
 from truerail.model.probe_facts import FULL_TTL
 
 VERSION = 1
@@ -48,7 +48,9 @@ _Key = tuple[int, int, int, int]
 
 @collector(
     on=[Role.HOST],
-    ask=[Command("truerail-probe", ("capture",))],
+    ask=[
+        *saved_as("truerail-probe"),
+    ],
     every=minutes(10),
     yields=[ProbeReach, ProbeHop, ProbeTrouble, ProbeEcho],
     megabytes=16,

@@ -36,7 +36,7 @@ from collector.nos import (
     sonic_forms,
 )
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 _SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
 
@@ -44,18 +44,15 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
 @collector(
     on=SWITCHES,
     ask=[
-        *commands("sonic", _SONIC, "show queue counters", "show queue wredcounters --json", "show queue wredcounters"),
-        *commands("sonic", "show queue counters --json", "show priority-group drop counters"),
+        *commands("sonic", _SONIC, "show queue counters"),
         Command("show qos interfaces ecn counters queue | json", ("eos",)),
         Command("show queuing interface | json", ("nxos",)),
-        *commands("capture", "show queuing interface", "show interfaces queue"),
         Command("show interfaces extensive | display json", ("junos",)),
-        Command("show interfaces extensive | display json | no-more", ("junos",)),
-        *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
         *model_forms.QUEUE_REQUESTS,
-        Command("nv show interface {port}", ("cumulus",)),
-        Command("show queue counters {port}", ("sonic",)),
-        Command("show queuing statistics interface {port}", ("os10",)),
+        *saved_as("show interfaces extensive | display xml", "show interfaces extensive"),
+        *saved_as("show queue wredcounters --json", "show queue wredcounters", "show queue counters --json"),
+        *saved_as("show priority-group drop counters", "show queuing interface", "show interfaces queue"),
+        *saved_as("nv show interface {port}", "show queue counters {port}", "show queuing statistics interface {port}"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

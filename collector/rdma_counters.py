@@ -32,9 +32,10 @@ from collector.formats.rdma_reports import Counted, from_json, from_show_counter
 from collector.formats.sysfs import files
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError
-from truerail.model import Command, Counter, Device, PortCounters, Role, collector, commands, minutes
+from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes, saved_as
 
-_LIVE = "grep -sH . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*; :"
+_BOTH = "/sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*"
+_LIVE = f"grep -sH . {_BOTH}; :"
 _PORT_FILE = re.compile(r"(?:.*/)?([^/]+)/ports/(\d+)/(?:hw_)?counters/([^/]+)")
 _SYSFS = "/ports/"
 _HEAD = 400
@@ -46,12 +47,10 @@ _NO_COUNTERS = frozenset(("lifespan",))
     on=[Role.HOST],
     ask=[
         Command(_LIVE),
-        Command("grep . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*"),
-        Command("grep . /sys/class/infiniband/*/ports/*/*counters/*"),
-        *commands("", "grep . /sys/class/infiniband/*/ports/*/hw_counters/*", "rdma statistic", "rdma statistic show"),
-        *commands("", "rdma statistic show link", "rdma stat", "rdma stat show", "rdma -p statistic", "rdma -p stat"),
-        *commands("", "rdma -j statistic", "rdma -j statistic show", "rdma statistic -j", "rdma statistic show -j"),
-        *commands("", "rdma -jp statistic", "show_counters {port}"),
+        *saved_as(f"grep . {_BOTH}", "grep . /sys/class/infiniband/*/ports/*/*counters/*", "rdma statistic show"),
+        *saved_as("grep . /sys/class/infiniband/*/ports/*/hw_counters/*", "rdma statistic show link", "rdma stat"),
+        *saved_as("rdma -p statistic", "rdma -p stat", "rdma -j statistic", "rdma -jp statistic"),
+        *saved_as("show_counters {port}"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

@@ -25,7 +25,7 @@ from typing import Any
 from collector.formats.rdma_reports import linked
 from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Command, Counter, Device, PortCounters, Role, collector, commands, minutes
+from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes, saved_as
 
 _FLOWS = (Counter("flows"),)
 _CONNECTED = frozenset(("RC", "UC", "DCI", "DCT"))
@@ -40,9 +40,9 @@ _QueuePair = tuple[str, str, bool]
 @collector(
     on=[Role.HOST],
     ask=[
-        *commands("", "rdma resource show qp", "rdma res show qp", "rdma -d resource show qp"),
-        *commands("", "rdma -j resource show qp", "rdma resource show qp -j", "rdma -jp resource show qp"),
-        Command("rdma -j res show qp"),
+        Command("rdma resource show qp"),
+        *saved_as("rdma res show qp", "rdma -d resource show qp", "rdma -j resource show qp"),
+        *saved_as("rdma -jp resource show qp", "rdma -j res show qp"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

@@ -30,7 +30,7 @@ from typing import Any, Literal
 
 from collector.formats.text import decode, last_line, recording, text_in
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, RdmaTest, Role, collector, minutes
+from truerail.model import Device, RdmaTest, Role, collector, minutes, saved_as
 
 VERSION = 1
 _PROGRAMS: tuple[Literal["rping", "ib_write_bw"], ...] = ("rping", "ib_write_bw")
@@ -45,7 +45,9 @@ _MOST_TESTS = 2**40
 
 @collector(
     on=[Role.HOST],
-    ask=[Command("truerail-probe-heavy", ("capture",))],
+    ask=[
+        *saved_as("truerail-probe-heavy"),
+    ],
     every=minutes(10),
     yields=[RdmaTest],
     optional=True,

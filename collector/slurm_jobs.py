@@ -38,7 +38,7 @@ from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounti
 from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
 from collector.formats.text import decode, is_json, lines, objects_of
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, Role, SchedulerJob, collector, commands
+from truerail.model import Command, Device, Role, SchedulerJob, collector, commands, saved_as
 
 SEPARATOR = "\x1f"
 FORMAT = SEPARATOR.join(("%A", "%F", "%K", "%T", "%N", "%D", "%b", "%S", "%e", "%u", "%a", "%P", "%j"))
@@ -59,10 +59,10 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
     ask=[
         *commands("slurm", f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", "squeue --json"),
         Command("GET /slurm/jobs", ("slurm_api",)),
-        *commands("capture", "scontrol -o -d show job", "squeue", "squeue -l"),
         Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
         Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
         *commands("slurm_api", "GET /slurm/job/{job}", "GET /slurmdb/job/{job}"),
+        *saved_as("scontrol -o -d show job", "squeue", "squeue -l"),
     ],
     every=30.0,
     yields=[SchedulerJob],

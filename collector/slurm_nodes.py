@@ -24,7 +24,7 @@ from collector.formats import slurm_tables
 from collector.formats.slurm_words import Names, gpus_in, records, states, text, value
 from collector.formats.text import decode, is_json
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, Role, SchedulerNode, collector, commands
+from truerail.model import Command, Device, Role, SchedulerNode, collector, saved_as
 
 _BY = re.compile(r"[^\[\]\s]{1,80}@[0-9T:-]{1,30}\]")
 _BEHIND = re.compile(r"\s(?:Comment|Extra|InstanceId|InstanceType|ReservationName)=\S")
@@ -35,7 +35,7 @@ _BEHIND = re.compile(r"\s(?:Comment|Extra|InstanceId|InstanceType|ReservationNam
     on=[Role.HOST],
     ask=[
         Command("scontrol -o show node", ("slurm",)),
-        *commands("capture", "sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l", "sinfo --json"),
+        *saved_as("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l", "sinfo --json"),
     ],
     every=60.0,
     yields=[SchedulerNode],

@@ -22,7 +22,7 @@ from typing import Any
 from collector.formats.slurm_words import Names
 from collector.formats.text import object_of
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, Role, TopologyUnit, collector, commands
+from truerail.model import Command, Device, Role, TopologyUnit, collector, saved_as
 from truerail.model.yaml_plain import plain
 from truerail.model.yaml_tree import read_tree
 
@@ -49,7 +49,7 @@ _UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}
     on=[Role.HOST],
     ask=[
         Command("scontrol show topology", ("slurm",)),
-        *commands("capture", "cat /etc/slurm/topology.yaml", "cat /etc/slurm/topology.conf"),
+        *saved_as("cat /etc/slurm/topology.yaml", "cat /etc/slurm/topology.conf"),
     ],
     every=300.0,
     yields=[TopologyUnit],

@@ -35,7 +35,7 @@ from truerail.poller.agent_package import agent_file
 from truerail.poller.questions import applicable
 
 ROOM = Path(__file__).resolve().parent.parent / "truerail" / "agent"
-LINK, LLDP = "ip -j -d link", "lldpcli show neighbors details -f json0"
+LINK, LLDP = "ip -j -d link", "lldpctl -f json0"
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_a_whole_round_comes_through_with_its_frames(programs: Path) -> None:
     frames = session(HOST, programs)
     assert frames.finished
     reported = {answer.command: answer.text.strip() for answer in frames.answers()}
-    assert reported["lldpcli show neighbors details -f json0"] == "lldpcli show neighbors details -f json0"
+    assert reported["lldpctl -f json0"] == "lldpctl -f json0"
     assert list(reported) == HOST
 
 
@@ -108,10 +108,10 @@ def test_every_command_of_a_switch_is_let_through(platform: str, programs: Path)
         "",
         "id",
         "lldpcli configure system hostname evil",
-        "lldpcli show neighbors; id",
-        "lldpcli show neighbors\nid",
-        " lldpcli show neighbors",
-        "lldpcli show neighbors ",
+        "lldpctl -f json0; id",
+        "lldpctl -f json0\nid",
+        " lldpctl -f json0",
+        "lldpctl -f json0 ",
         "scp -t /tmp",
         "internal-sftp",
         script([]),
@@ -161,7 +161,8 @@ def test_a_real_sshd_with_it_answers_truerail_and_nobody_else(tmp_path: Path) ->
             finally:
                 await hosts.close()
 
-        assert asyncio.run(round_of(["lldpctl", "lldpctl -f json0"])) == [("neighbours\n", ""), ("neighbours\n", "")]
+        asked = round_of(["lldpctl -f keyvalue", "lldpctl -f json0"])
+        assert asyncio.run(asked) == [("neighbours\n", ""), ("neighbours\n", "")]
         client = ["ssh", "-F", "none", "-p", str(server.port), "-i", server.key]
         client += ["-o", f"UserKnownHostsFile={server.known_hosts}", "-o", "BatchMode=yes", "127.0.0.1"]
         for command in (["id"], ["lldpctl", "-u", "/tmp/x"], []):

@@ -37,12 +37,7 @@ def lldp_json(chassis: Any, port: Any) -> str:
     [
         ("gpu_nic_topology", (Role.HOST,), "nvidia-smi topo -m", "nvidia-smi_topo_-m"),
         ("rdma_link", (Role.HOST,), "rdma link", "rdma_link"),
-        (
-            "lldp_host",
-            (Role.HOST,),
-            "lldpcli show neighbors details -f json0",
-            "lldpcli_show_neighbors_details_-f_json0",
-        ),
+        ("lldp_host", (Role.HOST,), "lldpctl -f json0", "lldpctl_-f_json0"),
         ("net_link", EVERYWHERE, "ip -j -d link", "ip_-j_-d_link"),
         ("net_address", EVERYWHERE, "ip -j addr", "ip_-j_addr"),
     ],

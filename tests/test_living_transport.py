@@ -17,7 +17,7 @@ from truerail.simulator.live.hearing import UP_AGAIN_SECONDS
 from truerail.simulator.platforms import switch_platforms
 from truerail.transport.protocol import Answer
 
-LLDP = "lldpcli show neighbors details -f json0"
+LLDP = "lldpctl -f json0"
 TTL = 20.0
 
 

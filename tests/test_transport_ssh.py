@@ -86,7 +86,7 @@ def test_two_rounds_are_one_login_and_two_sessions(
 
 def test_a_missing_program_and_a_failing_one_cost_their_own_answer(server: Sshd) -> None:
     server.program("lldpctl", "echo 'unable to connect to socket' >&2; exit 1")
-    topo, missing, failed = rounds(server.target(), [TOPO, "ibdev2netdev", LLDP])[0]
+    topo, missing, failed = rounds(server.target(), [TOPO, "ibdev2netdev -v", LLDP])[0]
     assert (topo.text, topo.error) == ("topo\n", "")
     assert missing.error.startswith("command not found: ")
     assert failed.error == "exit status 1: unable to connect to socket"
@@ -121,11 +121,6 @@ def test_what_no_collector_declares_is_refused_before_a_connection_is_made(comma
 def test_a_command_for_another_platform_is_refused(server: Sshd) -> None:
     with pytest.raises(UndeclaredCommandError, match="for linux"):
         rounds(server.target(), ["show lldp neighbors detail | json"])
-
-
-def test_a_port_name_may_stand_where_a_collector_says_so(server: Sshd) -> None:
-    server.program("lldptool", 'echo "$4"')
-    assert texts(rounds(server.target(), ["lldptool -t -n -i enp1s0f0np0"])[0]) == [("enp1s0f0np0\n", "")]
 
 
 def test_a_command_that_hangs_costs_its_own_answer_and_its_time(server: Sshd) -> None:

@@ -10,7 +10,7 @@ from tests.patience import ENOUGH, soon, waited
 from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Target
 from truerail.poller.event_loop import run
-from truerail.transport.capture_files import JOB, PORT
+from truerail.transport.capture_files import JOB
 from truerail.transport.command_gate import declared, refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.local_shell import Local
@@ -89,7 +89,7 @@ def test_output_without_end_is_cut(programs: Path) -> None:
 def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -> None:
     for collector in collectors().values():
         for command in collector.ask:
-            text = command.text.replace(PORT, "swp1").replace(JOB, "1234")
+            text = command.text.replace(JOB, "1234")
             for platform in PLATFORMS:
                 target = Target("x", "10.0.0.1", platform=platform)
                 everybodys = not command.platforms and platform not in (
@@ -108,11 +108,13 @@ def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -
 
 
 @pytest.mark.parametrize(
-    "port", ["", "-x", "a b", "a;b", "$(id)", "`id`", "a|b", "a'b", 'a"b', "a\nb", "*", "~", "x" * 65]
+    "job", ["", "-1", "1 2", "1;2", "$(id)", "`id`", "1|2", "1'2", '1"2', "1\n2", "*", "~", "1" * 11]
 )
-def test_a_port_name_that_means_something_to_a_shell_is_refused(port: str) -> None:
+def test_the_id_of_a_job_that_means_something_to_a_shell_is_refused(job: str) -> None:
+    (start,) = (one for one in declared("slurm")[1] if "scontrol" in one)
+    refuse_undeclared(Target("x", "10.0.0.1", platform="slurm"), [f"{start}1234"])
     with pytest.raises(UndeclaredCommandError):
-        refuse_undeclared(Target("x", "10.0.0.1", platform="linux"), [f"lldptool -t -n -i {port}"])
+        refuse_undeclared(Target("x", "10.0.0.1", platform="slurm"), [f"{start}{job}"])
 
 
 def test_a_device_whose_platform_is_not_known_is_sent_nothing_that_is_meant_for_snmp() -> None:

@@ -51,7 +51,7 @@ def texts(answers: list[Answer]) -> list[tuple[str, str]]:
 
 
 def test_commands_are_exec_channels_of_one_connection(server: Sshd) -> None:
-    both = rounds(switch(server), [LLDP, LINK, "nv show interface lldp -o json"], [LLDP])
+    both = rounds(switch(server), [LLDP, LINK, "nv show interface lldp-detail -o json"], [LLDP])
     assert texts(both[0])[:2] == [("lldp\n", ""), ("links\n", "")]
     assert both[0][2].error.startswith("command not found: ")
     assert [answer.refused for answer in both[0]] == [False, False, True]
@@ -154,7 +154,7 @@ async def act_as_eos(process: "asyncssh.SSHServerProcess[str]") -> None:
             process.stdout.write("Pagination disabled.\r\n")
         elif command == SHOW:
             process.stdout.write("\r\n".join(PAGED) + "\r\n")
-        elif command == "show lldp neighbors":
+        elif command == "show lldp neighbors detail":
             await asyncio.sleep(600)
         elif command:
             process.stdout.write("% Invalid input\r\n")
@@ -214,7 +214,7 @@ def test_a_switch_that_has_a_shell_alone_is_asked_through_it(tmp_path: Path) -> 
             switches = SwitchCli()
             try:
                 answers = await switches.ask(target, [SHOW])
-                return answers + await switches.ask(target, [SHOW, "show lldp neighbors", SHOW])
+                return answers + await switches.ask(target, [SHOW, "show mac address-table", SHOW])
             finally:
                 await switches.close()
 
@@ -224,7 +224,7 @@ def test_a_switch_that_has_a_shell_alone_is_asked_through_it(tmp_path: Path) -> 
     assert second.text == first.text
     assert slow.error == "no prompt within 5 s"
     assert after.text == first.text
-    assert set(received) - {""} == {"terminal width 511", "terminal length 0", SHOW, "show lldp neighbors"}
+    assert set(received) - {""} == {"terminal width 511", "terminal length 0", SHOW, "show mac address-table"}
 
 
 def test_a_platform_whose_shell_nobody_knows_is_reported(tmp_path: Path) -> None:

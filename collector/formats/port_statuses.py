@@ -12,7 +12,7 @@ from collector.formats.text import lines
 from collector.nos import cumulus_forms, model_forms
 from collector.nos.model_forms import PORT_REQUESTS
 from truerail.errors import UnreadableError
-from truerail.model import Command, commands
+from truerail.model import Command, commands, saved_as
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE, and the data models.
@@ -164,26 +164,25 @@ def _willed(port: PortStatus, admin: str) -> PortStatus:
 # The commands for a switch's port states and speeds, and their parsers, chosen by the form of the answer.
 
 ASK = (
-    *commands("eos", "show interfaces status | json", "show interfaces | json"),
+    Command("show interfaces status | json", ("eos",)),
     Command("show interfaces status", ("eos", "sonic")),
-    *commands("sonic", "show int status", "intfutil -c status"),
-    *commands("nxos", "show interface status | json", "show interface status | json-pretty", "show interface | json"),
-    *commands("junos", "show interfaces media | display json", "show interfaces media | display json | no-more"),
-    *commands("junos", "show interfaces | display json", "show interfaces | display json | no-more"),
-    Command("show interfaces extensive | display json", ("junos",)),
-    Command("show interfaces extensive | display json | no-more", ("junos",)),
-    *commands("junos", "show interfaces media", "show interfaces extensive"),
+    Command("show interface status | json", ("nxos",)),
+    Command("show interfaces media | display json", ("junos",)),
     Command("info from state interface * | as json", ("srlinux",)),
-    Command("show interfaces", ("eos", "junos", "iosxr")),
+    Command("show interfaces", ("junos", "iosxr")),
     Command("show interfaces brief", ("iosxr",)),
-    *commands("aoscx", "show interface physical", "show interface brief"),
+    Command("show interface physical", ("aoscx",)),
     Command("show interface", ("nxos", "aoscx", "os10", "sonic_cli")),
-    Command("show interface status", ("nxos", "os10", "sonic_cli")),
+    Command("show interface status", ("os10", "sonic_cli")),
     *commands("comware vrp", "display interface", "display interface brief"),
-    *(Command(f"show interfaces {kind}| display xml", ("capture",)) for kind in ("", "terse ", "extensive ")),
-    *commands("capture", "show interfaces terse", "nv show interface"),
     *PORT_REQUESTS,
-    Command("openconfig-interfaces", ("capture",)),
+    *saved_as("show interfaces | display xml", "show interfaces terse | display xml"),
+    *saved_as("show interfaces extensive | display xml", "show interfaces | json", "show int status"),
+    *saved_as(
+        "show interface brief", "intfutil -c status", "show interface status | json-pretty", "show interface | json"
+    ),
+    *saved_as("show interfaces | display json", "show interfaces extensive | display json", "show interfaces media"),
+    *saved_as("show interfaces extensive", "show interfaces terse", "nv show interface", "openconfig-interfaces"),
 )
 """For each platform JSON first, the shortest output before the rest; OS10's has no administrative state and is last."""
 _PARAGRAPHS = re.compile(

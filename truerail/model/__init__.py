@@ -1,7 +1,17 @@
 """The data model: plan, facts, findings, causes. Imports no other package of the project."""
 
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.collector import BY_HAND, EVERYWHERE, SWITCHES, Collector, Command, collector, commands, minutes
+from truerail.model.collector import (
+    BY_HAND,
+    EVERYWHERE,
+    SWITCHES,
+    Collector,
+    Command,
+    collector,
+    commands,
+    minutes,
+    saved_as,
+)
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import (
     BitErrorRate,
@@ -126,4 +136,5 @@ __all__ = [
     "commands",
     "minutes",
     "path_text",
+    "saved_as",
 ]

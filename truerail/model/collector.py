@@ -33,6 +33,11 @@ def commands(platforms: str, *texts: str) -> tuple[Command, ...]:
     return tuple(Command(text, tuple(platforms.split())) for text in texts)
 
 
+def saved_as(*texts: str) -> tuple[Command, ...]:
+    """Other commands under which people save such an answer: read from a capture, never sent to a device."""
+    return commands("capture", *texts)
+
+
 BY_HAND = ("by hand",)
 """The platforms of a file that people give, or put into a capture: no device is one, so that none is asked for it."""
 Parse = Callable[[str, Device], Iterable[Fact]]

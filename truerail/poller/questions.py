@@ -9,7 +9,7 @@ from truerail.errors import TooMuchError
 from truerail.model import Collector, Device, Neighbor, Role, Target
 from truerail.model.answer_limits import refuse_endless
 from truerail.model.names import answer_file
-from truerail.transport.capture_files import JOB, PORT
+from truerail.transport.capture_files import JOB
 from truerail.transport.command_gate import fits
 from truerail.transport.platform_probe import asked_platform
 from truerail.transport.protocol import Answer
@@ -99,12 +99,10 @@ def by_file(role: Role, platform: str) -> Mapping[tuple[str, str], str]:
 def _commands(collector: Collector, platform: str) -> Iterator[str]:
     """The commands of this platform. Walks are for SNMP agents only, and SNMP agents are only walked.
 
-    Commands that ask for one port or one job at a time, and file names among the walks, are for captures made by hand.
+    Commands that ask for one job at a time, and file names among the walks, are for captures made by hand.
     """
     for command in collector.ask:
-        asks = not command.text.endswith((PORT, JOB)) and (
-            platform != SNMP or command.text.startswith("snmpbulkwalk -On ")
-        )
+        asks = not command.text.endswith(JOB) and (platform != SNMP or command.text.startswith("snmpbulkwalk -On "))
         if asks and fits(command, platform):
             yield command.text
 

@@ -1,7 +1,7 @@
 """Which file of a capture answers which question.
 
-A file is named after its command. People add an ending, or write `-` and blanks where a capture has `_`: such names
-count as well, where no file has the exact one.
+A file is named after its command. People add an ending, write `-` and blanks where a capture has `_`, or give options
+and words in another order: such names count as well, where no file has the exact one.
 """
 
 import re
@@ -22,7 +22,9 @@ PORT = "{port}"
 ENDINGS = (".txt", ".text", ".log", ".out", ".json", ".xml")
 """Endings of files that say nothing of the command: no port and no command ends so."""
 
-_NOT_ALNUM = re.compile(r"[^a-z0-9]+")
+_WORD = re.compile(r"[a-z0-9]+")
+_NO_MATTER = frozenset(("show", "no", "more"))
+"""Words that change nothing in what a command answers: `ip link show`, `| no-more`."""
 
 JOB = "{job}"
 """Placeholder for the id of a job, if the command is for one job alone: no capture has its answer."""
@@ -153,7 +155,8 @@ def without_ending(file: str) -> str:
 
 
 def _folded(name: str) -> str:
-    return _NOT_ALNUM.sub("_", name.lower()).strip("_")
+    """Its words in one order, without those that change nothing: `rdma -j link show` is `rdma link -j`."""
+    return "_".join(sorted(word for word in _WORD.findall(name.lower()) if word not in _NO_MATTER))
 
 
 @cache

@@ -52,7 +52,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     by_nvue = is_asked_otherwise(world, switch)
     found = {
         **({_NVUE_LLDP: lldp_json(heard)} if by_nvue else {"lldpctl -f json0": lldpctl.json0(heard)}),
-        "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
+        "ip -j -d link": ip_link.link(interfaces(ether, switch), details=True),
         sysfs_files.SPEEDS: speeds(ether, switch),
     }
     if world.serials or world.behaviours.hits("dac_serial", switch):

@@ -25,7 +25,7 @@ from truerail.simulator.traffic.counter_table import Columns, CounterTable
 from truerail.simulator.traffic.ledger import Q
 
 _LLDP_TABLE = "show lldp table"
-_LLDPCTL = "lldpctl -f json"
+_LLDPCTL = "docker exec lldp lldpctl -f json0"
 _STATUS = "show interfaces status"
 _FEC_STATS = "show interfaces counters fec-stats"
 _PORT_COUNTERS = "sonic-db-dump -n COUNTERS_DB -y -k 'COUNTERS[_:][Po][Oi][Rd][T:][_0][Nx][A1][M0]*'"
@@ -138,8 +138,8 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     heard = ether.neighbors(switch)
     by_table = is_asked_otherwise(ether.world, switch)
     found = {
-        **({_LLDP_TABLE: lldp_table(heard)} if by_table else {_LLDPCTL: lldpctl.json(heard)}),
-        "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
+        **({_LLDP_TABLE: lldp_table(heard)} if by_table else {_LLDPCTL: lldpctl.json0(heard)}),
+        "ip -j -d link": ip_link.link(interfaces(ether, switch), details=True),
         _STATUS: _status_now(ether, switch),
         **({_FEC_STATS: fec_stats(ether, switch)} if "fec_rates" in ether.world.behaviours else {}),
     }
