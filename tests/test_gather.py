@@ -88,6 +88,30 @@ def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> No
     }
 
 
+def test_a_host_that_has_no_lldpd_is_asked_once_a_round_and_its_reason_stays() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    answers = fleet.answers["gpu-001"]
+    json0 = answers.pop("lldpctl -f json0")
+    poller = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+
+    async def rounds() -> list[Gathered]:
+        without = [await poller.round() for _ in range(3)]
+        answers["lldpctl -f json0"] = json0
+        return [*without, await poller.round()]
+
+    *without, installed = timeless(rounds())
+    asked = [command for name, commands in fleet.asked if name == "gpu-001" for command in commands]
+    counted = [asked.count(command) for command in applicable(Role.HOST, "linux")["lldp_host"]]
+    assert counted == [4, 1, 1]
+    reasons = {r.error for one in without for r in one.readings if (r.device, r.collector) == ("gpu-001", "lldp_host")}
+    missing = "exit status 127: {0}: not found"
+    assert reasons == {
+        f"lldpctl -f json0 and 1 more: {missing.format('lldpctl')}; networkctl lldp --full: {missing.format('networkctl')}"
+    }
+    assert not [r for r in installed.readings if (r.device, r.collector) == ("gpu-001", "lldp_host") and r.error]
+
+
 @pytest.mark.parametrize(
     ("trouble", "summary"),
     [

@@ -33,10 +33,7 @@ def test_a_nic_that_pauses_for_minutes_is_found_at_any_pace(tmp_path: Path, step
 
     def answers(sample: int) -> Mapping[str, str]:
         now = sample * step
-        return {
-            f"gpu-{n}/ethtool_-S_eth0": nic(now, PAUSED * max(0.0, now - before) if n == 3 else 0.0)
-            for n in HOSTS
-        }
+        return {f"gpu-{n}/ethtool_-S_eth0": nic(now, PAUSED * max(0.0, now - before) if n == 3 else 0.0) for n in HOSTS}
 
     files = rounds(answers, number, step)
     kept = sorted({path.partition("/")[0] for path in files})[-31:]

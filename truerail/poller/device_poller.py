@@ -94,7 +94,7 @@ class DevicePoller:
         failed = [name for name in _unread(row, asked) if name not in slow and lost.isdisjoint(asked[name])]
         further = further_commands(asked, failed, sent)
         if further:
-            answers += map(bounded, await self._transport.ask(target, further))
+            answers += await self._alternatives(target, further, known)
             row.add(answers[len(sent) :])
             await self._read(row, reader, known)
             slow |= _slow(row)
@@ -107,6 +107,15 @@ class DevicePoller:
             await self._read(row, reader, known)
         known.slow_seconds, known.rests = row.read_seconds if row.read_seconds > QUICK_SECONDS else 0.0, 0
         _remember(row, asked, known)
+
+    async def _alternatives(self, target: Target, commands: Sequence[str], known: Known) -> list[Answer]:
+        """Answers to other commands of questions that failed. Those that the device refused are not sent each round."""
+        now = self._ambient.clock()
+        found = known.remembered(commands, now)
+        wanted = [text for text in commands if text not in {answer.command for answer in found}]
+        sent = [*map(bounded, await self._transport.ask(target, wanted))] if wanted else []
+        known.alternatives |= {answer.command: (now, answer) for answer in sent if answer.refused}
+        return found + sent
 
     async def _read(self, row: Row, reader: Answers, known: Known) -> None:
         """Reads what a device has answered: at once, or in the turn of those that take long."""

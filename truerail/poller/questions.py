@@ -15,12 +15,10 @@ from truerail.transport.platform_probe import asked_platform
 from truerail.transport.protocol import Answer
 
 SNMP = "snmp"
-MOST_ALTERNATIVES = 32
-"""Maximum commands tried for one collector in the second request; no collector declares as many for one platform."""
 FIRST_REST_SECONDS, MOST_DOUBLINGS = 60.0, 6
 """Of a device whose answers take too long to read; doubled each time, up to about an hour."""
 ASK_AGAIN_SECONDS = 3600.0
-"""After this time an optional question that the device had no tool for is repeated: it may be installed by now."""
+"""After this time what the device had no tool for is repeated: it may be installed by now."""
 
 
 @dataclass(slots=True)
@@ -36,6 +34,8 @@ class Known:
     """Optional questions that the device cannot answer, and those whose answer takes too long to read: when it gave it,
     in seconds of the clock.
     """
+    alternatives: dict[str, tuple[float, Answer]] = field(default_factory=dict)
+    """What the device answered to other commands of a question that it refused: when, and with which reason."""
     slow_seconds: float = 0.0
     """Of processor time, that its last answers took to read, if that is longer than others wait for."""
     rests: int = 0
@@ -50,6 +50,11 @@ class Known:
         if now >= self.rests_until:
             self.rests_until = now + FIRST_REST_SECONDS * 2 ** min(self.rests, MOST_DOUBLINGS)
             self.rests += 1
+
+    def remembered(self, commands: Iterable[str], now: float) -> list[Answer]:
+        """The refusals of these commands that are recent enough not to send them again."""
+        found = (self.alternatives.get(text, (-ASK_AGAIN_SECONDS, Answer(""))) for text in commands)
+        return [answer for at, answer in found if now - at < ASK_AGAIN_SECONDS and answer.command]
 
     def asks(self, collector: str, now: float) -> bool:
         """Whether to ask a question: one that was `refused` is repeated only after a while."""
@@ -115,8 +120,7 @@ def first_commands(asked: Mapping[str, tuple[str, ...]], known: Known) -> list[s
 def further_commands(asked: Mapping[str, tuple[str, ...]], failed: Iterable[str], sent: Sequence[str]) -> list[str]:
     """The other commands of the collectors that `failed`, each once."""
     done = set(sent)
-    wanted = [[text for text in asked[name] if text not in done][:MOST_ALTERNATIVES] for name in failed]
-    return _unique(text for texts in wanted for text in texts)
+    return _unique(text for name in failed for text in asked[name] if text not in done)
 
 
 def _unique(texts: Iterable[str]) -> list[str]:
