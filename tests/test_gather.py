@@ -105,10 +105,8 @@ def test_a_host_that_has_no_lldpd_is_asked_once_a_round_and_its_reason_stays() -
     counted = [asked.count(command) for command in applicable(Role.HOST, "linux")["lldp_host"]]
     assert counted == [4, 1, 1]
     reasons = {r.error for one in without for r in one.readings if (r.device, r.collector) == ("gpu-001", "lldp_host")}
-    missing = "exit status 127: {0}: not found"
-    assert reasons == {
-        f"lldpctl -f json0 and 1 more: {missing.format('lldpctl')}; networkctl lldp --full: {missing.format('networkctl')}"
-    }
+    lldpd = "lldpctl -f json0 and 1 more: exit status 127: lldpctl: not found"
+    assert reasons == {f"{lldpd}; networkctl lldp --full: exit status 127: networkctl: not found"}
     assert not [r for r in installed.readings if (r.device, r.collector) == ("gpu-001", "lldp_host") and r.error]
 
 
