@@ -18,7 +18,7 @@ from collector.formats.table import rows, tables
 from collector.formats.text import lines
 from collector.nos.enterprise_forms import has_watchdog, watchdog_counters
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes, saved_as
+from truerail.model import SWITCHES, Counter, Device, PortCounters, collector, commands, minutes, saved_as
 
 _STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop"
 
@@ -26,8 +26,8 @@ _STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop
 @collector(
     on=SWITCHES,
     ask=[
-        Command("show pfcwd stats", ("sonic",)),
-        *saved_as("show pfcwd stats -e", "show qos priority-flow-control statistics"),
+        *commands("sonic", "show pfcwd stats -e", "show pfcwd stats"),
+        *saved_as("show qos priority-flow-control statistics"),
     ],
     every=minutes(1),
     yields=[PortCounters],

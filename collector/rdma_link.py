@@ -52,8 +52,7 @@ _VERBOSE = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+
     ask=[
         Command("rdma link"),
         Command("ibdev2netdev -v"),
-        *saved_as("rdma -j link", "rdma -d link", "rdma -j -d link", "rdma -jd link", "ibdev2netdev", "ibstat"),
-        *saved_as("ibstatus", "ibv_devinfo", "ibv_devinfo -v"),
+        *saved_as("rdma -jd link", "ibdev2netdev", "ibstat", "ibstatus", "ibv_devinfo", "ibv_devinfo -v"),
     ],
     every=minutes(1),
     yields=[RdmaLink],

@@ -78,7 +78,6 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
         ("sonic", "sonic-db-dump", "pfc_counters", PFC | TIMES | {(Quantity.TX_PAUSE_US, 3)}),
         ("sonic", "show interfaces counters -j", "port_counters", PACKETS),
         ("sonic", "show pfc counters", "pfc_counters", PFC),
-        ("sonic", "show pfc counters --history", "pfc_counters", TIMES),
         ("sonic", "show queue counters", "queue_counters", QUEUE),
         ("sonic", "show pfcwd stats -e", "pfc_watchdog", {(Quantity.WATCHDOG_STORMS, 3)}),
         ("eos", "show interfaces counters | json", "port_counters", BYTES),

@@ -9,7 +9,7 @@ from typing import Any
 from truerail.model import Port
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Heard
-from truerail.simulator.platforms._platform import Platform, prints_neighbors, prints_text
+from truerail.simulator.platforms._platform import Platform, prints_text
 from truerail.simulator.platforms._switches import as_pasted, by_name, is_asked_otherwise, sends
 from truerail.simulator.platforms.linux import cable_modules, ethtool_counters, ip_link, lldpctl, sysfs_files
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces, speeds
@@ -52,7 +52,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     by_nvue = is_asked_otherwise(world, switch)
     found = {
         **({_NVUE_LLDP: lldp_json(heard)} if by_nvue else {"lldpctl -f json0": lldpctl.json0(heard)}),
-        "ip -j -d link": ip_link.link(interfaces(ether, switch), details=True),
+        "ip -j -d link": ip_link.link(interfaces(ether, switch)),
         sysfs_files.SPEEDS: speeds(ether, switch),
     }
     if world.serials or world.behaviours.hits("dac_serial", switch):
@@ -113,6 +113,6 @@ PLATFORM = Platform(
         OS_RELEASE: prints_text('NAME="Cumulus Linux"\nVERSION_ID=5.9.1\nID=cumulus-linux\n'),
         sysfs_files.SPEEDS: speeds,
     },
-    fleeting={**lldpctl.tools(), _NVUE_LLDP: prints_neighbors(lldp_json)},
+    fleeting=lldpctl.tools(),
     counters={_PORT_COUNTERS: port_counters, "nv show interface -o json": interface_json},
 )

@@ -9,7 +9,7 @@ from typing import Any
 from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Announced, Frame, Heard, Tells
-from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
+from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
 from truerail.simulator.platforms._switches import (
     MTU,
     SwitchPort,
@@ -139,7 +139,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     by_table = is_asked_otherwise(ether.world, switch)
     found = {
         **({_LLDP_TABLE: lldp_table(heard)} if by_table else {_LLDPCTL: lldpctl.json0(heard)}),
-        "ip -j -d link": ip_link.link(interfaces(ether, switch), details=True),
+        "ip -j -d link": ip_link.link(interfaces(ether, switch)),
         _STATUS: _status_now(ether, switch),
         **({_FEC_STATS: fec_stats(ether, switch)} if "fec_rates" in ether.world.behaviours else {}),
     }
@@ -241,19 +241,6 @@ def pfc_tables(sheet: CounterTable) -> str:
     return "\n".join(tables)
 
 
-def pfc_history(sheet: CounterTable) -> str:
-    """`show pfc counters --history`: times in microseconds."""
-    columns: Columns = {"ends": (Q.RX_PAUSE_TRANSITIONS, True), "us": (Q.RX_PAUSE_US, True)}
-    rows = [
-        (port, f"PFC{sheet.priority}", *map(_grouped, row.values()), "0", "N/A") for port, row in sheet.rows(columns)
-    ]
-    header = (
-        "Port", "Priority", "RX Pause Transitions", "Total RX Pause Time US", "Recent RX Pause Time US",
-        "Recent RX Pause Timestamp",
-    )  # fmt: skip
-    return table(header, rows)
-
-
 def counters_json(sheet: CounterTable) -> str:
     """`show interfaces counters -j`: packets, errors, drops; no bytes."""
     names = {
@@ -328,13 +315,12 @@ PLATFORM = Platform(
         OS_RELEASE: prints_text("ID=debian\n"),
         _STATUS: _status_now,
     },
-    fleeting={**lldpctl.tools(), **lldpctl.tools("docker exec lldp "), _LLDP_TABLE: prints_neighbors(lldp_table)},
+    fleeting=lldpctl.tools("docker exec lldp "),
     counters={
         _PORT_COUNTERS: database,
         _QUEUE_COUNTERS: queue_tables,
         "show interfaces counters -j": counters_json,
         "show pfc counters": pfc_tables,
-        "show pfc counters --history": pfc_history,
         "show pfcwd stats -e": watchdog_table,
         "show pfcwd stats": watchdog_table,
     },

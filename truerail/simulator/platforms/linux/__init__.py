@@ -13,9 +13,7 @@ PLATFORM = Platform(
     answers=host.answers,
     steady={
         "nvidia-smi topo -m": lambda ether, name: host.matrix(ether.world, name),
-        "nvidia-smi topo --matrix": lambda ether, name: host.matrix(ether.world, name),
         "rdma link": lambda ether, name: host.rdma_answer(ether.world, name),
-        "rdma link show": lambda ether, name: host.rdma_answer(ether.world, name),
         sysfs_files.SPEEDS: lambda ether, name: host.speeds(ether.world, name),
         OS_RELEASE: prints_text('NAME="Ubuntu"\nVERSION_ID="22.04"\nID=ubuntu\nID_LIKE=debian\n'),
         **ip_link.tools(host.interfaces),
@@ -24,9 +22,5 @@ PLATFORM = Platform(
     counters={
         ethtool_counters.NIC_LOOP: ethtool_counters.ethtool,
         sysfs_files.RDMA_COUNTERS: ethtool_counters.sysfs,
-        "rdma statistic": ethtool_counters.statistic,
-        "rdma statistic show": ethtool_counters.statistic,
-        "rdma -j statistic": ethtool_counters.statistic_json,
-        "rdma -j statistic show": ethtool_counters.statistic_json,
     },
 )

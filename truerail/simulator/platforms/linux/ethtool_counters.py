@@ -1,7 +1,6 @@
 """Output of a host on its NICs: `ethtool -S` of mlx5 in a loop, the files of sysfs, `rdma statistic`."""
 
 from collections.abc import Iterator
-from json import dumps
 
 from truerail.simulator.traffic.counter_table import Columns, CounterTable
 from truerail.simulator.traffic.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
@@ -47,16 +46,3 @@ def sysfs(sheet: CounterTable) -> str:
         for device, counted in _counted(sheet)
         for name, value in sorted({**counted, "lifespan": 10}.items())
     )
-
-
-def statistic(sheet: CounterTable) -> str:
-    """`rdma statistic` (iproute2 `rdma/stat.c`): one line per link."""
-    return "".join(
-        f"link {device}/1 {' '.join(f'{name} {value}' for name, value in counted.items())} \n"
-        for device, counted in _counted(sheet)
-    )
-
-
-def statistic_json(sheet: CounterTable) -> str:
-    """`rdma -j statistic`."""
-    return dumps([{"ifname": device, "port": 1, **counted} for device, counted in _counted(sheet)]) + "\n"

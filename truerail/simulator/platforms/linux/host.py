@@ -105,7 +105,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         "nvidia-smi topo -m": matrix(world, host),
         "rdma link": rdma_answer(world, host),
         command: LLDP[command](ether.neighbors(host)),
-        "ip -j -d link": ip_link.link(found_interfaces, details=True),
+        "ip -j -d link": ip_link.link(found_interfaces),
         sysfs_files.SPEEDS: speeds(world, host),
     }
     if any(world.behaviours.hits(name, host) for name in ("networkd", "efa")):

@@ -1,11 +1,11 @@
-"""`ip -j -d link`, `ip -j link` and `ip -j addr` (iproute2), on hosts and on switches that are Linux underneath."""
+"""`ip -j -d link` and `ip -j addr` (iproute2), on hosts and on switches that are Linux underneath."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from json import dumps
 
 from truerail.simulator.fabric.ether import Ether
-from truerail.simulator.platforms._platform import Tool, Tools
+from truerail.simulator.platforms._platform import Tools
 
 _LOOPBACK = (
     '{"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536,"qdisc":"noqueue",'
@@ -47,9 +47,9 @@ class Interface:
     operstate: str = ""
 
 
-def link(interfaces: Iterable[Interface], *, details: bool) -> str:
-    """`ip -j link`, or `ip -j -d link` with details such as the PCI address."""
-    return _document(interfaces, _details if details else lambda _: "", _DETAILS if details else "")
+def link(interfaces: Iterable[Interface]) -> str:
+    """`ip -j -d link`, with details such as the PCI address."""
+    return _document(interfaces, _details, _DETAILS)
 
 
 def addr(interfaces: Iterable[Interface]) -> str:
@@ -123,12 +123,8 @@ def _address(interface: Interface) -> Iterator[str]:
 
 
 def tools(interfaces: Callable[[Ether, str], Iterable[Interface]]) -> Tools:
-    """iproute2 in its spellings, on machines with these interfaces."""
-    found: dict[str, Tool] = {}
-    for show in ("", " show"):
-        for flags in ("-j -d", "-d -j"):
-            found[f"ip {flags} link{show}"] = lambda ether, name: link(interfaces(ether, name), details=True)
-        found[f"ip -j link{show}"] = lambda ether, name: link(interfaces(ether, name), details=False)
-        for word in ("addr", "address", "a"):
-            found[f"ip -j {word}{show}"] = lambda ether, name: addr(interfaces(ether, name))
-    return found
+    """iproute2 on machines with these interfaces."""
+    return {
+        "ip -j -d link": lambda ether, name: link(interfaces(ether, name)),
+        "ip -j addr": lambda ether, name: addr(interfaces(ether, name)),
+    }

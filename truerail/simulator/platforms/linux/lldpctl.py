@@ -131,11 +131,6 @@ def _keyvalue_lines(heard: Heard) -> list[str]:
 
 
 def tools(before: str = "") -> Tools:
-    """lldpd's own clients in their machine-readable formats; `before` is the command's prefix."""
+    """lldpd's own client in its machine-readable formats; `before` is the command's prefix."""
     renders = {"json0": json0, "json": json, "keyvalue": keyvalue}
-    spellings = ("lldpctl -f {}", "lldpcli show neighbors details -f {}", "lldpcli -f {} show neighbors details")
-    return {
-        before + spelling.format(name): prints_neighbors(render)
-        for name, render in renders.items()
-        for spelling in spellings
-    }
+    return {f"{before}lldpctl -f {name}": prints_neighbors(render) for name, render in renders.items()}
