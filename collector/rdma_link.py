@@ -35,7 +35,7 @@ from collector.formats.rdma_reports import (
 )
 from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, RdmaLink, Role, collector, minutes, saved_as
+from truerail.model import Device, RdmaLink, Role, collector, commands, minutes, saved_as
 
 _LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physical_state", "netdev", "netdev_index"))
 _NUMBERED = re.compile(r"\d+/\d+:")
@@ -50,9 +50,8 @@ _VERBOSE = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+
 @collector(
     on=[Role.HOST],
     ask=[
-        Command("rdma link"),
-        Command("ibdev2netdev -v"),
-        *saved_as("rdma -jd link", "ibdev2netdev", "ibstat", "ibstatus", "ibv_devinfo", "ibv_devinfo -v"),
+        *commands("", "rdma link", "ibdev2netdev -v", "ibstat"),
+        *saved_as("rdma -jd link", "ibdev2netdev", "ibstatus", "ibv_devinfo", "ibv_devinfo -v"),
     ],
     every=minutes(1),
     yields=[RdmaLink],

@@ -154,7 +154,7 @@ async def act_as_eos(process: "asyncssh.SSHServerProcess[str]") -> None:
             process.stdout.write("Pagination disabled.\r\n")
         elif command == SHOW:
             process.stdout.write("\r\n".join(PAGED) + "\r\n")
-        elif command == "show lldp neighbors detail":
+        elif command == "show mac address-table":
             await asyncio.sleep(600)
         elif command:
             process.stdout.write("% Invalid input\r\n")

@@ -199,10 +199,13 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
 
 def _likely_swap(moved: CauseCandidate, order: CauseCandidate) -> CauseCandidate:
     """Two exchanged cables of a host that may as well have the names of their NICs exchanged (`order`)."""
-    names = Alternative(order.kind, order.summary.partition(", or ")[0])
+    both = (
+        Alternative(order.kind, order.summary.partition(", or ")[0]),
+        Alternative(moved.kind, moved.summary, moved.moves),
+    )
     summary, swap = f"{moved.summary}, or the names of their NICs", f"{moved.action[0].lower()}{moved.action[1:]}"
     action = f"Move no cable before step 1. 1. Confirm: {order.to_confirm} 2. If it is, {swap}"
-    draft = replace(moved, summary=summary, action=action, moves=(), alternatives=(names,), confidence=0.6)
+    draft = replace(moved, summary=summary, action=action, moves=(), alternatives=both, confidence=0.6)
     return replace(draft, to_confirm=order.to_confirm)
 
 
