@@ -54,7 +54,7 @@ _ASKED = asks("mlxlink", "(?:-d|--device)")
     ask=[
         Command("show interfaces counters fec-stats", ("sonic",)),
         Command("show interfaces phy detail | json", ("eos",)),
-        *saved_as("portstat -f", "mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}"),
+        *saved_as("portstat -f", "portstat -f -j", "mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}"),
     ],
     every=minutes(5),
     yields=[BitErrorRate],

@@ -53,7 +53,7 @@ _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
     on=EVERYWHERE,
     ask=[
         *saved_as("perfquery -x", "perfquery", "perfquery -x -a", "perfquery -a", "ibqueryerrors"),
-        *saved_as("ibqueryerrors --data", "perfquery -C {port}", "ibdiagnet2.pm"),
+        *saved_as("ibqueryerrors --data", "ibqueryerrors --details", "perfquery -C {port}", "ibdiagnet2.pm"),
     ],
     every=minutes(1),
     yields=[PortCounters],

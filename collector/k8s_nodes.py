@@ -20,7 +20,7 @@ from typing import Any
 
 from collector.formats.text import decode, object_of
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, Role, SchedulerNode, collector
+from truerail.model import Command, Device, Role, SchedulerNode, collector, saved_as
 from truerail.model.job_facts import REASON
 from truerail.model.names import printable
 
@@ -33,6 +33,7 @@ _MOST_WORDS, _MOST_FAULTS = 120, 3
     ask=[
         Command("kubectl get nodes --output=json", ("kubernetes",)),
         Command("GET /api/v1/nodes", ("kubernetes_api",)),
+        *saved_as("kubectl get nodes -o json"),
     ],
     every=60.0,
     yields=[SchedulerNode],

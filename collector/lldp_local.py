@@ -36,7 +36,7 @@ from collector.formats.lldp_words import LLDPD, identified
 from collector.formats.table import rows, tables
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, commands, minutes, saved_as
 
 _JUNOS, _PORT = "lldp-local-info", "lldp-local-interface-info"
 _NAME, _ID = "lldp-local-interface-name", "lldp-local-interface-id"
@@ -50,6 +50,7 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
         Command("lldpcli -f json0 show interfaces", ("cumulus", "linux")),
         *commands("junos", "show lldp local-information | display json", "show lldp local-information"),
         Command("show lldp local-info", ("eos",)),
+        *saved_as("lldpcli -f json show interfaces", "show lldp local-information | display xml"),
     ],
     every=minutes(5),
     yields=[PortIdentity],

@@ -23,7 +23,7 @@ from typing import Any
 from collector.formats.documents import rows_of, unwrapped
 from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, collector, commands, minutes
+from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, collector, commands, minutes, saved_as
 
 
 @collector(
@@ -32,6 +32,7 @@ from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, colle
         *commands("cumulus", "clagctl -j", "net show clag json"),
         Command("show mlag | json", ("eos",)),
         Command("show vpc | json", ("nxos",)),
+        *saved_as("show mlag", "show vpc"),
     ],
     every=minutes(5),
     yields=[MlagPeer],

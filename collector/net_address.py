@@ -24,7 +24,7 @@ from truerail.model import EVERYWHERE, Command, Device, NetAddress, collector, m
     on=EVERYWHERE,
     ask=[
         Command("ip -j addr", ("linux", "cumulus", "sonic")),
-        *saved_as("ip -j address", "ip -j a", "ip -j -s addr", "ip addr", "ip a"),
+        *saved_as("ip -j address", "ip -j a", "ip -j -d addr", "ip -j -s addr", "ip addr", "ip a"),
     ],
     every=minutes(5),
     yields=[NetAddress],

@@ -33,7 +33,8 @@ UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
     on=EVERYWHERE,
     ask=[
         Command("ip -j -d link", ("linux", "cumulus", "sonic")),
-        *saved_as("ip -j -s link", "ip -j addr", "ip -j address", "ip -j a"),
+        *saved_as("ip -j link", "ip -j -s link", "ip -j -d addr", "ip -j addr", "ip -j address", "ip -j a"),
+        *saved_as("ip -d link", "ip link"),
     ],
     every=minutes(1),
     yields=[NetLink],

@@ -39,7 +39,7 @@ _WATCHDOG = ("port", "action", "detection time")
         Command("show pfc priority; show pfcwd config", ("sonic",)),
         *commands("eos", "show priority-flow-control | json", "show priority-flow-control"),
         *commands("nxos", "show interface priority-flow-control | json", "show interface priority-flow-control detail"),
-        *saved_as("show pfc priority", "show pfcwd config"),
+        *saved_as("show pfc priority", "show pfcwd config", "show interface priority-flow-control"),
     ],
     every=minutes(10),
     yields=[PortQos],

@@ -41,7 +41,8 @@ _QueuePair = tuple[str, str, bool]
     on=[Role.HOST],
     ask=[
         Command("rdma resource show qp"),
-        *saved_as("rdma res show qp", "rdma -jp resource show qp"),
+        *saved_as("rdma res show qp", "rdma -d resource show qp", "rdma -j resource show qp"),
+        *saved_as("rdma -jp resource show qp", "rdma -j res show qp"),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],

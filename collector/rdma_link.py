@@ -51,7 +51,8 @@ _VERBOSE = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+
     on=[Role.HOST],
     ask=[
         *commands("", "rdma link", "ibdev2netdev -v", "ibstat"),
-        *saved_as("rdma -jd link", "ibdev2netdev", "ibstatus", "ibv_devinfo", "ibv_devinfo -v"),
+        *saved_as("rdma -j link", "rdma -d link", "rdma -j -d link", "rdma -jd link", "ibdev2netdev", "ibstatus"),
+        *saved_as("ibv_devinfo", "ibv_devinfo -v"),
     ],
     every=minutes(1),
     yields=[RdmaLink],

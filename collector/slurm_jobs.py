@@ -62,7 +62,7 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
         Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
         Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
         *commands("slurm_api", "GET /slurm/job/{job}", "GET /slurmdb/job/{job}"),
-        *saved_as("scontrol -o -d show job", "squeue -l"),
+        *saved_as("scontrol -o -d show job", "squeue", "squeue -l"),
     ],
     every=30.0,
     yields=[SchedulerJob],

@@ -35,7 +35,7 @@ _BEHIND = re.compile(r"\s(?:Comment|Extra|InstanceId|InstanceType|ReservationNam
     on=[Role.HOST],
     ask=[
         Command("scontrol -o show node", ("slurm",)),
-        *saved_as("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l"),
+        *saved_as("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l", "sinfo --json"),
     ],
     every=60.0,
     yields=[SchedulerNode],

@@ -128,8 +128,6 @@ def test_switches_that_print_state_and_counters_together(
     [
         ("ethtool -S", "nic_counters"),
         ("hw_counters", "rdma_counters"),
-        ("rdma statistic", "rdma_counters"),
-        ("rdma -j statistic", "rdma_counters"),
     ],
 )
 def test_hosts(command: str, collector: str) -> None:

@@ -176,9 +176,13 @@ ASK = (
     Command("show interface status", ("os10", "sonic_cli")),
     *commands("comware vrp", "display interface", "display interface brief"),
     *PORT_REQUESTS,
-    *saved_as("show interfaces | display xml", "show interfaces terse | display xml", "show interfaces | json"),
-    *saved_as("show int status", "intfutil -c status", "show interface | json", "show interfaces | display json"),
-    *saved_as("show interfaces extensive | display json", "nv show interface", "openconfig-interfaces"),
+    *saved_as("show interfaces | display xml", "show interfaces terse | display xml"),
+    *saved_as("show interfaces extensive | display xml", "show interfaces | json", "show int status"),
+    *saved_as(
+        "show interface brief", "intfutil -c status", "show interface status | json-pretty", "show interface | json"
+    ),
+    *saved_as("show interfaces | display json", "show interfaces extensive | display json", "show interfaces media"),
+    *saved_as("show interfaces extensive", "show interfaces terse", "nv show interface", "openconfig-interfaces"),
 )
 """For each platform JSON first, the shortest output before the rest; OS10's has no administrative state and is last."""
 _PARAGRAPHS = re.compile(

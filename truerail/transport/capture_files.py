@@ -23,10 +23,8 @@ ENDINGS = (".txt", ".text", ".log", ".out", ".json", ".xml")
 """Endings of files that say nothing of the command: no port and no command ends so."""
 
 _WORD = re.compile(r"[a-z0-9]+")
-_FORMAT = re.compile(r"-(?:f|o|-output)[_=](?=[a-z])")
-_NO_MATTER = frozenset(("show", "display", "no", "more", "json", "json0", "pretty", "native", "xml", "keyvalue"))
-_NO_MATTER |= {"j", "d", "detail", "details"}
-"""Words that do not change what a command is about: its format, its length, `ip link show`, `| no-more`."""
+_NO_MATTER = frozenset(("show", "no", "more"))
+"""Words that change nothing in what a command answers: `ip link show`, `| no-more`."""
 
 JOB = "{job}"
 """Placeholder for the id of a job, if the command is for one job alone: no capture has its answer."""
@@ -157,9 +155,8 @@ def without_ending(file: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """Its words in one order, without those that say how it is printed: `rdma -j link show` is `rdma link`."""
-    words = _WORD.findall(_FORMAT.sub("_", name.lower()))
-    return "_".join(sorted(word for word in words if word not in _NO_MATTER))
+    """Its words in one order, without those that change nothing: `rdma -j link show` is `rdma link -j`."""
+    return "_".join(sorted(word for word in _WORD.findall(name.lower()) if word not in _NO_MATTER))
 
 
 @cache
