@@ -33,7 +33,6 @@ PAUSES = {
     "test_clock_set.py": "the clock is moved",
     "test_hung_devices.py": "the clock is moved",
     "test_lab_ecmp.py": "from one count of a real agent to the next",
-    "test_probe_command.py": "from the first Ctrl-C to the second",
     "test_probe_heavy.py": "a stand-in for `select`, which waits for the same time",
     "test_replay.py": "a disk that is slow",
     "test_service_asking.py": "the clock is moved",

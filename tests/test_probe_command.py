@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -294,7 +293,8 @@ def test_a_second_ctrl_c_waits_for_no_host_and_keeps_the_answers_that_came(site:
         with subprocess.Popen([*words, "--record", tmp_path], stdout=-1, stderr=-1, text=True) as process:
             soon(lambda: len(began(site)) == 4)
             os.kill(process.pid, signal.SIGINT)
-            time.sleep(1.5)
+            for server in (site.servers[host] for host in ("h1", "h2", "h3")):
+                soon(lambda: server.log.rfind("Close session") > server.log.rfind("Starting session"))  # noqa: B023 - at once
             os.kill(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=ENOUGH)
     finally:
