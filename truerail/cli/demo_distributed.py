@@ -116,7 +116,7 @@ class Part:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# `truerail demo --distributed`: two pollers, two judges and two fronts on one machine, over a real bus; one of each is
+# The whole: one of each part is ended and begins again.
 
 NATS = "nats-server"
 BEGIN_SECONDS = 120.0

@@ -8,13 +8,12 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from sqlalchemy import BigInteger, Connection, Row, func, select, type_coerce
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
-from truerail.journal import as_of, blobs, job_rows, kept_rows, retention, row_values, tables
+from truerail.journal import as_of, blobs, job_rows, retention, row_values, tables
 from truerail.journal.changes import CauseRow, Changes, FindingRow, LinkState, Memory, Past
 from truerail.journal.database import Database
 from truerail.journal.job_rows import open_jobs
-from truerail.journal.kept_rows import cause_of, finding_of
 from truerail.journal.round_writer import write_round
-from truerail.journal.row_values import life_of, newest_round_at
+from truerail.journal.row_values import cause_of, finding_of, life_of, newest_round_at
 from truerail.journal.salvage import UNREADABLE, Salvage
 from truerail.journal.types import moment, storable
 from truerail.model import history
@@ -303,11 +302,11 @@ class Journal:
 
     def kept_findings(self, findings: Collection[str]) -> Sequence[history.KeptFinding]:
         """Those of these findings that the journal has, open or resolved, with their evidence."""
-        return self._read(kept_rows.kept_findings, findings)
+        return self._read(row_values.kept_findings, findings)
 
     def kept_cause(self, key: str) -> history.KeptCause | None:
         """One cause, open or resolved, with its moves and the findings that it explained."""
-        return self._read(kept_rows.kept_cause, key)
+        return self._read(row_values.kept_cause, key)
 
     def kept_since(self) -> datetime | None:
         """The first moment of which anything is kept; None for an empty journal."""

@@ -15,7 +15,6 @@ from truerail.web.api import (
     nccl_routes,
     oncall_routes,
     past,
-    probe_routes,
 )
 from truerail.web.openapi import PROBLEMS
 from truerail.web.relay import on_view
@@ -28,7 +27,7 @@ def routes() -> APIRouter:
     """All routes below `PREFIX`, for callers with read access. Each write requires an operator."""
     router = APIRouter(dependencies=[Depends(reader), Depends(only_known), Depends(on_view)], responses=PROBLEMS)
     for part in (
-        *(fabric_routes, probe_routes, list_routes, oncall_routes, file_routes, job_routes),
+        *(fabric_routes, list_routes, oncall_routes, file_routes, job_routes),
         *(nccl_routes, past, history_routes, find_routes, actions, event_routes),
     ):
         router.include_router(part.router)

@@ -12,11 +12,10 @@ from truerail.views.device import PortLine, device_view, port_lines
 from truerail.views.fault_alert import Elsewhere, FaultAlert, fault_alerts
 from truerail.views.lines import cause_line
 from truerail.views.link_health import LinkHealth, link_health
-from truerail.views.lists import cable_lines, cause_rows, device_lines, finding_lines
+from truerail.views.lists import cable_lines, cause_rows, device_lines, filter_steps, finding_lines
 from truerail.views.models import CableLine, DeviceLine, DeviceView, StepLine
 from truerail.views.pieces import CauseLine, FindingLine
 from truerail.views.racks import RackLine, rack_lines
-from truerail.views.steps import filter_steps
 from truerail.web.answering import listed, pondered, published
 from truerail.web.context import Newest, NewestOrPast, RequestContext, WithContext
 from truerail.web.listing import Listed
