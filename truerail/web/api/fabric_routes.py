@@ -32,9 +32,6 @@ from truerail.web.parts import Arranged, Wanted
 router = APIRouter(tags=["fabric"])
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The fabric at a glance, its map, its plan, and parts that could not be evaluated or read.
-
-# ----------------------------------------------------------------------------------------------------------------------
 # The key figures of the plan in force, which owns them: a plan is linted once.
 
 
