@@ -35,7 +35,7 @@ from truerail.rounds import evaluate
 from truerail.service.current import reported
 from truerail.views.fabric_map import fabric_map
 from truerail.views.faults_now import open_faults
-from truerail.views.steps import step_lines
+from truerail.views.lists import step_lines
 from truerail.web.application import create_app
 
 expect.set_options(timeout=1000 * ENOUGH)

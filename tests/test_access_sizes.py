@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from tests.access_site import OPERATOR, WITH_TOKENS, Site
 from truerail.errors import RequestRefusedError
-from truerail.web.access.sizes import MOST_HEADERS, MOST_PATH, MOST_QUERY, whole_body
+from truerail.web.access.middleware import MOST_HEADERS, MOST_PATH, MOST_QUERY, whole_body
 
 SMALL = {"body_bytes": 2000}
 

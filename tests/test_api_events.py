@@ -13,7 +13,7 @@ from tests.api_client import app_over
 from tests.fake_tower import FakeTower, published, settings
 from tests.patience import ENOUGH, until
 from truerail.service.events import KEPT
-from truerail.web import stream
+from truerail.web.api import event_routes as stream
 from truerail.web.http_server import Listening, serve
 
 PATIENCE = ENOUGH

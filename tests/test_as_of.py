@@ -19,7 +19,7 @@ from truerail.questions import questions
 from truerail.questions.past import past_of
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
-from truerail.web.past_rounds import KEPT_FOR, MOST_KEPT, PastRounds
+from truerail.web.context import KEPT_FOR, MOST_KEPT, PastRounds
 
 
 @pytest.fixture(scope="module")

@@ -208,7 +208,7 @@ def test_no_existing_session_is_said_in_words(tmp_path: Path, monkeypatch: pytes
     def closed(*_: object) -> None:
         raise paramiko.SSHException("No existing session")
 
-    monkeypatch.setattr("truerail.transport.switch_login._authenticate", closed)
+    monkeypatch.setattr("truerail.transport.switch_device._authenticate", closed)
     with sshd(tmp_path) as server:
 
         async def ask() -> None:

@@ -21,7 +21,7 @@ from tests.patience import ENOUGH
 from truerail.analysis.counters.quantities import Quantity
 from truerail.errors import HistoryStoreError
 from truerail.history.arrow_tables import arrow_schema, from_rows
-from truerail.history.part_merging import MOST_PARTS, merge_parts
+from truerail.history.recorder import MOST_PARTS, merge_parts
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import files_of, read_files
 from truerail.history.tables import (

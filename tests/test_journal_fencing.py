@@ -136,7 +136,7 @@ def test_the_rounds_of_a_keeper_wait_until_its_judge_leads_again(opened: Callabl
 def test_a_leader_that_stops_inside_a_transaction_holds_up_nobody(
     server: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("truerail.journal.fencing.IDLE_MILLISECONDS", 300)
+    monkeypatch.setattr("truerail.journal.database.IDLE_MILLISECONDS", 300)
     url = server.url()
     stopped, new = Database(url), Database(url)
     stopped.lead(1)

@@ -19,7 +19,7 @@ from truerail.outputs.worklist_text import line_of
 from truerail.questions.job import job
 from truerail.questions.where import where
 from truerail.views.lines import cause_lines
-from truerail.views.steps import step_lines
+from truerail.views.lists import step_lines
 from truerail.views.view import view_of
 
 WORDS = "the names of leaf-0 and leaf-1 are swapped back"

@@ -21,7 +21,7 @@ from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape
 from truerail.views.device import device_view, port_lines
 from truerail.views.lines import cause_lines
-from truerail.views.steps import filter_steps, step_lines
+from truerail.views.lists import filter_steps, step_lines
 from truerail.views.view import view_of
 
 ALL = 100_000

@@ -30,8 +30,8 @@ from truerail.rounds import evaluate, publication_of
 from truerail.scrub import scrub_round
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.transport.replay import read_capture
+from truerail.views.lists import filter_steps, step_lines
 from truerail.views.racks import rack_lines
-from truerail.views.steps import filter_steps, step_lines
 
 HALL = Shape(hosts=8, rails=4, spines=2, uplinks=4, trunk=4)
 BY_HOST = replace(HALL, trunk_by="host")

@@ -25,9 +25,8 @@ from tests.demo_process import get, running
 from tests.patience import ENOUGH, soon
 from truerail.link.messages import Alive, Event
 from truerail.model.history import NoHistory
+from truerail.roles.front import FrontService, SocketFrontLink
 from truerail.roles.front_link import SILENT_SECONDS, Takes
-from truerail.roles.front_service import FrontService
-from truerail.roles.front_socket import SocketFrontLink
 from truerail.roles.judge import _give_way
 from truerail.roles.service import _folder
 from truerail.service.current import CurrentEvaluation

@@ -22,7 +22,7 @@ from truerail.testing.cases import scene
 from truerail.views.fabric_map import fabric_map
 from truerail.views.layout import Layout
 from truerail.views.lines import cause_lines
-from truerail.views.steps import step_lines
+from truerail.views.lists import step_lines
 from truerail.views.view import warm
 
 DERIVED = [name for name, value in vars(Round).items() if isinstance(value, cached_property)]

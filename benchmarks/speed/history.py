@@ -31,8 +31,7 @@ from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.history.hours import hour_of, hour_rows
 from truerail.history.journal_export import export_journal
-from truerail.history.part_merging import merge_parts
-from truerail.history.recorder import Recorder
+from truerail.history.recorder import Recorder, merge_parts
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import files_of, read_files
 from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES

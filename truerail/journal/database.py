@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -24,10 +24,48 @@ from truerail.errors import (
     JournalUnusableError,
     SecretMissingError,
 )
-from truerail.journal import fencing
 from truerail.journal.schema_migration import migrate
+from truerail.journal.tables import fence
 from truerail.model.names import printable
 from truerail.model.target import Secret
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Fencing: of several judges on one database, only the newest leader writes.
+#
+# The table `fence` has one row with the highest epoch. A leader raises it once, each of its writes compares its own
+# epoch with it in the same transaction, and a lower one fails. The row is locked for the transaction, so that no leader
+# writes between the comparison and the commit of another one. Source of the method: fencing tokens, M. Kleppmann, "How
+# to do distributed locking", 2016.
+
+IDLE_MILLISECONDS = 8000
+"""PostgreSQL ends the transaction of a judge that stopped inside it: its locks would hold up the next leader."""
+
+
+def claim(connection: Connection, revision: int) -> int:
+    """Makes this the newest leader. Returns its epoch: higher than any before, and at least `revision`."""
+    epoch = max(_highest(connection) + 1, revision)
+    connection.execute(fence.update().values(epoch=epoch))
+    return epoch
+
+
+def refuse_lower(connection: Connection, epoch: int) -> None:
+    """Raises JournalFencedError if a judge with a higher epoch leads."""
+    highest = _highest(connection)
+    if epoch < highest:
+        raise JournalFencedError(f"the journal refuses the writes of epoch {epoch}: a judge leads with epoch {highest}")
+    if epoch > highest:
+        connection.execute(fence.update().values(epoch=epoch))
+
+
+def _highest(connection: Connection) -> int:
+    """The epoch in force; no other transaction can change it before the end of this one."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {IDLE_MILLISECONDS:d}"))
+    return int(connection.execute(select(fence.c.epoch).with_for_update()).scalar_one())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Connections, and their failures.
 
 BUSY_SECONDS = 5.0
 """How long a writer waits for another one."""
@@ -108,14 +146,14 @@ class Database:
         epoch, self.fenced = revision, False
         try:
             with self._alone() as connection:
-                epoch = fencing.claim(connection, revision)
+                epoch = claim(connection, revision)
         finally:
             self.epoch = epoch
         return epoch
 
     def _refuse_lower(self, connection: Connection) -> None:
         try:
-            fencing.refuse_lower(connection, self.epoch)
+            refuse_lower(connection, self.epoch)
         except JournalFencedError:
             self.fenced = True
             raise

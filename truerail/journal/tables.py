@@ -69,7 +69,7 @@ rounds = Table(
 """`epoch`: of the judge that evaluated the round; 0 for a service without a bus."""
 
 fence = Table("fence", metadata, _key("id", SmallInteger), *_filled(epoch=BigInteger))
-"""One row: the highest epoch that has written; see `truerail.journal.fencing`."""
+"""One row: the highest epoch that has written; see `truerail.journal.database`."""
 
 findings = Table(
     "findings",

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import FrameType
 from typing import TypeVar
 
@@ -60,14 +61,22 @@ def refuse_large(size: int, megabytes: int) -> None:
         raise TooMuchError(f"an answer of {size / 2**20:.1f} MB, not read: {megabytes} MB are the most")
 
 
-@contextmanager
-def device_time(seconds: float) -> Iterator[None]:
-    """Reading in this block raises `SlowDeviceError` after so many seconds of processor time."""
-    token = _ENDS.set(time.thread_time() + seconds)
-    try:
-        yield
-    finally:
-        _ENDS.reset(token)
+@dataclass(slots=True)
+class TimeSpent:
+    """The processor time that reading a device's answers has taken."""
+
+    seconds: float = 0.0
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Gives this block what is left of so many seconds for all that is read: then it raises `SlowDeviceError`."""
+        began = time.thread_time()
+        token = _ENDS.set(began + seconds - self.seconds)
+        try:
+            yield
+        finally:
+            _ENDS.reset(token)
+            self.seconds += time.thread_time() - began
 
 
 def in_time(answer: str, read: Callable[[], T]) -> T:

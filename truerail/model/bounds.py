@@ -8,7 +8,7 @@ of a kind are declared with it, in `facts.py`.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -59,9 +59,8 @@ def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
     if kind is PortQos:
         return False
     try:
-        if not all(
-            issubclass(one, _TEXT) for at, _ in _PLAIN[kind] for one in set(map(type, map(itemgetter(at), facts)))
-        ):
+        found = set[type]().union(*(map(type, map(itemgetter(at), facts)) for at in _PLAIN[kind]))
+        if not all(issubclass(one, _TEXT) for one in found):
             return False
         if kind is not PortCounters:
             deque(map(hash, facts), 0)
@@ -70,7 +69,7 @@ def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
         if kind is PortCounters:
             return all(not of or (min(of) >= 0 and max(of) < MOST_COUNTED) for of in map(attrgetter("values"), facts))
         values = ((bound, set(map(itemgetter(bound.at), facts))) for bound in _TABLE.get(kind, ()))
-        return all(_within(value, bound) for bound, found in values for value in found)
+        return all(_within(value, bound) for bound, column in values for value in column)
     except TypeError:  # not a number: the check row by row names it
         return False
 
@@ -84,9 +83,9 @@ def _one(fact: F, texts: bool) -> F:
     if texts:
         _refuse_long(fact)
     kind = type(fact)
-    for at, name in _PLAIN[kind]:
+    for at in _PLAIN[kind]:
         if not isinstance(fact[at], _TEXT):
-            raise OutOfBoundsError(f"{name} that is no text: no device has that")
+            raise OutOfBoundsError(f"{kind._fields[at]} that is no text: no device has that")
     if kind is PortCounters:
         _refuse_counted(fact)
         return fact
@@ -148,16 +147,15 @@ def _of(kind: type[Fact]) -> tuple[_Bound, ...]:
 _TABLE: dict[type[Any], tuple[_Bound, ...]] = {kind: _of(kind) for kind in KINDS}
 
 
-def _texts(kind: type[Fact]) -> tuple[int, ...]:
-    declared = map(kind.__annotations__.__getitem__, kind._fields)
-    return tuple(at for at, one in enumerate(declared) if {one, *getattr(one, "__args__", ())} & {str, Any, object})
+def _columns(has: Callable[[Any], object]) -> dict[type[Any], tuple[int, ...]]:
+    """The columns of each kind whose annotations are so."""
+    return {
+        kind: tuple(at for at, name in enumerate(kind._fields) if has(kind.__annotations__[name])) for kind in KINDS
+    }
 
 
-_TEXTS: dict[type[Any], tuple[int, ...]] = {kind: _texts(kind) for kind in KINDS}
+_TEXTS = _columns(lambda declared: {declared, *getattr(declared, "__args__", ())} & {str, Any, object})
 """The columns of a kind that may have texts."""
 _TEXT = (str, type(None))
-_PLAIN: dict[type[Any], tuple[tuple[int, str], ...]] = {
-    kind: tuple((at, name) for at, name in enumerate(kind._fields) if kind.__annotations__[name] in (str, str | None))
-    for kind in KINDS
-}
+_PLAIN = _columns(lambda declared: declared in (str, str | None))
 """The columns of a kind that have texts alone, or None."""

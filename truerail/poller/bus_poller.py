@@ -5,14 +5,14 @@ The share follows from the names of those that run in the zone. It needs invento
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from structlog import get_logger
 
 from truerail.agent.agent_commands import name_token
-from truerail.errors import BusError, BusMessageError
+from truerail.errors import BusError, BusMessageError, TransportError
 from truerail.link.codec import opened, unpack
 from truerail.link.live_pollers import LivePollers
 from truerail.link.messages import Command
@@ -22,12 +22,62 @@ from truerail.link.sending import BusSender
 from truerail.link.shards import owner
 from truerail.link.streams import Timing
 from truerail.link.subjects import Subjects, fields
+from truerail.model import Target
 from truerail.model.tasks import end
 from truerail.poller.agent_answers import AgentAnswers
-from truerail.poller.agent_transport import AgentTransport
 from truerail.poller.work import Work
 from truerail.poller.worker import Worker
-from truerail.transport.protocol import Transport
+from truerail.transport.command_gate import refuse_undeclared
+from truerail.transport.fleet_transport import kind_of
+from truerail.transport.protocol import Answer, Transport
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers of agents in place of SSH: a host whose agent runs is not asked, one whose agent is silent is.
+
+WHOLE_SECONDS = 5.0
+"""How long a host waits for the answers of an agent that runs, before it is asked by SSH."""
+_WHOLE_LOOK_SECONDS = 0.05
+
+
+class AgentTransport:
+    """A `Transport` in front of another one."""
+
+    def __init__(self, agents: AgentAnswers, beyond: Transport) -> None:
+        self._agents, self._beyond = agents, beyond
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each command, in order. Raises `TransportError`."""
+        if kind_of(target) != "hosts":
+            return await self._beyond.ask(target, commands)
+        if await self._has_answers(target.name):
+            refuse_undeclared(target, commands)
+            return self._agents.answers(target.name, commands)
+        since = self._agents.silent_since(target.name)
+        try:
+            return await self._beyond.ask(target, commands)
+        except TransportError as error:
+            if since is None:
+                raise
+            raise type(error)(f"agent silent since {since:%H:%M} UTC, and by SSH: {error}") from None
+
+    async def close(self) -> None:
+        """Ends all connections of the other one."""
+        await self._beyond.close()
+
+    async def _has_answers(self, device: str) -> bool:
+        """Whether an agent runs that has sent all; one that runs and has not is asked for it."""
+        left = WHOLE_SECONDS
+        while self._agents.runs(device) and not self._agents.begins(device) and left > 0.0:
+            if self._agents.whole(device):
+                return True
+            self._agents.request(device)
+            await asyncio.sleep(_WHOLE_LOOK_SECONDS)
+            left -= _WHOLE_LOOK_SECONDS
+        return False
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The poller role: asks its share of one zone, and sends what it reads over the bus.
 
 _LOOK_SECONDS, _LOG_SECONDS = 0.2, 10.0
 

@@ -21,7 +21,7 @@ from truerail.poller.questions import Known, applicable, bounded, by_file, first
 from truerail.transport.answers import Answers
 from truerail.transport.platform_probe import asked_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, Transport
-from truerail.transport.turns import clock_stopped, clocks_stopped, timed_by
+from truerail.transport.turns import clock_stopped, timed_by
 
 DEVICE_SECONDS = 3.0
 """Of processor time, to read all answers of a device in a round: half as much again as for one answer."""
@@ -78,8 +78,9 @@ class DevicePoller:
         if not asked:
             raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
         now = self._ambient.clock()
-        wanted = asked.keys() if collectors is None else asked.keys() & set(collectors)
-        asked = {name: commands for name, commands in asked.items() if name in wanted and known.asks(name, now)}
+        known.forget(now)
+        wanted = (asked.keys() if collectors is None else asked.keys() & set(collectors)) - known.refused.keys()
+        asked = {name: commands for name, commands in asked.items() if name in wanted}
         row.unanswered.collectors = tuple(asked)
         sent = first_commands(asked, known)
         if not sent:
@@ -98,42 +99,39 @@ class DevicePoller:
             row.add(answers[len(sent) :])
             await self._read(row, reader, known)
             slow |= _slow(row)
-        with row.timed(DEVICE_SECONDS):
+        with row.reading.within(DEVICE_SECONDS):
             refused = _refused(row, {name: commands for name, commands in asked.items() if name not in slow}, answers)
-        known.refused.update(dict.fromkeys([*refused, *slow], now))
+        known.refused |= dict.fromkeys([*refused, *slow], (now, Answer("")))
         if refused:
             asked = {name: commands for name, commands in asked.items() if name not in refused}
             row.drop([text for text in row.commands if not any(text in commands for commands in asked.values())], asked)
             await self._read(row, reader, known)
-        known.slow_seconds, known.rests = row.read_seconds if row.read_seconds > QUICK_SECONDS else 0.0, 0
+        known.slow_seconds, known.rests = row.reading.seconds if row.reading.seconds > QUICK_SECONDS else 0.0, 0
         _remember(row, asked, known)
 
     async def _alternatives(self, target: Target, commands: Sequence[str], known: Known) -> list[Answer]:
         """Answers to other commands of questions that failed. Those that the device refused are not sent each round."""
         now = self._ambient.clock()
-        found = known.remembered(commands, now)
-        wanted = [text for text in commands if text not in {answer.command for answer in found}]
+        found = [known.refused[text][1] for text in commands if text in known.refused]
+        wanted = [text for text in commands if text not in known.refused]
         sent = [*map(bounded, await self._transport.ask(target, wanted))] if wanted else []
-        known.alternatives |= {answer.command: (now, answer) for answer in sent if answer.refused}
+        known.refused |= {answer.command: (now, answer) for answer in sent if answer.refused}
         return found + sent
 
     async def _read(self, row: Row, reader: Answers, known: Known) -> None:
         """Reads what a device has answered: at once, or in the turn of those that take long."""
         if not known.slow_seconds:
             try:
-                with clocks_stopped():
-                    row.read(reader, QUICK_SECONDS)
+                row.read(reader, QUICK_SECONDS)
+                return
             except SlowDeviceError:
                 known.slow_seconds = DEVICE_SECONDS
-            else:
-                return
         with clock_stopped():
             async with self._slow:
                 await self._ambient.sleep(known.slow_seconds)
                 began = self._ambient.clock()
                 try:
-                    with clocks_stopped():
-                        row.read(reader, DEVICE_SECONDS)
+                    row.read(reader, DEVICE_SECONDS)
                 finally:
                     await self._ambient.sleep(self._ambient.clock() - began)
 

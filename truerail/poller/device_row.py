@@ -1,8 +1,6 @@
 """One device's row of a round: its answers as bytes for a capture and as readings for rules."""
 
-import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -10,13 +8,14 @@ from msgspec import structs
 
 from truerail.errors import SlowDeviceError
 from truerail.model import Device, Reading
-from truerail.model.answer_limits import device_time
+from truerail.model.answer_limits import TimeSpent
 from truerail.model.names import answer_file, printable
 from truerail.model.pause import garbage_collection_paused
 from truerail.transport.answers import Answers
 from truerail.transport.archive import ArchiveFolder
 from truerail.transport.prefetch import Opened
 from truerail.transport.protocol import Answer
+from truerail.transport.turns import clocks_stopped
 from truerail.transport.unanswered import FILE, Unanswered
 
 QUICK_SECONDS = 0.5
@@ -39,8 +38,8 @@ class Row:
     took_seconds: float = 0.0
     read_at: float = 0.0
     """The middle of its poll, in Unix seconds."""
-    read_seconds: float = 0.0
-    """Of processor time, that reading its answers has taken."""
+    reading: TimeSpent = field(default_factory=TimeSpent)
+    """On reading its answers."""
     platform: str = ""
     """As given by the inventory, else as detected on the device."""
 
@@ -84,19 +83,9 @@ class Row:
         folder.files = self.files()
         place = Opened(printable(self.name, 64), folder, folder.list(), held=dict(folder.files))
         answers = {f"{place.name}/{answer_file(a.command)}": a for a in self.answers.values()}
-        with garbage_collection_paused(), self.timed(seconds):
+        with clocks_stopped(), garbage_collection_paused(), self.reading.within(seconds):
             readings = reader.of_device(self.device.name, self.device, [place])
         self.readings = [_timed(reading, answers.get(reading.source), self.read_at) for reading in readings]
-
-    @contextmanager
-    def timed(self, seconds: float) -> Iterator[None]:
-        """Of so many seconds of processor time for all that is read, leaves what is left to this block."""
-        began = time.thread_time()
-        try:
-            with device_time(seconds - self.read_seconds):
-                yield
-        finally:
-            self.read_seconds += time.thread_time() - began
 
     def end(self, why: str, reader: Answers) -> None:
         """Completes a row whose device did not answer, or not to the end; what it did answer counts if it is quick to

@@ -30,12 +30,10 @@ class Known:
     platform: str = ""
     role: Role | None = None
     command: dict[str, str] = field(default_factory=dict)
-    refused: dict[str, float] = field(default_factory=dict)
-    """Optional questions that the device cannot answer, and those whose answer takes too long to read: when it gave it,
-    in seconds of the clock.
+    refused: dict[str, tuple[float, Answer]] = field(default_factory=dict)
+    """What the device cannot answer: optional questions, those whose answer takes too long to read, and the other
+    commands of a question, with its reason. When it said so is in seconds of the clock.
     """
-    alternatives: dict[str, tuple[float, Answer]] = field(default_factory=dict)
-    """What the device answered to other commands of a question that it refused: when, and with which reason."""
     slow_seconds: float = 0.0
     """Of processor time, that its last answers took to read, if that is longer than others wait for."""
     rests: int = 0
@@ -51,14 +49,9 @@ class Known:
             self.rests_until = now + FIRST_REST_SECONDS * 2 ** min(self.rests, MOST_DOUBLINGS)
             self.rests += 1
 
-    def remembered(self, commands: Iterable[str], now: float) -> list[Answer]:
-        """The refusals of these commands that are recent enough not to send them again."""
-        found = (self.alternatives.get(text, (-ASK_AGAIN_SECONDS, Answer(""))) for text in commands)
-        return [answer for at, answer in found if now - at < ASK_AGAIN_SECONDS and answer.command]
-
-    def asks(self, collector: str, now: float) -> bool:
-        """Whether to ask a question: one that was `refused` is repeated only after a while."""
-        return now - self.refused.get(collector, -ASK_AGAIN_SECONDS) >= ASK_AGAIN_SECONDS
+    def forget(self, now: float) -> None:
+        """What was `refused` is asked again after a while."""
+        self.refused = {what: said for what, said in self.refused.items() if now - said[0] < ASK_AGAIN_SECONDS}
 
 
 @cache

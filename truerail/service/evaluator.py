@@ -36,8 +36,8 @@ from truerail.service.settings import Settings
 from truerail.views.fabric_map import FabricMap, fabric_map
 from truerail.views.faults_now import open_faults
 from truerail.views.lines import cause_lines
+from truerail.views.lists import step_lines
 from truerail.views.models import StepLine
-from truerail.views.steps import step_lines
 from truerail.views.view import view_of, warm
 
 # ----------------------------------------------------------------------------------------------------------------------

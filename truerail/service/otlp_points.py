@@ -13,11 +13,7 @@ from truerail.service.otlp_session import resource_of, scope
 
 PORTION = 10_000
 """Points of one request: about 1 MB before compression. Collectors take 4 to 20 MiB by default."""
-_UNITS = {
-    "seconds": "s",
-    "bytes/s": "By/s",
-    **dict.fromkeys(("ratio", "0..1", "0 or 1", "1", "number", "state"), "1"),
-}
+_UNITS = {"seconds": "s", "bytes/s": "By/s", **dict.fromkeys(("ratio", "0..1", "0 or 1", "1", "number", "state"), "1")}
 """By our words, in UCUM (https://ucum.org/ucum); others are annotations, `{GPUs}`."""
 Labels = Mapping[str, str]
 _Row = tuple[Declared, Labels, float]

@@ -13,6 +13,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 from collector import at_once, collectors
+from truerail.analysis.cabling.discovery import COLLECTOR
 from truerail.analysis.counters import CounterView, Window
 from truerail.analysis.counters.window import SAMPLES
 from truerail.errors import CaptureError, FileRefusedError
@@ -20,17 +21,102 @@ from truerail.model import BitErrorRate, Device, Optic, Plan, PortCounters, Read
 from truerail.model.index import Devices
 from truerail.model.names import device_key, printable
 from truerail.model.pause import garbage_collection_paused
-from truerail.transport import listed
+from truerail.transport import listed, unanswered
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
 from truerail.transport.capture_files import Questions, questions_of
-from truerail.transport.capture_layout import NAME, Layout, fabric_wide, find_devices, place_of, tells_fabric
-from truerail.transport.dump_layouts import Dumps, gather
-from truerail.transport.folders import DiskFolder, Folder
+from truerail.transport.dump_layouts import Dumps, Gathered, gather, names_devices
+from truerail.transport.folders import DiskFolder, Folder, Listing
 from truerail.transport.prefetch import Place, newest, opened
 from truerail.transport.reading_processes import processes, read_by_processes
-from truerail.transport.times import round_time
+from truerail.transport.times import round_order, round_time
 from truerail.transport.warnings import Notes
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers beside the devices' folders: an answer about a whole fabric belongs to no device.
+#
+# `ibnetdiscover` runs on any machine of an InfiniBand fabric, perhaps on one outside the plan, and its output is saved
+# next to the hosts' folders.
+
+FABRIC = "fabric"
+"""The device name of answers that belong to no device."""
+
+
+def fabric_wide(files: set[str], questions: Questions) -> frozenset[str]:
+    """The files that contain an answer about a whole fabric."""
+    return frozenset(
+        file for file in files if any(claim.collector.name == COLLECTOR for claim in questions.claims(file))
+    )
+
+
+def place_of(folder: Folder, files: frozenset[str]) -> Place:
+    """These files as a device's folder."""
+    return Place(FABRIC, Gathered(folder, {file: (folder, file) for file in files}))
+
+
+def tells_fabric(folder: Folder) -> bool:
+    """Whether a folder is that of a machine that was queried only for a whole fabric."""
+    try:
+        listing = folder.list()
+        asked = unanswered.load(folder.read(unanswered.FILE)).collectors if unanswered.FILE in listing.files else ()
+    except FileRefusedError:
+        return False
+    files = listing.files - {unanswered.FILE}
+    return bool(files or asked == (COLLECTOR,)) and fabric_wide(files, questions_of()) == files and not listing.folders
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Where the devices' folders are in a capture: at its top, in a single folder around them, or in a folder per round.
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folder that holds the devices' folders, what is in it, and the rounds beside it."""
+
+    folder: Folder
+    listing: Listing
+    rounds: tuple[str, ...]
+    """Names of all rounds, oldest first; empty where the capture has no rounds."""
+    at: datetime | None
+    """The time that names the round; None where there are no rounds."""
+
+
+def find_devices(root: Folder, questions: Questions, wanted: str | None, notes: Notes) -> Layout:
+    """Finds the devices' folders of the wanted round (default: the newest).
+
+    `questions` determine which files are answers. Raises `FileRefusedError` if there is no such round, or a folder
+    cannot be listed.
+    """
+    folder, listing = _unwrap(root, questions)
+    rounds = sorted((name for name in listing.folders if round_time(name)), key=round_order)
+    if wanted is not None and wanted not in rounds:
+        raise FileRefusedError(f"no round named {wanted} (there are: {', '.join(rounds) or 'none'})")
+    if not rounds:
+        return Layout(folder, listing, (), None)
+    name = wanted or rounds[-1]
+    for beside in sorted(set(listing.folders) - set(rounds)):
+        notes.add("folders beside the rounds ignored", beside)
+    inside = folder.enter(name)
+    return Layout(inside, inside.list(), tuple(rounds), round_time(name))
+
+
+def _unwrap(folder: Folder, questions: Questions) -> tuple[Folder, Listing]:
+    """Steps into a lone folder that holds folders and no answers: an archive's outermost one, as most tools make it."""
+    listing = folder.list()
+    if len(listing.folders) == 1 and not round_time(listing.folders[0]):
+        inner = folder.enter(listing.folders[0])
+        try:
+            inside = inner.list()
+        except FileRefusedError:
+            return folder, listing
+        devices = inside.folders or names_devices(inside.files, questions)
+        if devices and not any(questions.claims(file) for file in inside.files):
+            return inner, inside
+    return folder, listing
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Reads a capture: turns the stored answers of devices into readings, as a live round does.
 
 MOST_APART_SECONDS = 900.0
 """Rounds further apart show what was counted in between, but not the current rate."""
@@ -88,7 +174,7 @@ def read_capture(
     beside = fabric_wide(layout.listing.files, questions)
     places, dumps = _places(layout, devices or {}, beside, questions, notes)
     if beside:
-        places.setdefault(NAME, []).append(place_of(layout.folder, beside))
+        places.setdefault(FABRIC, []).append(place_of(layout.folder, beside))
     if not places:
         answers = any(questions.claims(file) for file in layout.listing.files)
         hint = "it is a device's own folder: give its parent folder" if answers else "nothing to read"

@@ -25,12 +25,7 @@ KEY_EXCHANGES = (
     "diffie-hellman-group-exchange-sha256",
     "diffie-hellman-group14-sha256",
 )
-MACS = (
-    "hmac-sha2-256-etm@openssh.com",
-    "hmac-sha2-512-etm@openssh.com",
-    "hmac-sha2-256",
-    "hmac-sha2-512",
-)
+MACS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512")
 SIGNATURES = (
     "ssh-ed25519",
     "ecdsa-sha2-nistp256",

@@ -1,20 +1,228 @@
 """One switch: its connection, held between rounds, and how it takes commands. Blocking, but for `cut`."""
 
 import asyncio
+import logging
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import asyncssh
 import paramiko
 
-from truerail.errors import NoExecError, TransportError
+from truerail.errors import ConnectError, NoExecError, TransportError
+from truerail.model import SshAccess
 from truerail.model.names import printable
-from truerail.transport.framing import Limits
-from truerail.transport.hops import Hop
+from truerail.transport.framing import Limits, first_line, refusal
+from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
 from truerail.transport.protocol import Answer
-from truerail.transport.switch_exec import run
-from truerail.transport.switch_login import log_in
+from truerail.transport.ssh_algorithms import MODERN
+from truerail.transport.ssh_login import DEFAULT_FILES, old_device, password, refused_login, system_words
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Logging in to one switch with paramiko. Blocking: it runs in a thread, and closing the transport ends it.
+
+_LOG = logging.getLogger("truerail.transport.paramiko")
+_LOG.addFilter(lambda _: False)
+"""paramiko logs each failed login with a traceback, and what a device sends, even if it repeats the password. The error
+reports what failed. A filter, since configuring the logs of a server turns every disabled logger on again.
+"""
+
+
+_PLAINLY = {
+    "": "connection closed during the login",
+    "No existing session": "the switch closed the connection before the login (too many tries or sessions, or "
+    "no algorithm for the login in common)",
+}
+"""What paramiko's words mean."""
+
+
+def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.socket | None = None) -> Any:
+    """A paramiko transport to a switch, via its jump hosts, or on a connection to it. Raises `TransportError`.
+
+    Every transport is added to `opened` before the first wait, so that the caller can close them on a timeout.
+    """
+    trusted = host_keys.trusted(hop.access.known_hosts, hop.address, hop.access.port)
+    before = hop_before(hop)
+    via = log_in(before, host_keys, opened) if before else None
+    secret = password(hop.access)
+    try:
+        transport = paramiko.Transport(reached or _reach(hop, via))
+        opened.append(transport)
+        transport.set_log_channel(_LOG.name)
+        transport.auth_timeout = transport.banner_timeout = hop.seconds
+        _offer(transport, MODERN.host_keys(trusted.algorithms))
+        transport.start_client(timeout=hop.seconds)
+        key = transport.get_remote_server_key()
+        refused = trusted.refusal(asyncssh.import_public_key(f"{key.get_name()} {key.get_base64()}"))
+        if refused:
+            raise refused
+        _authenticate(transport, hop.access, secret)
+    except paramiko.ssh_exception.IncompatiblePeer as error:
+        said = printable(str(error), 160)
+        raise TransportError(f"{hop.where}: no algorithm in common: {said}{old_device(hop.access)}") from None
+    except paramiko.SSHException as error:
+        said = "(not shown)" if secret and secret in str(error) else printable(str(error), 160)
+        raise TransportError(f"{hop.where}: {_PLAINLY.get(said, said)}") from None
+    except EOFError:
+        raise ConnectError(f"{hop.where}: connection closed during the login") from None
+    except OSError as error:
+        raise ConnectError(f"{hop.where}: {system_words(error)}") from None
+    return transport
+
+
+def _reach(hop: Hop, via: Any) -> Any:
+    """A socket to the hop, or a channel of the jump host in place of one."""
+    if via is None:
+        return socket.create_connection((hop.address, hop.access.port), timeout=hop.seconds)
+    return via.open_channel("direct-tcpip", (hop.address, hop.access.port), ("127.0.0.1", 0), timeout=hop.seconds)
+
+
+def _offer(transport: Any, host_key_algorithms: tuple[str, ...]) -> None:
+    """Sets what is offered, as far as paramiko has it. It has no SHA-1 key exchange since its release 5."""
+    options = transport.get_security_options()
+    options.ciphers = _known(MODERN.ciphers, transport._cipher_info)
+    options.kex = _known(MODERN.key_exchanges, transport._kex_info)
+    options.digests = _known(MODERN.macs, transport._mac_info)
+    options.key_types = _known(host_key_algorithms, transport._key_info)
+
+
+def _known(names: tuple[str, ...], available: Any) -> list[str]:
+    return [name for name in names if name in available]
+
+
+def _authenticate(transport: Any, access: SshAccess, secret: str | None) -> None:
+    """Offers keys, then the password where the inventory has one. Raises `TransportError` where none is taken."""
+    user = access.user or _this_user()
+    for key in _keys(access):
+        if _taken(transport.auth_publickey, user, key):
+            return
+    if secret is not None and access.keyboard_interactive:
+        if _taken(transport.auth_interactive, user, lambda title, summary, asked: [secret] * len(asked)):
+            return
+    elif secret is not None and _taken(transport.auth_password, user, secret, None, False):
+        return
+    host, port = transport.getpeername()[:2]
+    raise TransportError(f"{host} port {port}: {refused_login(access)}")
+
+
+def _taken(method: Any, *arguments: Any) -> bool:
+    try:
+        return not method(*arguments)
+    except paramiko.AuthenticationException:
+        return False
+
+
+def _keys(access: SshAccess) -> Iterator[Any]:
+    """The key file alone where the inventory names one that can be used, else the agent's keys and the user's own."""
+    if access.key:
+        key = _key(access.key)
+        if key is not None:
+            yield key
+            return
+    if access.agent:
+        named = _public_blob(access.key)
+        yield from (key for key in paramiko.Agent().get_keys() if named in (None, key.asbytes()))
+    if not access.key:
+        yield from (key for key in map(_own_key, DEFAULT_FILES) if key is not None)
+
+
+def _key(name: str) -> Any:
+    """A private key, or None if only the agent can use it because it has a passphrase. Raises `TransportError`."""
+    path = Path(name).expanduser()
+    if path.suffix == ".pub":
+        return None
+    try:
+        return paramiko.PKey.from_path(path)
+    except (paramiko.PasswordRequiredException, TypeError):
+        return None
+    except (OSError, paramiko.SSHException, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise TransportError(f"key {name}: {printable(why, 120)}") from None
+
+
+def _own_key(name: str) -> Any:
+    try:
+        return _key(name)
+    except TransportError:
+        return None
+
+
+def _public_blob(name: str) -> bytes | None:
+    """The public half of a key that the agent holds; None where no key is named."""
+    if not name:
+        return None
+    path = Path(name).expanduser()
+    public = path if path.suffix == ".pub" else Path(f"{path}.pub")
+    try:
+        return asyncssh.read_public_key(public).public_data
+    except (OSError, asyncssh.KeyImportError):
+        raise TransportError(
+            f"key {name}: has a passphrase; {public} names it to the agent, and is not readable"
+        ) from None
+
+
+def _this_user() -> str:
+    import getpass
+
+    return getpass.getuser()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One command on one exec channel of a paramiko transport. Blocking: it runs in a thread.
+
+_CHUNK_BYTES = 1 << 16
+
+
+def run(transport: Any, command: str, limits: Limits, seconds: float) -> Answer:
+    """A command's answer. Raises `NoExecError`, paramiko's and the socket's errors where the connection fails."""
+    began = time.monotonic()
+    channel = transport.open_session(timeout=seconds)
+    try:
+        channel.settimeout(seconds)
+        try:
+            channel.exec_command(command)
+        except paramiko.SSHException:
+            if transport.is_active():
+                raise NoExecError(command) from None
+            raise
+        refused = False
+        text, error = _read(channel, limits.answer_bytes, began + seconds)
+        if not error:
+            channel.status_event.wait(max(0.0, began + seconds - time.monotonic()))
+            complaint = channel.recv_stderr(limits.complaint_bytes) if channel.recv_stderr_ready() else b""
+            error = refusal(max(0, channel.exit_status), first_line(complaint))
+            refused = bool(error)
+        return Answer(command, text.decode(errors="replace"), error, time.monotonic() - began, refused)
+    finally:
+        channel.close()
+
+
+def _read(channel: Any, most: int, deadline: float) -> tuple[bytes, str]:
+    """Standard output until its end, or empty and the reason why it is incomplete."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return b"", "no answer in time"
+        channel.settimeout(left)
+        try:
+            part = channel.recv(_CHUNK_BYTES)
+        except TimeoutError:
+            return b"", "no answer in time"
+        if not part:
+            return b"".join(parts), ""
+        size += len(part)
+        if size > most:
+            return b"", f"more than {most} bytes of output, not read"
+        parts.append(part)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One switch: its connection, held between rounds, and how it takes commands. Blocking, but for `cut`.
 
 
 class SwitchDevice:

@@ -1,14 +1,20 @@
 """Answers that also need the journal: computed in their own threads, since a database may be slow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from truerail.errors import JournalUnavailableError
-from truerail.model.history import History
-from truerail.web.answering import reported
+from truerail.analysis.jobs import without_step
+from truerail.errors import JournalUnavailableError, NoJobError, NoJobQueryError
+from truerail.model.history import History, RowRange
+from truerail.model.job_record import JobRecord
+from truerail.questions.job import ended_job
+from truerail.questions.question import Asked
+from truerail.web.answering import pondered, reported
+from truerail.web.cached_evaluation import CachedEvaluation
 from truerail.web.context import RequestContext
 
 T = TypeVar("T")
@@ -55,3 +61,33 @@ async def remembered(
     elif lost := desk.tower.history.unreadable(table):
         response.headers[MISSING] = f"rows {', '.join(map(str, sorted(lost)[:_MOST_ROWS]))}"
     return response
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The answer about a job that does not run: from the journal, or from what Slurm still knows of it.
+
+_MOST_RUNS = 100
+
+
+async def running_or_ended(
+    request: Request, desk: RequestContext, shown: CachedEvaluation, key: str, make: Callable[[], Any]
+) -> Response:
+    """The answer `make` gives for a running job, else that of its last run. Raises NotFoundError, QueryError."""
+    try:
+        return await pondered(request, desk, shown, make)
+    except (NoJobError, NoJobQueryError):
+        key, history = without_step(key.strip()), desk.tower.history
+        runs: Sequence[JobRecord] = ()
+        with suppress(JournalUnavailableError):
+            page = RowRange(_MOST_RUNS)
+            runs = await desk.journal_threads.run(request, lambda: tuple(history.jobs_named(key, page=page)))
+        found = runs or await desk.tower.find_job(key)
+        if not found:
+            raise
+        now = desk.tower.now()
+
+        def ended(kept: History) -> Any:
+            asked = Asked(shown.publication, kept, now, desk.tower.counted)
+            return ended_job(key, asked, found, lambda at: desk.past.of(asked, at))
+
+        return await remembered(request, desk, ended)

@@ -7,6 +7,6 @@ caller          the API's dependencies: `reader(request)`, `operator(request)`
 """
 
 from truerail.web.access.caller import Caller, operator, reader
-from truerail.web.access.install import install
+from truerail.web.access.middleware import install
 
 __all__ = ["Caller", "install", "operator", "reader"]

@@ -4,22 +4,17 @@ from fastapi import APIRouter, Depends
 
 from truerail.web.access import reader
 from truerail.web.api import (
-    acknowledgements,
     actions,
     event_routes,
     fabric_routes,
     file_routes,
     find_routes,
-    finding_routes,
     history_routes,
     job_routes,
     list_routes,
-    maintenance_routes,
     nccl_routes,
     oncall_routes,
     past,
-    probe_routes,
-    step_routes,
 )
 from truerail.web.openapi import PROBLEMS
 from truerail.web.relay import on_view
@@ -32,9 +27,8 @@ def routes() -> APIRouter:
     """All routes below `PREFIX`, for callers with read access. Each write requires an operator."""
     router = APIRouter(dependencies=[Depends(reader), Depends(only_known), Depends(on_view)], responses=PROBLEMS)
     for part in (
-        *(fabric_routes, probe_routes, list_routes, finding_routes, oncall_routes, file_routes, job_routes),
-        *(nccl_routes, past, history_routes, find_routes, acknowledgements, maintenance_routes, actions),
-        *(step_routes, event_routes),
+        *(fabric_routes, list_routes, oncall_routes, file_routes, job_routes),
+        *(nccl_routes, past, history_routes, find_routes, actions, event_routes),
     ):
         router.include_router(part.router)
     return router

@@ -1,10 +1,11 @@
-"""The fabric at a glance, its map, its plan, and parts that could not be evaluated or read."""
+"""The fabric at a glance, its map, its plan, what probes found, and parts that could not be evaluated or read."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -16,13 +17,19 @@ from truerail.plans import lint
 from truerail.views.fabric import fabric_view
 from truerail.views.fabric_map import FabricMap, MapCauses, map_causes
 from truerail.views.models import FabricView
+from truerail.views.probe_matrix import ProbedNic, ProbeMatrix, probe_matrix, probed_nics
+from truerail.views.probe_recordings import ProbeRecording, probe_recordings
 from truerail.views.topology import Topology, topology
 from truerail.web.answering import listed, pondered, published, reported
 from truerail.web.body import to_bytes
 from truerail.web.context import Newest, NewestOrPast, WithContext
 from truerail.web.etag import tag_of
-from truerail.web.pagination import Page, fetch_from
-from truerail.web.parts import Wanted
+from truerail.web.listing import AskedList
+from truerail.web.pagination import Page, fetch_from, page
+from truerail.web.params import Nodes, Rail, Words
+from truerail.web.parts import Arranged, Wanted
+
+router = APIRouter(tags=["fabric"])
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The key figures of the plan in force, which owns them: a plan is linted once.
@@ -71,8 +78,6 @@ def _view(plan: Plan) -> PlanView:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The fabric at a glance, its map, its plan, and parts that could not be evaluated or read.
-
-router = APIRouter(tags=["fabric"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +189,39 @@ def _verdict(verdict: Verdict) -> VerdictLine:
 def _unread(reading: Reading) -> CollectionError:
     device, source = printable(reading.device), printable(reading.source)
     return CollectionError(device, reading.collector, reading.at, source, printable(reading.error, 500))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What `truerail probe`, or the service's background probe, found of each NIC.
+
+
+@router.get("/probe", response_model=ProbeMatrix)
+async def probe(request: Request, desk: WithContext, shown: Newest) -> Response:
+    """Hosts by rails: one byte for each NIC, 0 none planned, 1 reached, 2 lost, 3 partly lost, 4 untried; figures by
+    rail; and the hosts that took no part. What was not tried is never fine.
+    """
+    return await pondered(request, desk, shown, lambda: probe_matrix(shown.publication))
+
+
+@router.get("/probe/nics", response_model=Page[ProbedNic])
+async def probe_nics(
+    request: Request,
+    desk: WithContext,
+    shown: Newest,
+    wanted: Arranged,
+    nodes: Nodes = None,
+    rail: Rail = None,
+    state: Words = None,
+) -> Response:
+    """Planned NICs with the flows that were tried, worst first. `state` is `reached`, `lost`, `partly`, `untried`."""
+    lines = partial(probed_nics, shown.publication, nodes=nodes, rail=rail, state=state)
+    return await AskedList(request, desk, shown, wanted).answer(lines, lambda row: row.nic)
+
+
+@router.get("/probe/recordings", response_model=Page[ProbeRecording])
+async def recordings(request: Request, desk: WithContext, shown: Newest, part: Wanted) -> Response:
+    """What each host has recorded of the probes that count now: the file `truerail-probe` of its folder in a capture.
+    `truerail capture --probes-from URL` stores them beside the polled answers.
+    """
+    fetch = partial(probe_recordings, shown.publication)
+    return await pondered(request, desk, shown, lambda: page(fetch, lambda row: row.host, shown.serial, part))

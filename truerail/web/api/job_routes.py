@@ -13,8 +13,8 @@ from truerail.questions.job import job_asked
 from truerail.questions.job_answer import Job
 from truerail.service.reported_jobs import JobsTaken
 from truerail.web.context import Newest, WithContext
-from truerail.web.ended_jobs import running_or_ended
 from truerail.web.params import LONGEST_NAME
+from truerail.web.remembering import running_or_ended
 from truerail.web.writing import LINE, Operator, Written, done
 
 router = APIRouter(tags=["on-call"])

@@ -18,9 +18,8 @@ from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
 from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
-from truerail.web.ended_jobs import running_or_ended
 from truerail.web.params import LONGEST_NAME, Time
-from truerail.web.remembering import remembered
+from truerail.web.remembering import remembered, running_or_ended
 
 _TYPES: dict[Kind, Any] = {
     **dict.fromkeys((Kind.NAME, Kind.NODES, Kind.LIST, Kind.TEXT), str),

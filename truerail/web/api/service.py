@@ -74,11 +74,11 @@ async def metrics(
 
 def _metrics(request: Request, desk: RequestContext, pod: str | None, headers: dict[str, str]) -> Response:
     """The text, compressed if accepted. Raises NotFoundError for a pod that the plan lacks."""
+    packed = takes_gzip(request.headers.get("accept-encoding", ""))
+    if packed:
+        headers["Content-Encoding"] = "gzip"
     try:
-        if takes_gzip(request.headers.get("accept-encoding", "")):
-            headers["Content-Encoding"] = "gzip"
-            return varying(Response(_text(desk, pod, packed=True), headers=headers))
-        return varying(Response(_text(desk, pod, packed=False), headers=headers))
+        return varying(Response(_text(desk, pod, packed=packed), headers=headers))
     except LookupError as error:
         raise NotFoundError(printable(str(error.args[0]), 300)) from None
 
@@ -86,9 +86,7 @@ def _metrics(request: Request, desk: RequestContext, pod: str | None, headers: d
 def _text(desk: RequestContext, pod: str | None, *, packed: bool) -> bytes:
     tower, page = desk.tower, desk.exposition
     publication, counters, now = tower.publication, {**tower.counters, **desk.figures}, tower.now()
-    if packed:
-        return page.packed(publication, pod, counters, now)
-    return page.render_pod(publication, pod, counters, now)
+    return (page.packed if packed else page.render_pod)(publication, pod, counters, now)
 
 
 @router.get("/sd", response_model=list[dict[str, Any]])

@@ -12,6 +12,6 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Makes the tables, and the row that `truerail.journal.fencing` locks."""
+    """Makes the tables, and the row that `truerail.journal.database` locks."""
     metadata.create_all(op.get_bind())
     op.bulk_insert(fence, [{"id": 1, "epoch": 0}])
