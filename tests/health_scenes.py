@@ -25,10 +25,7 @@ def found(
 
 
 def looked(
-    code: str,
-    plan: str = FOUR,
-    facts: Mapping[str, Sequence[Fact]] | None = None,
-    rates: Rates | None = None,
+    code: str, plan: str = FOUR, facts: Mapping[str, Sequence[Fact]] | None = None, rates: Rates | None = None
 ) -> tuple[list[Finding], list[tuple[str, int, int]]]:
     """What is found, and what could not be evaluated beside it: its kind, how many, and of how many."""
     evaluated = rules()[code].look(scene(Case("", plan, facts or {}, rates=rates or {})))

@@ -34,12 +34,7 @@ class Site:
     ) -> None:
         self.seconds = 1000.0
         self._began = began
-        ambient = Ambient(
-            now=lambda: self.now,
-            clock=lambda: self.seconds,
-            sleep=self._sleep,
-            random=lambda: 0.5,
-        )
+        ambient = Ambient(now=lambda: self.now, clock=lambda: self.seconds, sleep=self._sleep, random=lambda: 0.5)
         self.slept: list[float] = []
         self.fabric: LivingFabric = living_fabric(
             faults=faults, seed=seed, troubles=troubles, shape=shape, pace=pace, ambient=ambient

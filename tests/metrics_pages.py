@@ -24,10 +24,7 @@ from truerail.views.faults_now import open_faults
 
 NOW = AT + timedelta(seconds=30)
 COUNTERS = {"rounds_total": 3.0, "event_streams": 1.0}
-RUNS = {
-    "lldp_host": CollectorRun("lldp_host", 60, AT, 1.5, 16, 15, 4, 2, 1),
-    "if_snmp": CollectorRun("if_snmp", 60),
-}
+RUNS = {"lldp_host": CollectorRun("lldp_host", 60, AT, 1.5, 16, 15, 4, 2, 1), "if_snmp": CollectorRun("if_snmp", 60)}
 KEPT = JournalState(JournalHealth.KEEPING, since=AT, waiting=1, lost_total=0, written_total=9)
 Sample = tuple[str, tuple[tuple[str, str], ...], float]
 

@@ -12,16 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import uvicorn
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    Error,
-    Page,
-    Request,
-    ViewportSize,
-    expect,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, ViewportSize, expect, sync_playwright
 
 from tests.fake_tower import FakeTower, settings
 from tests.patience import ENOUGH

@@ -58,12 +58,7 @@ def recorded(folder: Path, series: dict[str, float], name: str, *expected: tuple
         "promql_expr_test": [{"expr": name, "eval_time": "5m", "exp_samples": samples}],
     }
     order = [group.name for group in GROUPS]
-    document = {
-        "rule_files": [str(RULES)],
-        "evaluation_interval": "1m",
-        "group_eval_order": order,
-        "tests": [test],
-    }
+    document = {"rule_files": [str(RULES)], "evaluation_interval": "1m", "group_eval_order": order, "tests": [test]}
     file = folder / "test.yaml"
     file.write_text(yaml.safe_dump(document))
     checked = subprocess.run(["promtool", "test", "rules", str(file)], capture_output=True, text=True, check=False)

@@ -144,8 +144,7 @@ def test_metrics_whole_and_by_pod(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "targets"),
-    [("127.0.0.1:8080", {"127.0.0.1:8080"}), ("rails.example.net", {"rails.example.net"})],
+    ("asked", "targets"), [("127.0.0.1:8080", {"127.0.0.1:8080"}), ("rails.example.net", {"rails.example.net"})]
 )
 def test_scrape_targets_are_where_prometheus_reaches_the_service(asked: str, targets: set[str]) -> None:
     with Api(page={"url": "https://rails.example.net"}) as api:

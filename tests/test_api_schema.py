@@ -55,10 +55,7 @@ REFUSED = [400, 401, 403, 404, 405, 413, 414, 422, 431]
 METHODS = {} if draws(0, 1) else {"unexpected-methods": ["delete", "trace"]}
 """Those that an address does not have: all of them in a soak, here two, of which some addresses have one."""
 config = schemathesis.Config.from_dict(
-    {
-        "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}},
-        "phases": {"coverage": METHODS},
-    }
+    {"checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}, "phases": {"coverage": METHODS}}
 )
 
 

@@ -73,24 +73,10 @@ TOPO: dict[str, tuple[Fact, ...]] = {
         own_names=True,
     ),
     "f03_rtx6000ada_x4.txt": matrix(
-        mlx5(4),
-        "NODE NODE SYS SYS",
-        "NODE NODE SYS SYS",
-        "SYS SYS NODE NODE",
-        "SYS SYS NODE NODE",
+        mlx5(4), "NODE NODE SYS SYS", "NODE NODE SYS SYS", "SYS SYS NODE NODE", "SYS SYS NODE NODE"
     ),
-    "f04_puget_x2.txt": matrix(
-        mlx5(2),
-        "NODE NODE",
-        "NODE NODE",
-    ),
-    "f07_a10x4_allsys.txt": matrix(
-        mlx5(2),
-        "SYS SYS",
-        "SYS SYS",
-        "SYS SYS",
-        "SYS SYS",
-    ),
+    "f04_puget_x2.txt": matrix(mlx5(2), "NODE NODE", "NODE NODE"),
+    "f07_a10x4_allsys.txt": matrix(mlx5(2), "SYS SYS", "SYS SYS", "SYS SYS", "SYS SYS"),
     "f08_della_h200_empty_cpuaffinity.txt": matrix(
         mlx5(6),
         "PIX PIX NODE NODE NODE NODE",
@@ -102,14 +88,7 @@ TOPO: dict[str, tuple[Fact, ...]] = {
         "NODE NODE NODE NODE NODE PIX",
         "NODE NODE NODE NODE NODE NODE",
     ),
-    "f09_delta_a100x4_commented.txt": matrix(
-        mlx5(1),
-        "SYS",
-        "SYS",
-        "SYS",
-        "PHB",
-        own_names=True,
-    ),
+    "f09_delta_a100x4_commented.txt": matrix(mlx5(1), "SYS", "SYS", "SYS", "PHB", own_names=True),
     "f13_stas_h100x8_nonic.txt": (),
     "f14_stas_a100x8_narrow.txt": (),
     "t02_a800x8_mlx5bond8_d580.txt": matrix(
@@ -131,9 +110,7 @@ TOPO: dict[str, tuple[Fact, ...]] = {
         "SYS SYS SYS SYS NODE",
     ),
     "t05_v100x2_mergedheader_d570.txt": matrix(
-        "rocep4s0f0 rocep4s0f1 rocep137s0f0 rocep137s0f1",
-        "PHB PHB SYS SYS",
-        "SYS SYS PHB PHB",
+        "rocep4s0f0 rocep4s0f1 rocep137s0f0 rocep137s0f1", "PHB PHB SYS SYS", "SYS SYS PHB PHB"
     ),
     "t08_4090x8_ibp2_d595.txt": matrix(
         "ibp177s0f0 ibp177s0f1",
@@ -197,32 +174,10 @@ TOPO: dict[str, tuple[Fact, ...]] = {
         "SYS SYS SYS SYS SYS SYS SYS SYS SYS PXB PXB PXB PXB SYS SYS SYS SYS SYS",
         "SYS SYS SYS SYS SYS SYS SYS SYS SYS PXB PXB PXB PXB SYS SYS SYS SYS SYS",
     ),
-    "t23_vllm_collectenv_gpu2_nic2.txt": matrix(
-        mlx5(2),
-        "SYS SYS",
-        "SYS SYS",
-    ),
-    "t26_k80_mlx4_pathlegend.txt": matrix(
-        "mlx4_0",
-        "PHB",
-        "PHB",
-        "PHB",
-        "PHB",
-        own_names=True,
-    ),
+    "t23_vllm_collectenv_gpu2_nic2.txt": matrix(mlx5(2), "SYS SYS", "SYS SYS"),
+    "t26_k80_mlx4_pathlegend.txt": matrix("mlx4_0", "PHB", "PHB", "PHB", "PHB", own_names=True),
     "t28_club3090_46_gpu5_d580.txt": (),
-    "t30_p40x8_SOC_mlx5.txt": matrix(
-        mlx5(1),
-        "SOC",
-        "SOC",
-        "SOC",
-        "SOC",
-        "SOC",
-        "SOC",
-        "SOC",
-        "SOC",
-        own_names=True,
-    ),
+    "t30_p40x8_SOC_mlx5.txt": matrix(mlx5(1), "SOC", "SOC", "SOC", "SOC", "SOC", "SOC", "SOC", "SOC", own_names=True),
     "t32_sglang30401_h100x8_d570.txt": matrix(
         mlx5(8),
         "PIX NODE NODE NODE SYS SYS SYS SYS",
@@ -234,16 +189,7 @@ TOPO: dict[str, tuple[Fact, ...]] = {
         "SYS SYS SYS SYS NODE NODE PIX NODE",
         "SYS SYS SYS SYS NODE NODE NODE PIX",
     ),
-    "t34_x6_nv12_mlx5_0_indented.txt": matrix(
-        mlx5(1),
-        "NODE",
-        "NODE",
-        "NODE",
-        "SYS",
-        "SYS",
-        "SYS",
-        own_names=True,
-    ),
+    "t34_x6_nv12_mlx5_0_indented.txt": matrix(mlx5(1), "NODE", "NODE", "NODE", "SYS", "SYS", "SYS", own_names=True),
     "t35_gb200_gpuonly_narrow.txt": (),
 }
 
@@ -261,20 +207,14 @@ RDMA: dict[str, tuple[Fact, ...]] = {
         link("mlx5_bond_0 1 ACTIVE - bond0"),
         link("mlx5_bond_1 1 ACTIVE - bond1"),
     ),
-    "ibdev2netdev_dashes_header.txt": (
-        link("mlx5_0 1 DOWN - enp94s0f0np0"),
-        link("mlx5_1 1 ACTIVE - enp94s0f1np1"),
-    ),
+    "ibdev2netdev_dashes_header.txt": (link("mlx5_0 1 DOWN - enp94s0f0np0"), link("mlx5_1 1 ACTIVE - enp94s0f1np1")),
     "ibdev2netdev_dgx1_ib.txt": (
         link("mlx5_0 1 ACTIVE - ib0"),
         link("mlx5_1 1 ACTIVE - ib1"),
         link("mlx5_2 1 ACTIVE - ib2"),
         link("mlx5_3 1 ACTIVE - ib3"),
     ),
-    "ibdev2netdev_hrn3_bond.txt": (
-        link("hrn3_bond_0 1 ACTIVE - bond0"),
-        link("mlx5_bond_0 1 ACTIVE - bond1"),
-    ),
+    "ibdev2netdev_hrn3_bond.txt": (link("hrn3_bond_0 1 ACTIVE - bond0"), link("mlx5_bond_0 1 ACTIVE - bond1")),
     "ibdev2netdev_spark1.txt": (
         link("roceP2p1s0f0 1 DOWN - enP2p1s0f0np0"),
         link("roceP2p1s0f1 1 ACTIVE - enP2p1s0f1np1"),

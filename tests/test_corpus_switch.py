@@ -71,12 +71,8 @@ SWITCH_LLDP: dict[str, list[Seen]] = {
         ("Ethernet27/1", "some-switch", "et-0/0/20"),
         ("Ethernet26/1", "some-other-switch", "et-0/0/20"),
     ],
-    "napalm_eos_issue903.json": [
-        ("Ethernet22", "linux", "00:0c:29:7b:d2:a8"),
-    ],
-    "napalm_junos_qfx5110.xml": [
-        ("ge-2/0/0", "EX9208", None),
-    ],
+    "napalm_eos_issue903.json": [("Ethernet22", "linux", "00:0c:29:7b:d2:a8")],
+    "napalm_junos_qfx5110.xml": [("ge-2/0/0", "EX9208", None)],
     "napalm_nxos_detail_textinjson.txt": [
         ("mgmt0", "PERIMETER.cisco.com", "Fa1/0/9"),
         ("Eth1/1", "n9k2.ntc.com", "Ethernet1/1"),
@@ -133,10 +129,7 @@ SWITCH_LLDP: dict[str, list[Seen]] = {
         ("1/1/11", "AP3-4-3", "xx:xx:xx:xx:xx:xx"),
         ("1/1/12", "SYSNAME_TEXT", "106"),
     ],
-    "nvue_lldp_detail_text.txt": [
-        ("eth0", "oob-mgmt-switch", "swp10"),
-        ("swp1", "server01", "48:b0:2d:76:ee:8e"),
-    ],
+    "nvue_lldp_detail_text.txt": [("eth0", "oob-mgmt-switch", "swp10"), ("swp1", "server01", "48:b0:2d:76:ee:8e")],
     "nvue_lldp_text_cl5.txt": [
         ("eth0", "oob-mgmt-switch", "swp10"),
         ("swp1", "server01", "48:b0:2d:76:ee:8e"),
@@ -199,17 +192,9 @@ SWITCH_LLDP: dict[str, list[Seen]] = {
         ("Ethernet2", "spine2-nxos", "Ethernet1/5"),
         ("Ethernet1", "spine1-nxos", "Ethernet1/5"),
     ],
-    "sz_ios_leaf1.txt": [
-        ("Gi0/0", "spine1-nxos", "Ethernet1/1"),
-        ("Gi0/1", "spine2-nxos", "Ethernet1/1"),
-    ],
-    "sz_junos_junos_leaf01.json": [
-        ("xe-0/0/0", "spine01", "517"),
-        ("xe-0/0/1", "spine02", "517"),
-    ],
-    "sz_junos_vmx_TOR1BBN-PE-RT01.json": [
-        ("ge-0/0/2", "TOR1CRP-SEC-FW01", "ethernet1/3"),
-    ],
+    "sz_ios_leaf1.txt": [("Gi0/0", "spine1-nxos", "Ethernet1/1"), ("Gi0/1", "spine2-nxos", "Ethernet1/1")],
+    "sz_junos_junos_leaf01.json": [("xe-0/0/0", "spine01", "517"), ("xe-0/0/1", "spine02", "517")],
+    "sz_junos_vmx_TOR1BBN-PE-RT01.json": [("ge-0/0/2", "TOR1CRP-SEC-FW01", "ethernet1/3")],
     "sz_nxos_nxos_spine01.json": [
         ("Eth1/1", "leaf01", "Ethernet1/1"),
         ("Eth1/2", "leaf02", "Ethernet1/1"),
@@ -289,23 +274,11 @@ SNMP: dict[str, list[Seen]] = {
         ("Eth56(Port56)", "removed", "Eth56(Port56)"),
         ("eth0", "removed", "Eth4(Port4)"),
     ],
-    "fortigate_60f3g4g.snmprec": [
-        ("wan2", "forti-60f-3g4g", "port12"),
-    ],
-    "junos_qfx5100.snmprec": [
-        ("xe-0/0/0", "devicea", "2150"),
-        ("xe-0/0/1", "deviceb", "2447"),
-    ],
-    "junos_rpm.snmprec": [
-        ("ge-0/0/0.0", "gsm-core-1", "GigabitEthernet1/0/3"),
-        ("ge-0/0/1.0", "J9660A", "3"),
-    ],
-    "nxos_n3k-3064pq.snmprec": [
-        ("Ethernet1/49", "<private>", "Ethernet1/49"),
-    ],
-    "pmp.snmprec": [
-        ("et1", "00:00:00:00", "00:00:00:00"),
-    ],
+    "fortigate_60f3g4g.snmprec": [("wan2", "forti-60f-3g4g", "port12")],
+    "junos_qfx5100.snmprec": [("xe-0/0/0", "devicea", "2150"), ("xe-0/0/1", "deviceb", "2447")],
+    "junos_rpm.snmprec": [("ge-0/0/0.0", "gsm-core-1", "GigabitEthernet1/0/3"), ("ge-0/0/1.0", "J9660A", "3")],
+    "nxos_n3k-3064pq.snmprec": [("Ethernet1/49", "<private>", "Ethernet1/49")],
+    "pmp.snmprec": [("et1", "00:00:00:00", "00:00:00:00")],
     "routeros_crs317.snmprec": [
         ("sfp-sfpplus8", "router.jason.corp.local", "Guest"),
         ("sfp-sfpplus10", "router.jason.corp.local", "Phones"),
@@ -382,15 +355,7 @@ FULL = {
         management_addresses=("172.16.1.73", "2001:10:12:90::1"),
     ),
     ("switch_lldp", "sz_junos_junos_leaf01.json"): Neighbor(
-        "xe-0/0/0",
-        "02:05:86:71:2e:00",
-        "mac",
-        "spine01",
-        "517",
-        "local",
-        "xe-0/0/0",
-        120,
-        local_port_id="519",
+        "xe-0/0/0", "02:05:86:71:2e:00", "mac", "spine01", "517", "local", "xe-0/0/0", 120, local_port_id="519"
     ),
     ("switch_lldp", "napalm_junos_qfx5110.xml"): Neighbor(
         "ge-2/0/0", "2c:21:31:a5:17:c0", "mac", "EX9208", None, None, "ge-3/3/1"
@@ -421,22 +386,10 @@ FULL = {
         "LLDP",
     ),
     ("switch_lldp", "sonic_lldp_table_doc.txt"): Neighbor(
-        "Ethernet112",
-        system_name="T1-1",
-        port_id="hundredGigE1/2",
-        port_description="T0-2:hundredGigE1/29",
+        "Ethernet112", system_name="T1-1", port_id="hundredGigE1/2", port_description="T0-2:hundredGigE1/29"
     ),
     ("switch_lldp", "ntc_show_lldp_neighbors-info_detail_issue1453.txt"): Neighbor(
-        "1/1/12",
-        "xx:xx:xx:xx:xx:xx",
-        None,
-        "SYSNAME_TEXT",
-        "106",
-        None,
-        "D10",
-        120,
-        None,
-        ("123.123.123.123",),
+        "1/1/12", "xx:xx:xx:xx:xx:xx", None, "SYSNAME_TEXT", "106", None, "D10", 120, None, ("123.123.123.123",)
     ),
     ("snmp", "voss_7432cq.snmprec"): Neighbor(
         "1/22/1",

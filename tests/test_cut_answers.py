@@ -89,8 +89,7 @@ def test_what_is_left_of_a_cut_answer_was_in_the_whole(data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["lldp_switch/os10-table-labels-again", "lldp_local/junos_text_twice", "lldp_switch/eos-detail-text"],
+    "name", ["lldp_switch/os10-table-labels-again", "lldp_local/junos_text_twice", "lldp_switch/eos-detail-text"]
 )
 def test_an_answer_is_cut_anywhere(name: str) -> None:
     """With labels that come again, and with values between quotes."""
@@ -160,11 +159,7 @@ def test_separators_of_thousands_change_no_value_or_the_answer_is_refused(case: 
         assert found is None or claims(found) <= claims(whole)
 
 
-HEADER_ALONE = {
-    "nxos-table": "Port ID",
-    "ios-table-crlf": "Port ID",
-    "sonic-plain": "LLDP neighbors:",
-}
+HEADER_ALONE = {"nxos-table": "Port ID", "ios-table-crlf": "Port ID", "sonic-plain": "LLDP neighbors:"}
 
 
 @pytest.mark.parametrize("case", HEADER_ALONE)

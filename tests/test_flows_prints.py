@@ -123,13 +123,7 @@ def test_switches_that_print_state_and_counters_together(
     assert len(states) == len(made.world.fabric.ports["leaf-0"])
 
 
-@pytest.mark.parametrize(
-    ("command", "collector"),
-    [
-        ("ethtool -S", "nic_counters"),
-        ("hw_counters", "rdma_counters"),
-    ],
-)
+@pytest.mark.parametrize(("command", "collector"), [("ethtool -S", "nic_counters"), ("hw_counters", "rdma_counters")])
 def test_hosts(command: str, collector: str) -> None:
     made = stormy("cumulus")
     asked = platforms()["linux"].counters

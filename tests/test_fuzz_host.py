@@ -186,13 +186,7 @@ LINK = st.fixed_dictionaries(
     optional={
         "flags": st.sampled_from([["UP"], ["SLAVE", "UP"], [], None]),
         "linkinfo": st.sampled_from(
-            [
-                {},
-                None,
-                {"info_kind": "vlan"},
-                {"info_slave_kind": "bond"},
-                {"info_slave_data": {"perm_hwaddr": "0c"}},
-            ]
+            [{}, None, {"info_kind": "vlan"}, {"info_slave_kind": "bond"}, {"info_slave_data": {"perm_hwaddr": "0c"}}]
         ),
         "altnames": st.sampled_from([["p1"], [], None]),
         "mtu": st.sampled_from([9000, "9000", None]),

@@ -56,13 +56,7 @@ def test_all_collectors_that_apply_are_asked_in_one_ask() -> None:
     gathered(fleet, simulation, collectors=EVERYBODYS)
     assert set(fleet.asks.values()) == {1}
     of_host = dict(fleet.asked)["gpu-001"]
-    assert of_host == (
-        "nvidia-smi topo -m",
-        "lldpctl -f json0",
-        "ip -j addr",
-        "ip -j -d link",
-        "rdma link",
-    )
+    assert of_host == ("nvidia-smi topo -m", "lldpctl -f json0", "ip -j addr", "ip -j -d link", "rdma link")
 
 
 def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> None:

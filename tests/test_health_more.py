@@ -40,10 +40,7 @@ def test_links_of_one_leaf_that_fell_at_different_times_are_findings_of_their_ow
 
 
 def test_an_optic_at_the_other_end_that_sends_too_little_is_named() -> None:
-    facts = {
-        "gpu-1": [Optic("nic0", 1, -12.0, -1.0, rx_power_low_dbm=-8.0)],
-        "leaf-0": [Optic("swp1", 1, -1.0, -9.0)],
-    }
+    facts = {"gpu-1": [Optic("nic0", 1, -12.0, -1.0, rx_power_low_dbm=-8.0)], "leaf-0": [Optic("swp1", 1, -1.0, -9.0)]}
     finding = by_subject("LNK005", FOUR, facts)["gpu-1/nic0"]
     assert "leaf-0/swp1 sends only -9 dBm" in finding.summary
 

@@ -251,10 +251,7 @@ def test_what_one_side_did_not_tell_is_no_difference() -> None:
 
 def test_a_switch_that_marks_what_its_nic_does_not_answer_is_found_and_the_reverse_is_not() -> None:
     def ends(nic: tuple[int, ...], switch: tuple[int, ...]) -> list[Finding]:
-        facts = {
-            "gpu-1": [PortQos("nic0", ecn_priorities=nic)],
-            "leaf-0": [PortQos("swp1", ecn_priorities=switch)],
-        }
+        facts = {"gpu-1": [PortQos("nic0", ecn_priorities=nic)], "leaf-0": [PortQos("swp1", ecn_priorities=switch)]}
         return looked("CFG001", facts=facts)[0]
 
     assert ends((0, 3), (3,)) == []

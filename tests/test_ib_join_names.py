@@ -3,12 +3,7 @@
 import pytest
 
 from tests.each import each
-from truerail.analysis.cabling.ib_names import (
-    canonical_guid,
-    ipoib_guid,
-    is_factory_name,
-    spellings,
-)
+from truerail.analysis.cabling.ib_names import canonical_guid, ipoib_guid, is_factory_name, spellings
 from truerail.analysis.cabling.spellings import like, port_number
 
 

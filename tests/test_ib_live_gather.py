@@ -111,8 +111,7 @@ def test_a_round_of_other_questions_leaves_it_alone(simulation: Simulation) -> N
 
 
 @pytest.mark.parametrize(
-    ("trouble", "summary"),
-    [("locked", "permission denied"), ("hangs", "no answer within 50 s"), ("half", "line ")],
+    ("trouble", "summary"), [("locked", "permission denied"), ("hangs", "no answer within 50 s"), ("half", "line ")]
 )
 def test_what_goes_wrong_with_it_is_one_unread_question(simulation: Simulation, trouble: str, summary: str) -> None:
     fleet = Fabric(simulation, {"ufm-1": trouble})

@@ -106,10 +106,7 @@ def test_a_planned_label_in_the_description_does_not_outvote_the_port_id() -> No
 
 @pytest.mark.parametrize("mac", ["b8:ce:f6:00:00:01", "b8:ce:f6:00:00:11"])
 def test_a_host_by_the_mac_of_its_port_or_a_dpus_offset(mac: str) -> None:
-    facts = {
-        "gpu-1": [NetLink("nic0", mac="b8:ce:f6:00:00:01")],
-        "leaf-0": [heard("swp1", "gpu-1", mac, "mac")],
-    }
+    facts = {"gpu-1": [NetLink("nic0", mac="b8:ce:f6:00:00:01")], "leaf-0": [heard("swp1", "gpu-1", mac, "mac")]}
     wiring = evaluated(fabric("nic0"), facts)
     assert wiring.state.tolist() == [State.RIGHT]
     assert wiring.confidence(0) == ONE_END
@@ -272,10 +269,7 @@ def test_two_machines_with_one_name_are_distinguished_and_reported() -> None:
 
 
 def test_a_name_that_no_plan_knows_is_traced_to_its_machine() -> None:
-    facts = {
-        "leaf-0": [heard("swp1", "gpu-1", "nic0")],
-        "gpu-1": [heard("nic0", "sw-serial-77", "swp1")],
-    }
+    facts = {"leaf-0": [heard("swp1", "gpu-1", "nic0")], "gpu-1": [heard("nic0", "sw-serial-77", "swp1")]}
     wiring = evaluated(fabric("nic0"), facts)
     assert wiring.state.tolist() == [State.RIGHT]
     assert wiring.confidence(0) > ONE_END

@@ -223,7 +223,7 @@ def test_a_schedulers_topology_is_compared_with_what_is_seen() -> None:
     one, two = TopologyUnit("a", "switch", ("gpu-1", "gpu-2")), TopologyUnit("b", "switch", ("gpu-3", "gpu-4"))
     assert topology_findings(one, two) == []
     assert topology_findings(one, TopologyUnit("b", "switch", ("gpu-4", "gpu-1", "gpu-3"))) == [
-        ("gpu-1", "topology of slurm: gpu-1 is in several switches: Slurm takes one of them; and 1 more"),
+        ("gpu-1", "topology of slurm: gpu-1 is in several switches: Slurm takes one of them; and 1 more")
     ]
     ((subject, summary),) = topology_findings(one, two, TopologyUnit("root", "switch", (), ("a", "b", "c")))
     assert subject == "slurm"

@@ -101,10 +101,7 @@ def test_an_api_is_asked_with_a_token_that_is_read_when_it_is_asked(
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "6443")
     jobs = "{slurm: {via: 'rest unix:/run/s', user: ann, token: {file: jwt}}, kubernetes: {via: in-cluster}}"
     slurm, kubernetes = loaded(tmp_path, jobs).jobs.targets([])
-    assert (slurm.platform, slurm.rest) == (
-        "slurm_api",
-        RestAccess("unix:/run/s", Secret("file", "jwt"), "ann"),
-    )
+    assert (slurm.platform, slurm.rest) == ("slurm_api", RestAccess("unix:/run/s", Secret("file", "jwt"), "ann"))
     account = "/var/run/secrets/kubernetes.io/serviceaccount"
     assert kubernetes.rest == RestAccess(
         "https://[fd00::1]:6443", Secret("file", f"{account}/token"), "", f"{account}/ca.crt"

@@ -106,12 +106,7 @@ def test_a_sonic_ports_mtu_comes_with_its_state() -> None:
     row = "  Ethernet0  0,1         400G   9100     etp1  routed    down       up     N/A          400G\n"
     (link,) = collectors()["port_state"].read(SONIC + row, LEAF)
     assert link == NetLink(
-        "Ethernet0",
-        mtu=9100,
-        operstate="DOWN",
-        flags=("NO-CARRIER", "UP"),
-        aliases=("etp1",),
-        down_reason="no module",
+        "Ethernet0", mtu=9100, operstate="DOWN", flags=("NO-CARRIER", "UP"), aliases=("etp1",), down_reason="no module"
     )
 
 

@@ -128,11 +128,7 @@ def test_nothing_is_known_before_the_first_answer() -> None:
 def test_no_evaluation_yet_leaves_the_service_alone() -> None:
     exposition = Exposition()
     reported = Read(exposition.render(None, COUNTERS, NOW).decode())
-    assert reported.names == {
-        "truerail_build_info",
-        "truerail_service_rounds_total",
-        "truerail_service_event_streams",
-    }
+    assert reported.names == {"truerail_build_info", "truerail_service_rounds_total", "truerail_service_event_streams"}
     assert exposition.render_pod(None, "p1", COUNTERS, NOW) == b""
     assert exposition.render_pod(None, "-", COUNTERS, NOW) == exposition.render(None, COUNTERS, NOW)
 

@@ -176,10 +176,7 @@ def test_own_targets_are_one_for_each_pod_and_one_for_the_rest() -> None:
 @pytest.mark.parametrize("publication", [None, of_pods("")], ids=["before the first evaluation", "without pods"])
 def test_without_pods_there_is_one_target(publication: Published | None) -> None:
     (target,) = sd(publication, "http://127.0.0.1:8080")
-    assert target == {
-        "targets": ["127.0.0.1:8080"],
-        "labels": {"__scheme__": "http", "__metrics_path__": "/metrics"},
-    }
+    assert target == {"targets": ["127.0.0.1:8080"], "labels": {"__scheme__": "http", "__metrics_path__": "/metrics"}}
 
 
 def test_hosts_are_targets_that_carry_our_labels() -> None:

@@ -9,14 +9,7 @@ from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, Evaluated
 from truerail.model import Fact, Finding, Neighbor, RdmaLink, Severity, Status
-from truerail.model.nccl_facts import (
-    NcclHop,
-    NcclNetwork,
-    NcclNic,
-    NcclOverride,
-    NcclRank,
-    NcclSetting,
-)
+from truerail.model.nccl_facts import NcclHop, NcclNetwork, NcclNic, NcclOverride, NcclRank, NcclSetting
 from truerail.rounds import evaluate
 from truerail.testing.cases import scene
 

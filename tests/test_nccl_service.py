@@ -63,10 +63,7 @@ def test_lines_without_a_host_are_of_the_host_that_the_log_is_named_after(
     assert json.loads(text)["hosts"] == [host]
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [("\n", "no lines of NCCL"), ("another log\n", "line 1: not a log of NCCL")],
-)
+@pytest.mark.parametrize(("text", "why"), [("\n", "no lines of NCCL"), ("another log\n", "line 1: not a log of NCCL")])
 def test_what_is_no_log_is_refused(service: Site, tmp_path: Path, text: str, why: str) -> None:
     log = tmp_path / "job.log"
     log.write_text(text)

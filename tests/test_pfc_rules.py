@@ -198,11 +198,7 @@ def test_a_switch_whose_egress_does_not_show() -> None:
 def test_of_several_ports_at_one_distance_none_is_the_root_unless_one_is_paused_more(second: float) -> None:
     """The egress of leaf-0 does not show, and spine-1 is not monitored: two ports each are paused next to them."""
     less = stopped() | {"rx_pause_us:3": second}
-    inside: Rates = {
-        "gpu-0/nic0": stopped(),
-        "gpu-1/nic0": less,
-        "leaf-0/swp2": {"tx_bytes": 1e6},
-    }
+    inside: Rates = {"gpu-0/nic0": stopped(), "gpu-1/nic0": less, "leaf-0/swp2": {"tx_bytes": 1e6}}
     (leaf,) = found("PFC001", plan_of_tree(1, 3, 0), inside)
     behind: Rates = {"leaf-0/swp90": stopped(), "leaf-1/swp90": less}
     (spine,) = found("PFC001", plan_of_tree(2, 2, 1), behind)

@@ -16,17 +16,7 @@ from truerail.cli.probing import Probed
 from truerail.errors import CommandError
 from truerail.model import NetLink, Plan, ProbeReach, ProbeTrouble, Reading, Snapshot
 from truerail.model.qos_profile import QosProfile
-from truerail.probe.background import (
-    FAR,
-    NEAR,
-    Results,
-    Turn,
-    of_round,
-    plan_paths,
-    plan_turn,
-    turn_of_paths,
-    turns_of,
-)
+from truerail.probe.background import FAR, NEAR, Results, Turn, of_round, plan_paths, plan_turn, turn_of_paths, turns_of
 from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import SWEPT, USUAL, Share, pairs_of
 from truerail.probe.tasks import Settings

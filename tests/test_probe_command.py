@@ -250,10 +250,9 @@ def test_heavy_tests_name_a_slow_pair_and_leave_hosts_out_that_compute(
                 (server.folder / "bin" / name).unlink(missing_ok=True)
     assert "h4 (busy: 1 processes on its GPUs)" in busy
     (finding,) = [one for one in json.loads(out)["findings"] if one["rule"] == "PRB010"]
-    assert (finding["subject"], finding["summary"]) == (
-        "h2/eth0",
-        "RDMA from h2/eth0 to h3/eth0: 48.6 Gbit/s of 97",
-    ), err
+    assert (finding["subject"], finding["summary"]) == ("h2/eth0", "RDMA from h2/eth0 to h3/eth0: 48.6 Gbit/s of 97"), (
+        err
+    )
     times = r"Round-trip times: 8 of 8 pairs measured, median \d+ us; .*"
     assert any(re.fullmatch(times, note) for note in json.loads(out)["notes"])
     again, replayed, _ = command("check", "--from", tmp_path / "c", "--plan", site.words[4], "--format", "json")

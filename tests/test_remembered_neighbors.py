@@ -44,10 +44,6 @@ def test_who_has_its_own_cable_is_the_old_neighbour() -> None:
     old = ("nic0", "leaf-0", "p1"), ("p0", "h1", "nic0")
     own = ("nic0", "leaf-0", "p0"), ("p0", "h0", "nic0")
     found = listed(
-        {
-            "h0": [own[0], old[0]],
-            "h1": [("nic0", "leaf-0", "p1")],
-            "leaf-0": [own[1], old[1], ("p1", "h1", "nic0")],
-        }
+        {"h0": [own[0], old[0]], "h1": [("nic0", "leaf-0", "p1")], "leaf-0": [own[1], old[1], ("p1", "h1", "nic0")]}
     )
     assert found.state[:2].tolist() == [State.RIGHT] * 2

@@ -30,11 +30,7 @@ def test_the_punch_list_goes_by_rack_then_down_the_rack_then_by_port():
     walked = [str(step.at) for step in steps]
     assert walked == ["gpu-004/enp26s0f0np0", "gpu-001/enp26s0f0np0", "leaf-3/swp90", "leaf-1/swp9", "leaf-1/swp10"]
     assert (steps[0].to, steps[0].far) == (None, fabric.leaf_port(0, 4))
-    assert (steps[3].to, steps[3].far, steps[3].label) == (
-        fabric.leaf_port(1, 10),
-        fabric.host_port(10, 1),
-        "P1-010-1",
-    )
+    assert (steps[3].to, steps[3].far, steps[3].label) == (fabric.leaf_port(1, 10), fabric.host_port(10, 1), "P1-010-1")
 
 
 def test_a_device_as_subject_is_a_step_without_a_cable():

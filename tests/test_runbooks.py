@@ -182,8 +182,7 @@ def ill() -> Published:
     return replace(
         made,
         evaluated=replace(
-            made.evaluated,
-            evaluation=replace(made.evaluation, verdicts=(broken, *made.evaluation.verdicts[1:])),
+            made.evaluated, evaluation=replace(made.evaluation, verdicts=(broken, *made.evaluation.verdicts[1:]))
         ),
         runs={"lldp_host": CollectorRun("lldp_host", 60, made.evaluation.at, 84.2, 16, 0, 4, 2, 17)},
         journal=JournalState(JournalHealth.FAILING, "database or disk is full", waiting=12, lost_total=3),

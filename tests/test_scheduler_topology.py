@@ -158,10 +158,7 @@ def test_the_other_formats() -> None:
     planes = re.findall(r"^NCCL_IB_HCA==(.*)$", topology(published(PLANES), "nccl", "2.30.7").text, re.MULTILINE)
     places = [[rail, plane] for _, _, rail, plane in (entry.split(":") for entry in planes[0].split(","))]
     assert places == [[str(rail), str(plane)] for rail in range(4) for plane in range(2)]
-    for kind, version, why in (
-        ("nccl", "latest", "not a version of NCCL"),
-        ("slurm", "2.30", "goes with the format"),
-    ):
+    for kind, version, why in (("nccl", "latest", "not a version of NCCL"), ("slurm", "2.30", "goes with the format")):
         with pytest.raises(QueryError, match=why):
             topology(published(RAIL_ONLY), kind, version)
     assert "NCCL_CROSS_NIC" not in topology(clean(), "nccl").text

@@ -134,10 +134,7 @@ def test_what_names_nobody_stays(same: str) -> None:
 
 
 def test_names_with_blanks_are_found() -> None:
-    assert text("leaf 1", "leaf 12")("to LEAF 12, leaf 1.") in (
-        "to host-0001, host-0002.",
-        "to host-0002, host-0001.",
-    )
+    assert text("leaf 1", "leaf 12")("to LEAF 12, leaf 1.") in ("to host-0001, host-0002.", "to host-0002, host-0001.")
 
 
 @pytest.mark.parametrize("name", ["bridge", "7", "42", "x", "Ethernet"])

@@ -29,18 +29,10 @@ class Rig:
         limits = Limits(at_once=at_once, device_seconds=device, deadline_seconds=5.0, cancel_seconds=0.1)
         self.heard = 0
         gatherer = Poller(
-            targets(self.simulation),
-            self.fleet,
-            devices=self.simulation.plan.devices,
-            limits=limits,
-            ambient=ambient(),
+            targets(self.simulation), self.fleet, devices=self.simulation.plan.devices, limits=limits, ambient=ambient()
         )
         self.asking = PollScheduler(
-            gatherer,
-            every_seconds=intervals({}),
-            patience_seconds=patience,
-            jitter_seconds=0.0,
-            heard=self._hear,
+            gatherer, every_seconds=intervals({}), patience_seconds=patience, jitter_seconds=0.0, heard=self._hear
         )
 
     def _hear(self) -> None:

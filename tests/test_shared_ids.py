@@ -22,10 +22,7 @@ from truerail.rounds import evaluate
 
 LEAVES, HOSTS = ("leaf-a", "leaf-b"), ("gpu-1", "gpu-2")
 PLAN = Plan(
-    {
-        **{host: Device(host) for host in HOSTS},
-        **{leaf: Device(leaf, Role.LEAF) for leaf in (*LEAVES, "leaf-c")},
-    },
+    {**{host: Device(host) for host in HOSTS}, **{leaf: Device(leaf, Role.LEAF) for leaf in (*LEAVES, "leaf-c")}},
     tuple(
         Cable(Port(host, f"nic{plane}"), Port(leaf, f"swp{at}"), rail=0, plane=plane)
         for at, host in enumerate(HOSTS, 1)

@@ -48,11 +48,7 @@ def dead(flow: int) -> bool:
 def swept(answers: Callable[[int, int], int], also: Callable[[int], bool] = lambda flow: False) -> FlowPaths:
     """A sweep that loses the flows of the silent link, and others."""
     return swept_paths(
-        graph_of(THREE_TIERS),
-        FLOWS,
-        way,
-        lost=lambda flow: 100 if dead(flow) or also(flow) else 0,
-        answers=answers,
+        graph_of(THREE_TIERS), FLOWS, way, lost=lambda flow: 100 if dead(flow) or also(flow) else 0, answers=answers
     )
 
 

@@ -295,10 +295,7 @@ spine-2         HundredGigE0/0/0/1              120        R               Hu0/0
 
 Total entries displayed: 2
 """,
-        [
-            ("HundredGigE0/0/0/0", "spine-1.cluster", "Hu0/0/0/1"),
-            ("HundredGigE0/0/0/1", "spine-2", "Hu0/0/0/1"),
-        ],
+        [("HundredGigE0/0/0/0", "spine-1.cluster", "Hu0/0/0/1"), ("HundredGigE0/0/0/1", "spine-2", "Hu0/0/0/1")],
     ),
 }
 
@@ -332,10 +329,7 @@ Neighbor System-Name           : gpu-001
 Neighbor Chassis-ID            : b8:ce:f6:00:02:00
 Neighbor Port-ID               : b8:ce:f6:00:02:01
 """
-    assert ports(switch(answer)) == [
-        ("1/1/1", "gpu-001", "b8:ce:f6:00:01:01"),
-        ("1/1/1", None, "b8:ce:f6:00:02:01"),
-    ]
+    assert ports(switch(answer)) == [("1/1/1", "gpu-001", "b8:ce:f6:00:01:01"), ("1/1/1", None, "b8:ce:f6:00:02:01")]
 
 
 def test_an_ios_block_with_a_blank_line_and_indented_addresses() -> None:

@@ -51,8 +51,7 @@ class OddAgent(asyncio.DatagramProtocol):
             V2C.apiPDU.set_varbinds(pdu, [(ObjectName(after), V2C.null)])
         else:
             V2C.apiPDU.set_varbinds(
-                pdu,
-                [(ObjectName(oid), self._value) if oid else (ObjectName(after), EndOfMibView("")) for oid in found],
+                pdu, [(ObjectName(oid), self._value) if oid else (ObjectName(after), EndOfMibView("")) for oid in found]
             )
         self._transport.sendto(encoder.encode(answer), addr)
 

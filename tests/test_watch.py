@@ -194,9 +194,7 @@ def changing(site: Site, *later: Simulation) -> Callable[[], None]:
 
 
 def test_watch_prints_one_line_per_change_without_a_terminal(
-    site: Site,
-    run: Run,
-    monkeypatch: pytest.MonkeyPatch,
+    site: Site, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from truerail.cli import watch
 
@@ -217,10 +215,7 @@ def test_watch_prints_one_line_per_change_without_a_terminal(
     assert site.fleet.closed
 
 
-def test_watch_replays_the_rounds_of_a_capture(
-    tmp_path: Path,
-    run: Run,
-) -> None:
+def test_watch_replays_the_rounds_of_a_capture(tmp_path: Path, run: Run) -> None:
     capture = tmp_path / "capture"
     for number, simulation in enumerate((of(SWAP), of())):
         written = simulation.write(tmp_path / str(number))
@@ -246,10 +241,7 @@ def test_watch_shows_which_names_mean_what_or_asks(tmp_path: Path, run: Run, for
     assert shown in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).split())
 
 
-def test_watch_where_nobody_answers_is_exit_2(
-    site: Site,
-    run: Run,
-) -> None:
+def test_watch_where_nobody_answers_is_exit_2(site: Site, run: Run) -> None:
     site.fleet.troubles = dict.fromkeys(site.fleet.answers, "locked")
     code, _, err = run("watch", "--inventory", site.inventory, "--plan", site.plan, "--rounds", "1")
     assert code == 2

@@ -15,12 +15,7 @@ from truerail.service.loading import load_settings
 FILES: dict[str, tuple[Callable[[Path], object], type[Exception], str, str]] = {
     "settings": (load_settings, SettingsError, "inventory: a.yaml\naccess: {}\n", "access: {tokens: []}\n"),
     "plan": (load, PlanError, "name: a\nhosts: {nodes: h1}\n", "hosts: {nodes: h2}\n"),
-    "inventory": (
-        load_inventory,
-        InventoryError,
-        "defaults: {user: a}\ndevices: {name: h}\n",
-        "devices: {name: h2}\n",
-    ),
+    "inventory": (load_inventory, InventoryError, "defaults: {user: a}\ndevices: {name: h}\n", "devices: {name: h2}\n"),
     "ansible": (load_inventory, InventoryError, "all:\n  hosts:\n    h1: {}\n", "    h1: {ansible_user: x}\n"),
     "netbox": (load_inventory, InventoryError, "netbox:\n  url: http://a\n", "  url: http://b\n"),
 }
