@@ -1,6 +1,6 @@
 """Links for rules: their ends, what was counted there, and what could not be evaluated, with its devices."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
@@ -13,7 +13,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, report_not_evaluated
 from truerail.model import Counter as CounterName
 from truerail.model import Evidence, NotEvaluated, PortCounters, Reading
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, grouped
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.index import PlanIndex
 from truerail.model.names import folded, natural_key, printable, some
@@ -214,10 +214,7 @@ def unpolled(round: Round, question: str = "") -> dict[int, str]:
 def not_polled(round: Round, codes: Mapping[int, str]) -> Iterator[NotEvaluated]:
     """The parts of the fabric that these devices are, one for each reason."""
     devices = round.cabling.index.devices
-    by_reason: dict[str, list[int]] = defaultdict(list)
-    for code, why in sorted(codes.items()):
-        by_reason[why].append(code)
-    for why, found in by_reason.items():
+    for why, found in grouped((why, code) for code, why in sorted(codes.items())).items():
         names = tuple(devices.names[code] for code in found)
         many = f"{len(names):,} {'device is' if len(names) == 1 else 'devices are'} not polled"
         shown = some(names, MOST_EXAMPLES, ", ...")

@@ -27,16 +27,14 @@ from collections.abc import Iterator
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, PortCounters, Severity
+from truerail.model.columns import grouped
 
 
 @rule("TEL004", severity=Severity.WARNING, needs=[PortCounters])
 def counter_saturated(round: Round) -> Iterator[Finding]:
     """Planned ports with a full counter."""
     telemetry = round.telemetry
-    by_port: dict[int, list[str]] = {}
-    for quantity, ports in telemetry.full().items():
-        for port in ports.tolist():
-            by_port.setdefault(port, []).append(quantity.value)
+    by_port = grouped((port, quantity.value) for quantity, ports in telemetry.full().items() for port in ports.tolist())
     for port, quantities in sorted(by_port.items()):
         name, counters = telemetry.wiring.index.spell(port), ", ".join(sorted(quantities))
         yield counter_saturated.found(

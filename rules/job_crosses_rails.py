@@ -35,6 +35,7 @@ from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Severity
+from truerail.model.columns import grouped
 from truerail.model.names import some
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
@@ -43,10 +44,7 @@ from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 def job_crosses_rails(round: Round) -> Iterator[Finding]:
     """Hosts that send to NICs on other rails."""
     job = job_of(round)
-    by_host: dict[int, list[Crossing]] = {}
-    for crossing in job.crossings:
-        by_host.setdefault(crossing.send.nic.host, []).append(crossing)
-    for host, crossings in sorted(by_host.items()):
+    for host, crossings in sorted(grouped((one.send.nic.host, one) for one in job.crossings).items()):
         yield _finding(round, job, host, crossings)
     report_not_evaluated(unknown_nics(job))
 

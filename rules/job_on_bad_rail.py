@@ -35,7 +35,7 @@ from truerail.analysis.jobs import RunningJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, SchedulerJob, Severity
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.job_facts import PodOfJob
 from truerail.model.names import printable
 
@@ -45,10 +45,7 @@ def job_on_bad_rail(explained: Explained) -> Iterator[Finding]:
     """Jobs with hosts that a cause hurts."""
     jobs = jobs_of(explained.round)
     devices = explained.round.cabling.index.devices
-    on_host: dict[str, list[RunningJob]] = {}
-    for job in jobs.running:
-        for host in job.hosts:
-            on_host.setdefault(host, []).append(job)
+    on_host = grouped((host, job) for job in jobs.running for host in job.hosts)
     for key, hosts in explained.hosts_hurt.items():
         hit: dict[int, tuple[RunningJob, list[str]]] = {}
         for code in hosts.tolist():

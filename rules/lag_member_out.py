@@ -42,6 +42,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, LagMember, NetLink, NotEvaluated, Severity
+from truerail.model.columns import grouped
 
 
 @rule("LAG001", severity=Severity.WARNING, needs=[LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
@@ -50,10 +51,7 @@ def lag_member_out(round: Round) -> Iterator[Finding]:
     wiring, found = round.cabling, lags(round)
     if not found.bonded.any():
         raise NotApplicableError("no planned cable is in a link aggregation")
-    out: dict[int, list[tuple[Lag, Member]]] = {}
-    for lag, member in found.members():
-        if member.carries is False:
-            out.setdefault(member.cable, []).append((lag, member))
+    out = grouped((member.cable, (lag, member)) for lag, member in found.members() if member.carries is False)
     for cable, reports in sorted(out.items()):
         lag, member = reports[0]
         device = wiring.index.devices.names[lag.device]

@@ -48,7 +48,7 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, grouped
 
 FALLS_AN_HOUR = 3
 """Falls within an hour that are critical: gpud's and NVSentinel's limit for mlx5 links (NVIDIA/NVSentinel, NIC health
@@ -140,10 +140,7 @@ def _links(fallen: _Fallen) -> dict[int, tuple[int, ...]]:
 def _whole_devices(fallen: _Fallen, reported: Mask, links: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     """Devices of which every link with data fell, together; each with the subjects of these links."""
     known = _links_reported(fallen, reported)
-    of_device: dict[int, list[int]] = {}
-    for subject in links:
-        for device in _devices(fallen, subject):
-            of_device.setdefault(device, []).append(subject)
+    of_device = grouped((device, subject) for subject in links for device in _devices(fallen, subject))
     whole: dict[int, list[int]] = {}
     taken: set[int] = set()
     apart = 1 + TOGETHER_SECONDS / fallen.telemetry.pace

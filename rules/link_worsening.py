@@ -57,7 +57,7 @@ from truerail.analysis.trends.falls import LEAST_DAYS
 from truerail.analysis.trends.signal_levels import BEFORE_FEC
 from truerail.analysis.trends.signal_margin import rate_at
 from truerail.model import BitErrorRate, CauseKind, Evidence, Finding, Optic, PortCounters, Severity, Snapshot
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, grouped
 from truerail.model.names import port_key
 from truerail.model.plan import Port
 
@@ -87,10 +87,7 @@ def link_worsening(round: Round) -> Iterator[Finding]:
     declines = past.once(declines_of)
     if not declines.enough.any():
         raise InsufficientDataError(f"the past covers {past.days:.1f} days; a slope needs {LEAST_DAYS}")
-    by_cable: dict[int, list[Decline]] = {}
-    for one in declines.found:
-        if wiring.state[one.cable] != State.MISSING:
-            by_cable.setdefault(one.cable, []).append(one)
+    by_cable = grouped((one.cable, one) for one in declines.found if wiring.state[one.cable] != State.MISSING)
     for cable, found in by_cable.items():
         yield _finding(round, cable, sorted(found, key=_urgency), float(limits(past)[cable]))
     report_not_evaluated(blind_links(wiring, _seen(wiring, declines), f"has readings of {LEAST_DAYS} days"))

@@ -45,6 +45,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
+from truerail.model.columns import grouped
 from truerail.model.names import printable
 from truerail.model.witness_facts import LagMember, MlagPeer, SharedLag
 
@@ -116,9 +117,10 @@ def _bonds(wiring: Wiring, found: Lags) -> Iterator[tuple[int, ...]]:
     index, named = wiring.index, dict[int, str]()
     for lag in found.of:
         named |= {one.cable: lag.name for one in lag.members if index.a_device[one.cable] == lag.device}
-    groups: dict[tuple[int, str | int], list[int]] = {}
-    for cable in np.flatnonzero(found.bonded & index.from_host).tolist():
-        groups.setdefault((int(index.a_device[cable]), named.get(cable, int(index.rail[cable]))), []).append(cable)
+    groups = grouped(
+        ((int(index.a_device[cable]), named.get(cable, int(index.rail[cable]))), cable)
+        for cable in np.flatnonzero(found.bonded & index.from_host).tolist()
+    )
     yield from (tuple(of) for of in groups.values() if len(set(index.b_device[of].tolist())) > 1)
 
 

@@ -32,6 +32,7 @@ from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, NvLink, Severity
+from truerail.model.columns import grouped
 from truerail.model.names import some
 
 LEAST_PEERS = 3
@@ -44,10 +45,11 @@ def nvlink_down(round: Round) -> Iterator[Finding]:
     """Planned hosts with GPUs that have fewer active NVLinks than usual."""
     wiring, table = round.cabling, round.snapshot.table(NvLink)
     devices, device = wiring.index.devices, wiring.identity.devices_of(table).tolist()
-    gpus: dict[tuple[int, int], list[int]] = {}
-    for row, (code, fact) in enumerate(zip(device, table.rows, strict=True)):
-        if 0 <= code < devices.planned and devices.is_host(code):
-            gpus.setdefault((code, fact.gpu), []).append(row)
+    gpus = grouped(
+        ((code, fact.gpu), row)
+        for row, (code, fact) in enumerate(zip(device, table.rows, strict=True))
+        if 0 <= code < devices.planned and devices.is_host(code)
+    )
     active = {key: sum(table.rows[row].active for row in rows) for key, rows in gpus.items()}
     usual = _usual({key: (len(rows), active[key]) for key, rows in gpus.items()})
     if not any(usual.values()):

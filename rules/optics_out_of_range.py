@@ -39,6 +39,7 @@ from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
+from truerail.model.columns import grouped
 
 LOWEST_DBM, HIGHEST_DBM = -10.3, 4.5
 """Where a module has no limits of its own. -10.3 dBm is the least average power that 100GBASE-SR4 receives on a lane
@@ -75,9 +76,8 @@ def optics_out_of_range(round: Round) -> Iterator[Finding]:
     low = lanes.rx < np.where(np.isnan(lanes.low), LOWEST_DBM, lanes.low)
     high = lanes.rx > np.where(np.isnan(lanes.high), HIGHEST_DBM, lanes.high)
     hot, unlit = lanes.celsius > HOTTEST_CELSIUS, lanes.tx <= DARK_DBM
-    lane_of: dict[int, list[int]] = {}
-    for lane in np.flatnonzero(low | high | hot | unlit | weak).tolist():
-        lane_of.setdefault(int(lanes.port[lane]), []).append(lane)
+    odd = np.flatnonzero(low | high | hot | unlit | weak)
+    lane_of = grouped(zip(lanes.port[odd].tolist(), odd.tolist(), strict=True))
     for port, of_port in lane_of.items():
         if not _off(wiring, port):
             dark = [n for n in of_port if lanes.rx[n] <= DARK_DBM]

@@ -39,7 +39,7 @@ from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
-from truerail.model.columns import factorize
+from truerail.model.columns import factorize, grouped
 from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
@@ -65,10 +65,7 @@ def pcie_downtrained(round: Round) -> Iterator[Finding]:
     worse = {number: want for number, (own, want) in should.items() if any(is_ < of for is_, of in _both(own, want))}
     rows = np.flatnonzero(np.isin(code, list(worse)))
     subjects = _subjects(wiring, rows.tolist())
-    by_subject: dict[str, list[int]] = {}
-    for row in rows.tolist():
-        if row in subjects:
-            by_subject.setdefault(subjects[row][0], []).append(row)
+    by_subject = grouped((subjects[row][0], row) for row in rows.tolist() if row in subjects)
     for subject, of_subject in by_subject.items():
         expected = [worse[int(code[row])] for row in of_subject]
         yield _finding(wiring, subject, subjects[of_subject[0]][1], of_subject, expected)

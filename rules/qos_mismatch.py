@@ -53,7 +53,7 @@ from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Finding, NetLink, PortQos, QosBuffer, QosProfile, Severity
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.plan import Role, Transport
 
 LEAST_REPORTED = 3
@@ -80,9 +80,7 @@ def qos_mismatch(round: Round) -> Iterator[Finding]:
     yield from _everywhere(wiring, settings, intent, faults)
     device = wiring.index.ports.device_of(np.arange(len(other)))
     reported = np.bincount(device[settings.reported], minlength=len(wiring.index.devices.names))
-    alike: dict[tuple[int, tuple[str, ...]], list[int]] = {}
-    for port, odd in faults.items():
-        alike.setdefault((int(device[port]), tuple(one.field for one in odd)), []).append(port)
+    alike = grouped(((int(device[port]), tuple(one.field for one in odd)), port) for port, odd in faults.items())
     for (code, _), ports in alike.items():
         if len(ports) > 1 and 2 * len(ports) > reported[code]:
             yield _finding(wiring, settings, wiring.index.devices.names[code], ports, faults[ports[0]])

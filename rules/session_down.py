@@ -35,6 +35,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_o
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
 from truerail.model import BgpPeer, CauseKind, Fact, Finding, NotEvaluated, Severity, Transport
+from truerail.model.columns import grouped
 from truerail.model.names import printable
 
 _UP = "Established"
@@ -48,9 +49,7 @@ def session_down(round: Round) -> Iterator[Finding]:
     index, device = wiring.index, wiring.identity.devices_of(table)
     ports = wiring.identity.local_ports(device, index.ports.name_codes(table.column("interface")))
     cables = index.cables_at(ports)
-    sessions: dict[int, list[int]] = {}
-    for row in np.flatnonzero(cables >= 0).tolist():
-        sessions.setdefault(int(cables[row]), []).append(row)
+    sessions = grouped((int(cables[row]), row) for row in np.flatnonzero(cables >= 0).tolist())
     if not sessions:
         raise NotApplicableError("no BGP session runs over a planned port")
     silent: list[str] = []

@@ -64,7 +64,7 @@ from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import NOTHING_YET, BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, grouped
 
 Q = Quantity
 
@@ -90,9 +90,7 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
     bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | errors.above_limits(computed)
     passed = errors.passed_on(telemetry, bad, other)
     own = {port: found for port, found in bad.items() if port not in passed}
-    links: dict[int, list[int]] = {}
-    for port in bad:
-        links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
+    links = grouped((subject_of(telemetry.wiring.index, port, int(other[port])), port) for port in bad)
     with_data = reported.copy()
     with_data[list(rates)] = True
     cards = errors.suspected_cards(telemetry, with_data, other, own)

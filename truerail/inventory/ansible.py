@@ -19,6 +19,7 @@ from truerail.inventory.inventory_checks import (
 )
 from truerail.inventory.value import Inventory, several, shared_addresses
 from truerail.model import PLATFORMS, Role, SshAccess, Target
+from truerail.model.columns import grouped
 
 _SECRET = re.compile(r"pass(?:word|phrase|wd)?(?:$|_)|_pass$|secret|token|community|_key$", re.IGNORECASE)
 _PLATFORM_WORDS = {"nvue": "cumulus", "enterprise_sonic": "sonic", **{name: name for name in PLATFORMS}}
@@ -54,10 +55,11 @@ class _Notes:
 
 def _secrets(groups: Groups) -> list[str]:
     """A note for each variable that holds a password or the like: it is never read."""
-    where: dict[str, list[str]] = {}
-    for owner, name, _ in groups.all_variables():
-        if name.startswith("ansible_") and name not in READ and _SECRET.search(name):
-            where.setdefault(name, []).append(owner)
+    where = grouped(
+        (name, owner)
+        for owner, name, _ in groups.all_variables()
+        if name.startswith("ansible_") and name not in READ and _SECRET.search(name)
+    )
     advice = "use a key or an agent, or native YAML with `password: {env: NAME}`"
     return [f"{name} is never read ({several(owners)}): {advice}" for name, owners in where.items()]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from truerail.files.problems import Faults, nearest
+from truerail.model.columns import grouped
 
 ALL, UNGROUPED = "all", "ungrouped"
 READ = {
@@ -89,11 +90,7 @@ class Groups:
 
     @cached_property
     def _parents(self) -> dict[str, list[str]]:
-        parents: dict[str, list[str]] = {}
-        for group in self.groups.values():
-            for child in group.children:
-                parents.setdefault(child, []).append(group.name)
-        return parents
+        return grouped((child, group.name) for group in self.groups.values() for child in group.children)
 
     def _above(self, name: str) -> set[str]:
         """All groups that contain this one, including itself only if the file has a cycle."""
@@ -117,11 +114,7 @@ class Groups:
 
     @cached_property
     def _direct(self) -> dict[str, list[str]]:
-        direct: dict[str, list[str]] = {}
-        for group in self.groups.values():
-            for host in group.hosts:
-                direct.setdefault(host, []).append(group.name)
-        return direct
+        return grouped((host, group.name) for group in self.groups.values() for host in group.hosts)
 
     def groups_of(self, host: str) -> list[tuple[int, Group]]:
         """Depth and group of all groups that a host is in, the winning ones last."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from truerail.files.file_text import read_text
 from truerail.files.problems import Faults
 from truerail.inventory.inventory_error import InventoryError
+from truerail.model.columns import grouped
 
 MOST_BYTES = 4 << 20
 DEEPEST_INCLUDE = 16
@@ -66,11 +67,7 @@ class Config:
         """The indexes of the blocks that contain a literal name: thousands of hosts are not compared with
         each other.
         """
-        places: dict[str, list[int]] = {}
-        for at, block in enumerate(self.blocks):
-            for pattern in block.patterns:
-                places.setdefault(pattern, []).append(at)
-        return places
+        return grouped((pattern, at) for at, block in enumerate(self.blocks) for pattern in block.patterns)
 
     @cached_property
     def _by_pattern(self) -> list[int]:

@@ -1,8 +1,9 @@
 """A plan as a drawing: pods with their rails and leaves, spines above. One self-contained SVG, fit for print."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 from truerail.model import Plan, Role
+from truerail.model.columns import grouped
 from truerail.plans.drawing_pod import Pod, draw_pod
 from truerail.plans.drawing_text import FAINT, INK, box, line, words
 from truerail.plans.lint_view import View
@@ -79,9 +80,7 @@ def summary(shape: Shape, plan: Plan) -> str:
 def _pods(plan: Plan) -> list[Pod]:
     """Hosts by pod, in the plan's order, each with its rail cables."""
     view = View(plan)
-    hosts: dict[str, list[str]] = defaultdict(list)
-    for host in view.of_host:
-        hosts[view.pod_of_host[host]].append(host)
+    hosts = grouped((view.pod_of_host[host], host) for host in view.of_host)
     named = {device.pod for device in plan.of_role(Role.HOST)}
     return [
         Pod(pod if pod in named else "", names, [cable for host in names for cable in view.of_host[host]])

@@ -9,6 +9,7 @@ from typing import Final
 from truerail.errors import QueryError
 from truerail.files.spreadsheet import Row, Sheet, workbook
 from truerail.model import Cable, Device, Plan, Port, Role
+from truerail.model.columns import grouped
 from truerail.plans.csv_write import delimited
 from truerail.plans.numbers import plain
 
@@ -106,9 +107,7 @@ def dump_topology(plan: Plan) -> str:
     for word in (word for cable in plan.cables for end in cable[:2] for word in end):
         if word.split() != [word] or "#" in word:
             raise QueryError(f"{word!r} has a blank or #, which a topology file cannot hold")
-    below: dict[str, list[Cable]] = {}
-    for cable in plan.cables:
-        below.setdefault(cable.b.device, []).append(cable)
+    below = grouped((cable.b.device, cable) for cable in plan.cables)
     lines: list[str] = []
     for name, cables in below.items():
         lines += [f"{_model(name, plan)} {name}"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from truerail.files.nodesets import fold
 from truerail.files.yaml_text import Entry, quoted
 from truerail.model import Device, Plan, Role
+from truerail.model.columns import grouped
 from truerail.plans.numbers import plain
 
 Nics = tuple[tuple[str, ...], ...]
@@ -41,9 +42,7 @@ def _by_units(group: list[Device]) -> Iterator[tuple[list[Device], list[int]]]:
     if units or group[0].unit is None:
         yield group, units
         return
-    parts: dict[int, list[Device]] = defaultdict(list)
-    for device in group:
-        parts[device.unit or 0].append(device)
+    parts = grouped((device.unit or 0, device) for device in group)
     for unit, part in parts.items():
         yield part, [unit]
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from truerail.analysis.cabling.ib_names import canonical_guid
 from truerail.analysis.cabling.spellings import numbers_alone
+from truerail.model.columns import grouped
 
 Row = tuple[str, int]
 """Pod and plane."""
@@ -104,18 +105,12 @@ def _by_pods(values: Mapping[Cell, int]) -> dict[int, int]:
     if not values:
         return {}
     base = Counter(rail for _, rail in values).most_common(1)[0][0]
-    gaps: dict[int, list[int]] = defaultdict(list)
-    for (row, rail), value in values.items():
-        if (row, base) in values:
-            gaps[rail].append(value - values[row, base])
+    gaps = grouped((rail, value - values[row, base]) for (row, rail), value in values.items() if (row, base) in values)
     found = {rail: mode(gap) for rail, gap in gaps.items()}
     return {rail: gap for rail, gap in found.items() if gap is not None and gaps[rail].count(gap) > 1}
 
 
 def _with_rows(values: Mapping[Cell, int], rails: Mapping[int, int]) -> _Field | None:
-    starts: dict[Row, list[int]] = defaultdict(list)
-    for (row, rail), value in values.items():
-        if rail in rails:
-            starts[row].append(value - rails[rail])
+    starts = grouped((row, value - rails[rail]) for (row, rail), value in values.items() if rail in rails)
     rows = {row: found for row, values_of in starts.items() if (found := mode(values_of)) is not None}
     return _Field(rows, dict(rails)) if rows else None

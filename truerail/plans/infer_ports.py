@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.spellings import form, numbered
 from truerail.model import Port
+from truerail.model.columns import grouped
 from truerail.plans.infer_kinds import Members
 from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of, tally
 
@@ -107,9 +108,7 @@ def _own_port_on(leaf: str, host: str, columns: Columns, leaves: Leaves) -> Port
 def _keep_apart(agreed: Consensus, seen: dict[Key, Port]) -> None:
     """No two cables in one port: of two, the one that is actually there has it; the other stays, undecided."""
     own = {key: Port(agreed.renamed.get(port.device, port.device), port.name) for key, port in seen.items()}
-    holders: dict[Port, list[Key]] = defaultdict(list)
-    for key, port in agreed.expected.items():
-        holders[port].append(key)
+    holders = defaultdict(list, grouped((port, key) for key, port in agreed.expected.items()))
     crowded = [port for port, keys in holders.items() if len(keys) > 1]
     while crowded:
         port = crowded.pop()

@@ -1,9 +1,9 @@
 """Cables above the leaves, as observed; and which switches are spines and superspines."""
 
-from collections import defaultdict
 from itertools import pairwise
 
 from truerail.model import Cable, Port, Role
+from truerail.model.columns import grouped
 from truerail.model.names import natural_key
 from truerail.plans.infer_wires import Wires
 
@@ -42,9 +42,7 @@ def _tiers(wires: Wires, leaves: set[str]) -> dict[str, Role]:
 
 def _disorder(pairs: list[tuple[Port, Port]]) -> int:
     """How often, going up the ports of a switch above, the device below goes down."""
-    by_device: dict[str, list[tuple[object, object]]] = defaultdict(list)
-    for low, high in pairs:
-        by_device[high.device].append((natural_key(high.name), natural_key(low.device)))
+    by_device = grouped((high.device, (natural_key(high.name), natural_key(low.device))) for low, high in pairs)
     count = 0
     for rows in by_device.values():
         devices = [device for _, device in sorted(rows)]

@@ -8,12 +8,13 @@ from typing import NamedTuple
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import HostSays, NicOrder, hosts_say, nic_order
 from truerail.model import Cable, Device, Plan, Port, Rail, Role, Snapshot
+from truerail.model.columns import grouped
 from truerail.model.names import natural_key, some
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
 from truerail.plans.infer_ports import Consensus, agree
-from truerail.plans.infer_rails import Columns, Key, common_orders
+from truerail.plans.infer_rails import Columns, common_orders
 from truerail.plans.infer_uplinks import uplinks
 from truerail.plans.infer_why import why_not
 from truerail.plans.infer_wires import Wires, wires_of
@@ -138,9 +139,10 @@ def _outliers(columns: Columns, agreed: Consensus) -> Iterator[Outlier]:
 
 def _doubts(columns: Columns, agreed: Consensus) -> Iterator[str]:
     """The undecided cables, one line for each reason: the hosts, and what decides."""
-    alike: dict[tuple[str, str], list[Key]] = defaultdict(list)
-    for key, why in sorted(agreed.undecided.items(), key=lambda row: (natural_key(row[0][0]), row[0][1])):
-        alike[agreed.pods[key[0]], why].append(key)
+    alike = grouped(
+        ((agreed.pods[key[0]], why), key)
+        for key, why in sorted(agreed.undecided.items(), key=lambda row: (natural_key(row[0][0]), row[0][1]))
+    )
     for number, ((_, why), keys) in enumerate(alike.items()):
         if number == MOST_DOUBTS:
             yield f"and {len(alike) - number:,} more reasons for cables that are not decided"

@@ -1,12 +1,13 @@
 """Names of devices that look like another device's, misspelled."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Final
 
 from truerail.files.problems import Problem
+from truerail.model.columns import grouped
 from truerail.plans.lint_view import View
 
 _ALIKE: Final = 0.75
@@ -22,9 +23,7 @@ def misspelled_device(view: View) -> Iterator[Problem]:
     """
     cables = Counter(end.device for cable in view.plan.cables for end in cable[:2])
     shapes = Counter(_DIGITS.sub("0", name) for name in cables)
-    alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name in cables:
-        alike[tuple(_DIGITS.findall(name))].append(name)
+    alike = grouped((tuple(_DIGITS.findall(name)), name) for name in cables)
     wrong = dict(_pairs(cables, shapes, alike))
     for cable in view.plan.cables:
         for end in cable[:2]:

@@ -6,6 +6,7 @@ from ipaddress import ip_network
 
 from truerail.files.problems import Problem
 from truerail.model import Cable, Severity
+from truerail.model.columns import grouped
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import subnet_fault
 
@@ -23,9 +24,7 @@ def _named(place: RailPlane) -> str:
 
 def missing_rail(view: View) -> Iterator[Problem]:
     """A host lacks a rail that at least half of its like have: same pod, same number of GPUs."""
-    alike: dict[tuple[str, int | None], list[str]] = defaultdict(list)
-    for host in view.of_host:
-        alike[view.pod_of_host[host], view.plan.devices[host].gpus].append(host)
+    alike = grouped(((view.pod_of_host[host], view.plan.devices[host].gpus), host) for host in view.of_host)
     for hosts in alike.values():
         have = {host: {_place(cable) for cable in view.of_host[host]} for host in hosts}
         counts = Counter(place for places in have.values() for place in places)

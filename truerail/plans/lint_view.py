@@ -1,10 +1,10 @@
 """A plan as the lint checks use it: host cables by host, and leaves by pod."""
 
-from collections import defaultdict
 from functools import cached_property
 
 from truerail.files.problems import Problem
 from truerail.model import Cable, Plan, Port, Role, Severity
+from truerail.model.columns import grouped
 from truerail.plans.standing import leaf_groups, pod_of
 
 
@@ -41,10 +41,7 @@ class View:
     @cached_property
     def of_host(self) -> dict[str, list[Cable]]:
         """The rail cables of each host that has any."""
-        grouped: dict[str, list[Cable]] = defaultdict(list)
-        for cable in self.rail_cables:
-            grouped[cable.a.device].append(cable)
-        return grouped
+        return grouped((cable.a.device, cable) for cable in self.rail_cables)
 
     @cached_property
     def leaves_of_host(self) -> dict[str, frozenset[str]]:

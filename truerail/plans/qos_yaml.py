@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from truerail.model import QosBuffer, QosProfile, Role
+from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import HIGHEST_DSCP, HIGHEST_PRIORITY, MOST_BYTES, MOST_MTU, plain
 from truerail.plans.plan_keys import QOS, QOS_BUFFER, QOS_CLASS, TRUSTS, WATCHDOGS
@@ -106,9 +107,7 @@ def qos_lines(profile: QosProfile) -> list[str]:
         "roles": _list(profile.roles) if profile.roles else None,
     }
     lines = [f"  {key}: {value}" for key, value in pairs.items() if value is not None]
-    by_priority: dict[int, list[int]] = {}
-    for dscp, priority in profile.dscp_to_priority:
-        by_priority.setdefault(priority, []).append(dscp)
+    by_priority = grouped((priority, dscp) for dscp, priority in profile.dscp_to_priority)
     classes = [f"    - {{values: {_list(dscps)}, priority: {priority}}}" for priority, dscps in by_priority.items()]
     lines += ["  dscp:", *classes] if classes else []
     buffers = [f"    - {{{', '.join(_buffer(one))}}}" for one in profile.buffers]

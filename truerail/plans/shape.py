@@ -1,9 +1,9 @@
 """The key figures of a plan: ports and capacity of every switch, oversubscription, bisection bandwidth."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 from truerail.model import Cable, Plan, Role
+from truerail.model.columns import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,7 @@ class Shape:
 
 def describe(plan: Plan) -> Shape:
     """The shape of a plan. Linear in its cables."""
-    below: dict[str, list[Cable]] = defaultdict(list)
-    for cable in plan.cables:
-        if cable.a.device != cable.b.device:
-            below[cable.b.device].append(cable)
+    below = grouped((cable.b.device, cable) for cable in plan.cables if cable.a.device != cable.b.device)
     switches = tuple(
         _switch(device.name, device.role, device.pod, below.get(device.name, []), _up(plan, device.name))
         for device in plan.devices.values()

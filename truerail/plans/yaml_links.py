@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from truerail.files.problems import nearest
 from truerail.model import Cable, Port, Role
+from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS
 from truerail.plans.plan_keys import HOST_LINKS, UPLINKS
@@ -69,10 +70,7 @@ class Links:
                 self.values.faults.add(entry.line, pod, why)
 
     def _by_pod(self, names: list[str]) -> dict[str, list[str]]:
-        pods: dict[str, list[str]] = {}
-        for name in names:
-            pods.setdefault(self.pod_of(name), []).append(name)
-        return pods
+        return grouped((self.pod_of(name), name) for name in names)
 
 
 def host_links(entry: Node, links: Links) -> list[Cable]:
@@ -181,9 +179,7 @@ def _by_rail(
     lower: list[str], upper: list[str], rails_of: dict[str, tuple[int, ...]], keys: dict[str, Node], values: PlanValues
 ) -> Iterator[tuple[list[str], list[str]]]:
     """The leaves that carry the same rails, and the share of the spines that is theirs."""
-    groups: dict[tuple[int, ...], list[str]] = {}
-    for name in lower:
-        groups.setdefault(rails_of.get(name, ()), []).append(name)
+    groups = grouped((rails_of.get(name, ()), name) for name in lower)
     if len(upper) % len(groups):
         values.wrong(keys["by_rail"], f"{len(upper)} devices above do not divide evenly over {len(groups)} rail groups")
         return

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from truerail.model import Device
+from truerail.model.columns import grouped
 from truerail.plans.imports.import_row import ImportRow, Rows
 
 _MOST_SHARED: Final = 3
@@ -41,8 +42,4 @@ def _owned(what: str, named: Iterable[tuple[str, str]], rows: Rows) -> dict[str,
     shared = sorted(name for name, known in owners.items() if len(known) > 1)
     if shared:
         rows.notes.append(f"on two devices, so that it identifies neither: {what} {', '.join(shared[:_MOST_SHARED])}")
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for known in owners.values():
-        for device, name in known.items() if len(known) == 1 else ():
-            found[device].append(name)
-    return found
+    return grouped(pair for known in owners.values() if len(known) == 1 for pair in known.items())

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from truerail.model import Cable, Port, Role
+from truerail.model.columns import grouped
 from truerail.model.names import natural_key
 from truerail.plans.imports.import_row import Rows
 from truerail.plans.imports.translated import pattern
@@ -106,9 +107,7 @@ def _by_leaves(cables: Sequence[Cable], mine: Sequence[int]) -> tuple[Found, str
 
 def _by_order(cables: Sequence[Cable], mine: Sequence[int]) -> tuple[Found, str]:
     """By position among a host's ports, where the hosts of each group of leaves agree on it."""
-    of_host: defaultdict[str, list[int]] = defaultdict(list)
-    for number in mine:
-        of_host[cables[number].a.device].append(number)
+    of_host = grouped((cables[number].a.device, number) for number in mine)
     groups: defaultdict[frozenset[str], list[list[int]]] = defaultdict(list)
     for numbers in of_host.values():
         numbers.sort(key=lambda number: natural_key(cables[number].a.name))
