@@ -26,7 +26,6 @@ Move no cable. Compare `NCCL_IB_HCA`, the order of cards (NIC001), driver and ud
 A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 
 from rules._examples import Facts
@@ -36,6 +35,7 @@ from truerail.analysis.nccl import End, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, GpuNicPath, RdmaLink, Severity
+from truerail.model.columns import tally
 from truerail.model.nccl_facts import NcclHop, NcclNic
 
 _LEAST_HOSTS = 3
@@ -94,10 +94,7 @@ def _by_index(job: NcclJob) -> tuple[dict[int, dict[int, tuple[NcclNic, frozense
                 key = (nic.host, index)
                 if rails.setdefault(key, (listed, nic.planned_rails))[1] != nic.planned_rails:
                     several.add(nic.host)  # its processes have lists of their own, and no order is the host's
-    votes: dict[int, Counter[frozenset[int]]] = {}
-    for (host, index), (_, found) in rails.items():
-        if host not in several:
-            votes.setdefault(index, Counter())[found] += 1
+    votes = tally((index, found) for (host, index), (_, found) in rails.items() if host not in several)
     most = {index: majority(counted, _LEAST_HOSTS) for index, counted in votes.items()}
     usual = {index: found for index, found in most.items() if found is not None}
     odd: dict[int, dict[int, tuple[NcclNic, frozenset[int]]]] = {}

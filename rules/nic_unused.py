@@ -33,7 +33,7 @@ from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, RdmaLink, Severity
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, grouped
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclTrouble
 
 _LEAST_HOSTS = 2
@@ -48,20 +48,18 @@ def nic_unused(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError(NotEvaluated("the log has not all connections: Ray left out lines of its workers"))
     index = job.wiring.index
     rail_of = {port: int(index.rail[cable]) for port, cable in job.nics.cable.items()}
-    on_host: dict[int, set[int]] = {}
-    for port in rail_of:
-        on_host.setdefault(int(index.a_device[job.nics.cable[port]]), set()).add(port)
+    on_host = grouped((int(index.a_device[cable]), port) for port, cable in job.nics.cable.items())
     blind = {nic.host for nic in job.unknown_nics} | set(job.over_sockets)
     channels = len({end.hop.channel for end in job.ends})
-    hosts = [host for host in job.hosts if host not in blind and on_host.get(host, set()) & job.used_ports.keys()]
-    rails = {host: {rail_of[port] for port in on_host[host] & job.used_ports.keys()} for host in hosts}
+    hosts = [host for host in job.hosts if host not in blind and job.used_ports.keys() & on_host.get(host, [])]
+    rails = {host: {rail_of[port] for port in job.used_ports.keys() & on_host[host]} for host in hosts}
     lacking = dict(_lacking(job, rail_of))
     for port, trouble in lacking.items():
         yield _cannot_open(round, job, port, trouble)
     for host in hosts:
         peers = [other for other in hosts if other != host and job.ranks_on.get(other) == job.ranks_on.get(host)]
         counted = Counter(rail for other in peers for rail in rails[other])
-        for port in sorted(on_host[host] - job.used_ports.keys()):
+        for port in sorted({*on_host[host]} - job.used_ports.keys()):
             using = counted[rail_of[port]]
             alone = len(peers) == 1 and _listing(job, host, port) == (True, [])  # of two hosts, one does not find it
             most = using >= (1 if alone else _LEAST_HOSTS) and MAJORITY * using > len(peers)

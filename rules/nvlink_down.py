@@ -24,7 +24,6 @@ All GPUs: `systemctl status nvidia-fabricmanager`, its version must be the drive
 Hosts whose GPUs are in MIG mode, or of a model with fewer links in use: compare with hosts of the same model.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 
 from rules._links import majority
@@ -32,7 +31,7 @@ from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, NvLink, Severity
-from truerail.model.columns import grouped
+from truerail.model.columns import grouped, tally
 from truerail.model.names import some
 
 LEAST_PEERS = 3
@@ -79,10 +78,7 @@ def nvlink_down(round: Round) -> Iterator[Finding]:
 
 def _usual(gpus: dict[tuple[int, int], tuple[int, int]]) -> dict[int, int]:
     """By number of links, how many are active on most GPUs that have so many; none without a majority."""
-    votes: dict[int, Counter[int]] = {}
-    for links, active in gpus.values():
-        votes.setdefault(links, Counter())[active] += 1
-    most = {links: majority(of, LEAST_PEERS) for links, of in votes.items()}
+    most = {links: majority(of, LEAST_PEERS) for links, of in tally(gpus.values()).items()}
     return {links: active for links, active in most.items() if active is not None}
 
 

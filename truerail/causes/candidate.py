@@ -87,8 +87,7 @@ def number(drafts: Iterable[CauseCandidate]) -> tuple[Cause, ...]:
     the smaller. Causes without impact, such as wrong names alone, come last.
     """
     ordered = sorted(
-        drafts,
-        key=lambda d: (_affects_nobody(d), CAUSE_KINDS[d.kind].shown, -max(len(d.explains), d.harm), d.subjects),
+        drafts, key=lambda d: (_affects_nobody(d), CAUSE_KINDS[d.kind].shown, -max(len(d.explains), d.harm), d.subjects)
     )
     return tuple(
         Cause(

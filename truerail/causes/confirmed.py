@@ -16,6 +16,7 @@ from truerail.analysis.cabling.named_by import named_by
 from truerail.causes.candidate import CauseCandidate
 from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.finding import Move
+from truerail.model.names import some
 
 _MOST_DOUBT = 0.05
 _SHOWN = 4
@@ -31,10 +32,9 @@ def confirmed(wiring: Wiring, draft: CauseCandidate) -> CauseCandidate:
     draft = replace(draft, alternatives=alternatives)
     if not weak:
         return draft
-    shown = ", ".join(f"{move.cable} is in {move.source}" for move in weak[:_SHOWN])
-    more = f", and {len(weak) - _SHOWN} more" if len(weak) > _SHOWN else ""
+    shown = some([f"{move.cable} is in {move.source}" for move in weak], _SHOWN, ", and {} more")
     words = dict.fromkeys(word for move in weak for word in named_by(wiring, _cable(wiring, move)))
-    confirm = f"confirm before moving: {shown}{more} (`ethtool -p`, or follow the cable)"
+    confirm = f"confirm before moving: {shown} (`ethtool -p`, or follow the cable)"
     summary = f"{draft.summary}; LLDP does not confirm it, only: {', '.join(words)}"
     action = f"Move no cable before it is confirmed. Then: {draft.action[0].lower()}{draft.action[1:]}"
     to_confirm = "; ".join(filter(None, (confirm, draft.to_confirm)))

@@ -34,11 +34,8 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
     drafts, _ = search(wiring, found)
     left = attach(wiring.index, drafts, found)
     by_serial = machines(wiring)
-    drafts = [
-        confirmed(wiring, decided(wiring, d, by_serial))
-        for d in drafts
-        if d.explains or any(move.after_causes for move in d.moves)
-    ]
+    drafts = [d for d in drafts if d.explains or any(move.after_causes for move in d.moves)]
+    drafts = [confirmed(wiring, decided(wiring, d, by_serial)) for d in drafts]
     drafts = [with_paths(wiring.index, d) for d in in_trunks(wiring, drafts)]
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)

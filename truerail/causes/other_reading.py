@@ -59,23 +59,17 @@ def _question(
     names = names_of_devices(wiring.index, hosts)
     both = "; ".join(joined_names(names_of_devices(wiring.index, one.cycle)) for one in renamed)
     who = f"{len(names)} host{'s' * (len(names) > 1)} ({names[0]}, ...)"
-    summary = (
-        f"{who} name NICs in another order than that of their GPUs, and the plan has {both} in each other's places"
-    )
-    action = "Move no cable before it is confirmed which of the two it is."
-    confirm = (
-        f"`nvidia-smi topo -m` and `rdma link` of {names[0]}: is it the vendor's order of NICs? "
-        f"And the labels of {both}: does the plan say what is there?"
-    )
+    order = f"{who} name NICs in another order than that of their GPUs"
+    confirm = f"`nvidia-smi topo -m` and `rdma link` of {names[0]}: is it the vendor's order of NICs?"
     return CauseCandidate(
         CauseKind.GPU_NIC_ORDER,
         names,
-        f"{summary}; or {same[0].summary}",
-        action,
+        f"{order}, and the plan has {both} in each other's places; or {same[0].summary}",
+        "Move no cable before it is confirmed which of the two it is.",
         [cable for draft in same for cable in draft.cables],
         tuple(dict.fromkeys((*names, *(device for draft in same for device in draft.devices)))),
         tuple(dict.fromkeys((*ORDER, *WIRING))),
         confidence=0.5,
         alternatives=tuple(Alternative(draft.kind, draft.summary, draft.moves) for draft in same),
-        to_confirm=confirm,
+        to_confirm=f"{confirm} And the labels of {both}: does the plan say what is there?",
     )

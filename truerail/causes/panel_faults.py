@@ -188,11 +188,9 @@ def _of_trunks(
         confidence=min(part.confidence for part in parts),
     )
     if len(parts) == 1 and not first.moves:  # one pair of names, or one of trunks
-        exchange = (
-            Alternative(CauseKind.TRUNK_SWAP, summary, other.moves) if other.moves else other
-            for other in first.alternatives
-        )
-        return replace(whole, alternatives=tuple(exchange))
+        exchange = Alternative(CauseKind.TRUNK_SWAP, summary)
+        others = (replace(exchange, moves=one.moves) if one.moves else one for one in first.alternatives)
+        return replace(whole, alternatives=tuple(others))
     ports = tuple(sorted((str(move.cable) for move in moves), key=natural_key))
     whole = replace(whole, kind=CauseKind.TRUNK_SWAP, subjects=ports, summary=summary, action=action, moves=moves)
     if all(part.moves for part in parts):

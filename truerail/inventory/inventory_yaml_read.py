@@ -1,12 +1,14 @@
 """Native YAML: `defaults` and `devices`. docs/inventory.md explains every key."""
 
+from dataclasses import replace
+
 from truerail.files.together import one_each, spread, units
 from truerail.inventory.inventory_checks import address_fault, device_name_fault
 from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.inventory_keys import DEFAULTS, DEVICE, NATIVE
 from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.inventory.value import Inventory, shared_addresses
-from truerail.inventory.yaml_access import Access, read_access
+from truerail.inventory.yaml_access import read_access
 from truerail.model import Role, Target
 from truerail.model.platforms import APART
 from truerail.model.yaml_tree import Node
@@ -56,20 +58,15 @@ def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) ->
     if transport and "gnmi" not in keys:
         values.faults.add(keys["transport"].line, "", "the transport is gnmi: the key 'gnmi' is missing")
     return [
-        Target(
+        replace(
+            access,
             name=name,
             address=addresses[at],
-            role=access.role,
-            platform=access.platform,
             pod=pods[at],
             rack=racks[at],
             unit=places[at],
-            timeout_seconds=access.timeout_seconds,
-            ssh=access.ssh,
-            snmp=access.snmp,
             transport=transport,
             gnmi=access.gnmi if transport else None,
-            zone=access.zone,
             file=values.faults.file,
             line=entry.line,
         )
@@ -77,7 +74,7 @@ def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) ->
     ]
 
 
-def _transport(access: Access, own: dict[str, Node], values: InventoryValues) -> str:
+def _transport(access: Target, own: dict[str, Node], values: InventoryValues) -> str:
     """The transport of an entry. That of `defaults` is not for hosts: they do not speak gNMI."""
     if access.transport and (access.role is Role.HOST or access.platform in ("snmp", *APART)):
         if "transport" in own:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from truerail.inventory.inventory_checks import address_fault, device_name_fault, role_in
@@ -55,7 +55,8 @@ def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[i
 def _target(row: Row, name: str, role: Role | None, netbox: NetBox, file: str) -> Target:
     access = netbox.access
     position = row.get("position")
-    return Target(
+    return replace(
+        access,
         name=name,
         address=_address(row) or name,
         role=role,
@@ -63,12 +64,8 @@ def _target(row: Row, name: str, role: Role | None, netbox: NetBox, file: str) -
         pod=_pod(row, netbox.pod),
         rack=str(_nested(row, "rack").get("name") or ""),
         unit=int(float(position)) if position is not None else None,
-        timeout_seconds=access.timeout_seconds,
-        ssh=access.ssh,
-        snmp=access.snmp,
         transport="" if role is Role.HOST else access.transport,
         gnmi=None if role is Role.HOST else access.gnmi,
-        zone=access.zone,
         file=file,
         line=netbox.line,
     )

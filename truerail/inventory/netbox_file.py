@@ -8,8 +8,8 @@ from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.inventory_keys import NETBOX, NETBOX_FILE, ROLES
 from truerail.inventory.inventory_yaml_read import read_defaults
 from truerail.inventory.inventory_yaml_values import InventoryValues
-from truerail.inventory.yaml_access import Access, read_access
-from truerail.model import PLATFORMS, Role, Secret
+from truerail.inventory.yaml_access import NO_ACCESS, read_access
+from truerail.model import PLATFORMS, Role, Secret, Target
 from truerail.model.yaml_tree import Node
 
 PODS = ("site", "location", "tenant")
@@ -28,7 +28,7 @@ class NetBox:
     platforms: Mapping[str, str] = field(default_factory=dict)
     pod: str = "site"
     timeout_seconds: float = 30.0
-    access: Access = field(default_factory=Access)
+    access: Target = NO_ACCESS
     line: int = 0
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from truerail.model import Plan, Target
+from truerail.model.names import some
 
 MOST_SHOWN = 3
 
@@ -23,8 +24,7 @@ class Inventory:
 
 def several(names: Sequence[str]) -> str:
     """`leaf-1, leaf-2, leaf-3 and 61 more`: enough to find them, in one line."""
-    shown = ", ".join(names[:MOST_SHOWN])
-    return f"{shown} and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else shown
+    return some(names, MOST_SHOWN)
 
 
 def shared_addresses(targets: Sequence[Target]) -> list[str]:

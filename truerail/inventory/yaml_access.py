@@ -1,6 +1,6 @@
 """How devices are reached, in the same keys of `defaults`, a device entry and a NetBox file."""
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from truerail.inventory.inventory_checks import (
     HIGHEST_PORT,
@@ -12,38 +12,28 @@ from truerail.inventory.inventory_checks import (
 )
 from truerail.inventory.inventory_keys import AUTH_PROTOCOLS, ENGINES, GNMI, PRIVACY_PROTOCOLS, ROLES, SNMP, TRANSPORTS
 from truerail.inventory.inventory_yaml_values import InventoryValues
-from truerail.model import DEFAULT_ZONE, PLATFORMS, GnmiAccess, Role, Secret, SnmpAccess, SshAccess
+from truerail.model import DEFAULT_ZONE, PLATFORMS, GnmiAccess, Role, Secret, SnmpAccess, SshAccess, Target
 from truerail.model.yaml_tree import Node
 
 _V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")
 _SSH, _SNMP, _GNMI = SshAccess(), SnmpAccess(), GnmiAccess()
+NO_ACCESS = Target("", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """The values that an entry gives all its devices."""
-
-    role: Role | None = None
-    platform: str = ""
-    zone: str = DEFAULT_ZONE
-    timeout_seconds: float = 10.0
-    ssh: SshAccess = field(default_factory=SshAccess)
-    snmp: SnmpAccess | None = None
-    transport: str = ""
-    gnmi: GnmiAccess | None = None
-
-
-def read_access(keys: dict[str, Node], values: InventoryValues) -> Access:
-    """The access in an entry's keys, those of `defaults` among them."""
+def read_access(keys: dict[str, Node], values: InventoryValues) -> Target:
+    """The access in an entry's keys, those of `defaults` among them: a target without name and address, which has what
+    the entry gives all its devices.
+    """
     snmp, gnmi = keys.get("snmp"), keys.get("gnmi")
     transport = values.word(keys.get("transport"), TRANSPORTS)
     platform = values.word(keys.get("platform"), PLATFORMS)
     role = values.word(keys.get("role"), ROLES)
-    return Access(
+    return replace(
+        NO_ACCESS,
         role=Role(role) if role else None,
         platform=platform,
         zone=values.checked(keys.get("zone"), zone_fault) or DEFAULT_ZONE,
-        timeout_seconds=values.seconds(keys.get("timeout_seconds"), Access().timeout_seconds),
+        timeout_seconds=values.seconds(keys.get("timeout_seconds"), NO_ACCESS.timeout_seconds),
         ssh=_ssh(keys, values),
         snmp=None if snmp is None else _snmp(snmp, values),
         transport="" if transport == TRANSPORTS[0] else transport,

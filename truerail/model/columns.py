@@ -1,5 +1,6 @@
 """Columns: names of array types, and values as numbers."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, TypeVar
@@ -73,6 +74,14 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     found: dict[Key, list[Value]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
+    return found
+
+
+def tally(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, Counter[Value]]:
+    """How often each key has each value; nothing counted for further keys."""
+    found: defaultdict[Key, Counter[Value]] = defaultdict(Counter)
+    for key, value in pairs:
+        found[key][value] += 1
     return found
 
 

@@ -291,12 +291,8 @@ class PlanIndex:
     def _labels(self) -> Codes:
         """Codes of the names that the plan gives its ports."""
         labels = self.ports.name_of(np.arange(self.planned_ports))
-        for ends in zip(*((cable.a, cable.b) for cable in self.plan.cables), strict=True) if self.called else ():
-            known = self.ports.find(
-                mapped(self.devices.find, (end.device for end in ends)),
-                self.ports.name_codes(self.called.get(end, end.name) for end in ends),
-            )
-            labels[known[known >= 0]] = self.ports.name_codes(end.name for end in ends)[known >= 0]
+        for port, ends in ((self.a, (c.a for c in self.plan.cables)), (self.b, (c.b for c in self.plan.cables))):
+            labels[port[port >= 0]] = self.ports.name_codes(end.name for end in ends)[port >= 0]
         return labels
 
     def labels(self, port: Codes) -> Codes:

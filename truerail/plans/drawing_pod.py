@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from truerail.files.nodesets import fold
 from truerail.model import Cable
+from truerail.model.columns import grouped
 from truerail.plans.drawing_text import FAINT, LINE, PANEL, box, words
 from truerail.plans.palette import rail_colour
 
@@ -29,10 +30,7 @@ class Pod:
     def spans(self) -> dict[str, tuple[int, int]]:
         """First and last column of each leaf."""
         column = {rail: at for at, rail in enumerate(self.rails)}
-        found: dict[str, set[int]] = defaultdict(set)
-        for cable in self.cables:
-            if cable.rail is not None:
-                found[cable.b.device].add(column[cable.rail])
+        found = grouped((cable.b.device, column[cable.rail]) for cable in self.cables if cable.rail is not None)
         return {leaf: (min(columns), max(columns)) for leaf, columns in found.items()}
 
     @property

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.spellings import form, numbered
 from truerail.model import Port
-from truerail.model.columns import grouped
+from truerail.model.columns import grouped, tally
 from truerail.plans.infer_kinds import Members
-from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of, tally
+from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of
 
 _REGULAR = 0.75
 """Share of cables that must follow the rule of port numbers before the others count as wrong."""
@@ -227,10 +227,8 @@ def _common(gaps: Counter[int]) -> int | None:
 
 def _ranks(leaves: Leaves) -> dict[Place, int]:
     """The rank of each column on its leaf, if a leaf serves several."""
-    on: dict[tuple[str, str], set[Column]] = defaultdict(set)
-    for (host, column), leaf in leaves.of.items():
-        on[leaves.pods[host], leaf].add(column)
-    return {(pod, column): rank for (pod, _), held in on.items() for rank, column in enumerate(sorted(held))}
+    on = grouped(((leaves.pods[host], leaf), column) for (host, column), leaf in leaves.of.items())
+    return {(pod, column): rank for (pod, _), held in on.items() for rank, column in enumerate(sorted({*held}))}
 
 
 def _shapes(seen: dict[Key, Port]) -> dict[str, str]:

@@ -5,13 +5,14 @@ cable with several possible places stays where it is, and is *undecided*, with t
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import NicOrder
 from truerail.model import Port
+from truerail.model.columns import grouped
 from truerail.model.names import natural_key
 from truerail.plans.infer_names import Cell, LeafNames, mode
 from truerail.plans.standing import leaf_groups, pod_of
@@ -37,16 +38,7 @@ class Columns:
         return {host: frozenset(port.device for port in places.values()) for host, places in self.at.items() if places}
 
 
-_K = TypeVar("_K")
 _T = TypeVar("_T")
-
-
-def tally(pairs: Iterable[tuple[_K, _T]]) -> dict[_K, Counter[_T]]:
-    """How often each key has each value; nothing counted for further keys."""
-    votes: defaultdict[_K, Counter[_T]] = defaultdict(Counter)
-    for key, value in pairs:
-        votes[key][value] += 1
-    return votes
 
 
 def clear(votes: Counter[_T]) -> _T | None:
@@ -141,10 +133,8 @@ def _why(counts: Counter[str], rail: int, named: str | None) -> str:
 
 def _renamed(leaf_at: Mapping[Cell, str], names: LeafNames) -> dict[str, str]:
     """Leaves that all hosts have in places where the other leaves' names imply another, in closed cycles: labels."""
-    stands: dict[str, set[str]] = defaultdict(set)
-    for cell, leaf in leaf_at.items():
-        stands[leaf].add(names.at(cell) or leaf)
-    wanted = {leaf: next(iter(named)) for leaf, named in stands.items() if len(named) == 1 and named != {leaf}}
+    stands = grouped((leaf, names.at(cell) or leaf) for cell, leaf in leaf_at.items())
+    wanted = {leaf: named[0] for leaf, named in stands.items() if len({*named}) == 1 and named[0] != leaf}
     while left := wanted.keys() ^ set(wanted.values()):
         wanted = {leaf: name for leaf, name in wanted.items() if leaf not in left and name not in left}
     return wanted

@@ -61,12 +61,8 @@ def link_values(words: Mapping[str, str], line: int, faults: Faults) -> LinkValu
         return read(name, lambda text: whole(text, most), f"expected {name} as a whole number from 0 to {most}")
 
     rail, plane = number("rail", MOST_RAILS), number("plane", MOST_PLANES)
-    return (
-        rail,
-        plane,
-        read("speed", speed_gbps, SPEED_EXPECTED),
-        read("length_m", metres, "expected a length in metres"),
-    )
+    speed, length = read("speed", speed_gbps, SPEED_EXPECTED), read("length_m", metres, "expected a length in metres")
+    return rail, plane, speed, length
 
 
 def plain(value: float | None) -> str:

@@ -3,6 +3,7 @@
 from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
+from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node, read_tree
 from truerail.plans import numbers
 from truerail.plans.orient import oriented, path_of
@@ -53,11 +54,8 @@ def _plan(keys: dict[str, Node], values: PlanValues, file: str) -> Plan:
 
 def _rails_of(cables: list[Cable]) -> dict[str, tuple[int, ...]]:
     """The rails that each leaf carries."""
-    rails: dict[str, set[int]] = {}
-    for cable in cables:
-        if cable.rail is not None:
-            rails.setdefault(cable.b.device, set()).add(cable.rail)
-    return {leaf: tuple(sorted(found)) for leaf, found in rails.items()}
+    rails = grouped((cable.b.device, cable.rail) for cable in cables if cable.rail is not None)
+    return {leaf: tuple(sorted({*found})) for leaf, found in rails.items()}
 
 
 def _with_exceptions(generated: list[Cable], explicit: list[Cable]) -> list[Cable]:

@@ -29,7 +29,18 @@ import numpy as np
 from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, factorize, renumbered, unanimous
+from truerail.model.columns import (
+    NONE,
+    Codes,
+    Mask,
+    Objects,
+    distinct_pairs,
+    either,
+    factorize,
+    grouped,
+    renumbered,
+    unanimous,
+)
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
 from truerail.model.names import DEFAULT_NAMES, device_key, short_name
@@ -140,11 +151,12 @@ def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
     port, count = np.unique(back >> 32, return_counts=True)
     only = dict(zip((back >> 32).tolist(), (back & 0xFFFFFFFF).tolist(), strict=True))
     several = set(port[count > 1].tolist())
-    votes: dict[str, list[int]] = {}
     chassis = names.seen.table(Neighbor).column("chassis_id")[claims.row[lost]]
-    for heard_at, chassis_id in zip(claims.u[lost].tolist(), chassis.tolist(), strict=True):
-        if chassis_id is not None and heard_at in only and heard_at not in several:
-            votes.setdefault(chassis_id, []).append(only[heard_at])
+    votes = grouped(
+        (chassis_id, only[heard_at])
+        for heard_at, chassis_id in zip(claims.u[lost].tolist(), chassis.tolist(), strict=True)
+        if chassis_id is not None and heard_at in only and heard_at not in several
+    )
     return {one: reported[0] for one, reported in votes.items() if len(reported) > 1 and len(set(reported)) == 1}
 
 
@@ -253,13 +265,12 @@ def _by_address(index: PlanIndex, w: Codes, addresses: Objects) -> Codes:
     rows = rows[[bool(sent) for sent in addresses[rows]]] if len(rows) else rows
     if not len(rows):
         return w
-    senders: dict[str, set[int]] = {}
-    for device, sent in {*zip(w.tolist(), addresses.tolist(), strict=True)}:
-        for address in sent:
-            senders.setdefault(address, set()).add(device)
+    answers = {*zip(w.tolist(), addresses.tolist(), strict=True)}
+    senders = grouped((address, device) for device, sent in answers for address in sent)
+    alone = {address for address, devices in senders.items() if {*devices} == {NONE}}
     w = w.copy()
     for row in rows.tolist():
-        own = [address for address in addresses[row] if senders[address] == {NONE}]
+        own = [address for address in addresses[row] if address in alone]
         found = {index.devices.find(address) for address in own}
         of_plan = [code for code in found if 0 <= code < index.devices.planned]
         w[row] = of_plan[0] if len(of_plan) == 1 else NONE
@@ -321,15 +332,14 @@ def _of_shared_chassis(index: PlanIndex, u: Codes, v: Codes, w: Codes, chassis: 
         return v, w
     code, _ = factorize(chassis)
     known = np.flatnonzero(of_switch & np.isin(code, code[elsewhere & (code >= 0)]))
-    switches: dict[int, set[int]] = {}
-    for id_, device in zip(*(one.tolist() for one in distinct_pairs(code[known], w[known])), strict=True):
-        switches.setdefault(id_, set()).add(device)
+    ids, devices_of = distinct_pairs(code[known], w[known])
+    switches = grouped(zip(ids.tolist(), devices_of.tolist(), strict=True))
     hears = u << 32 | v  # of rows with both: others are negative, or equal no pair
     open_ = known[np.isin(u[known], v) & ~np.isin(v[known] << 32 | u[known], hears)]
     said, v, w = set(hears[np.isin(v, u[open_])].tolist()), v.copy(), w.copy()
     for row in open_.tolist():
         here, own = int(u[row]), int(w[row])
-        devices = np.array(sorted(switches[int(code[row])] - {own}), dtype=np.int64)
+        devices = np.array(sorted({*switches[int(code[row])]} - {own}), dtype=np.int64)
         same = index.ports.find(devices, np.repeat(index.ports.name_of(v[row : row + 1]), len(devices)))
         meant = [at for at, port in enumerate(same.tolist()) if port << 32 | here in said]
         if len(meant) == 1:

@@ -6,7 +6,7 @@ compared with the reported names that are not in the plan. Here devices are matc
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Words, last_words, numbers_alone, sort_of, words
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, grouped
 from truerail.model.names import folded, some
 from truerail.model.plan import Port
 
@@ -217,12 +217,8 @@ def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> d
     return {a: b for a, b in pairs if mine[a] == theirs[b] == 1}
 
 
-def _by_key(key: Callable[[str], Iterable[Words]], names: Mapping[int, str]) -> Mapping[Words, set[int]]:
-    found: defaultdict[Words, set[int]] = defaultdict(set)
-    for code, name in names.items():
-        for one in key(name):
-            found[one].add(code)
-    return found
+def _by_key(key: Callable[[str], Iterable[Words]], names: Mapping[int, str]) -> Mapping[Words, Sequence[int]]:
+    return grouped(dict.fromkeys((one, code) for code, name in names.items() for one in key(name)))
 
 
 def _agreement(names: LocalNames, claims: Claims, found: Mapping[int, int]) -> tuple[int, int]:

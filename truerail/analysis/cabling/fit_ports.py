@@ -6,7 +6,7 @@ Another one that would explain the cabling may be a shift of cables as well: tha
 is unknown.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Forms, counting, form, in_order, is_counted, lines
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, tally
 from truerail.model.facts import Neighbor
 from truerail.model.names import natural_key
 from truerail.model.plan import Port
@@ -338,7 +338,4 @@ class _Group:
 
 def _counted(pairs: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
     """For each planned name the own ones, the most frequent first."""
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for name, own in pairs:
-        counts[name][own] += 1
-    return {name: [own for own, _ in found.most_common()] for name, found in counts.items()}
+    return {name: [own for own, _ in found.most_common()] for name, found in tally(pairs).items()}

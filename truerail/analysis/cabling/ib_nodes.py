@@ -13,7 +13,7 @@ import numpy as np
 
 from truerail.analysis.cabling.ib_names import canonical_guid, chip_of, ipoib_guid, is_board, is_factory_name, spellings
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, grouped
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.index import Devices, PlanIndex
 
@@ -122,10 +122,7 @@ def _hca_port(port: str) -> int:
 
 def _nameless(devices: Devices, ends: Sequence[End]) -> set[str]:
     """Texts that do not name a single device: a GUID, a factory name, an unplanned name that several switches have."""
-    switches: dict[str, set[str]] = {}
-    for end in ends:
-        if end.port.isdigit():
-            switches.setdefault(end.name, set()).add(end.guid)
+    switches = grouped({(end.name, end.guid) for end in ends if end.port.isdigit()})
     several = (name for name, of in switches.items() if is_factory_name(name) or len(of) > 1 or canonical_guid(name))
     return {name for name in several if not any(0 <= devices.find(one) < devices.planned for one in spellings(name))}
 

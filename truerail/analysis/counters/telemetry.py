@@ -110,13 +110,11 @@ class Telemetry:
         one threshold for all ports or one for each. Missing data does not reach it.
         """
         found = np.zeros(self.ports, dtype=bool)
-        if self.counters is None:
-            return found
-        order = self.counters.order[_last(last)]
+        order = self.counters.order[_last(last)].tolist() if self.counters else ()
         for rows, source, series in self._counting((quantity, priority)):
             of_row = np.full(len(source.ports), NONE, dtype=np.int64)
             of_row[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
-            for sample in order.tolist():
+            for sample in order:
                 gained, span = series.gained.columns[sample], source.span.columns[sample]
                 moving = np.flatnonzero((gained > 0) & (of_row >= 0))
                 port = of_row[moving]
@@ -173,11 +171,9 @@ class Telemetry:
     def tells(self, quantity: Quantity, priority: int | None, last: int) -> Mask:
         """Ports with data of this quantity, zero included, in any of the last samples. Shape (planned ports,)."""
         found = np.zeros(self.ports, dtype=bool)
-        if self.counters is None:
-            return found
-        order = self.counters.order[_last(last)]
+        order = self.counters.order[_last(last)].tolist() if self.counters else ()
         for rows, _, series in self._counting((quantity, priority)):
-            for sample in order.tolist():
+            for sample in order:
                 found[rows >= 0] |= ~np.isnan(series.gained.columns[sample][rows[rows >= 0]])
         return found
 

@@ -14,7 +14,7 @@ from itertools import chain
 from truerail.analysis.cabling.joined import Wiring
 from truerail.analysis.nccl.ends import SOCKET, End, Nic, NicFinder
 from truerail.analysis.nccl.host_nics import HostNics, host_nics
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, grouped
 from truerail.model.facts import Fact
 from truerail.model.nccl_facts import (
     NcclHop,
@@ -106,15 +106,13 @@ class NcclJob:
 
     def _symmetric(self) -> Iterator[Crossing]:
         both = {send.key for send, _ in self.pairs}
-        alike: dict[tuple[object, ...], set[Nic]] = {}
-        for end in self.ends:
-            alike.setdefault(_place(end, other=False), set()).add(end.nic)
+        alike = grouped({(_place(end, other=False), end.nic) for end in self.ends})
         for end in self.ends:
             if end.key in both:
                 continue
-            nics = alike.get(_place(end, other=True), set())
+            nics = alike.get(_place(end, other=True), [])
             rails = {nic.rails for nic in nics}
-            if len(rails) == 1 and self._apart(end.nic, next(iter(nics))):
+            if len(rails) == 1 and self._apart(end.nic, nics[0]):
                 yield Crossing(end, tuple(sorted(end.nic.rails)), tuple(sorted(rails.pop())), None, True)
 
     def crosses(self, send: End | None, receive: End | None) -> bool | None:
@@ -135,11 +133,9 @@ class NcclJob:
     def _leaves_of(self) -> Mapping[int, frozenset[int]]:
         """Rail to the codes of its leaves."""
         index = self.wiring.index
-        found: dict[int, set[int]] = {}
-        of_host = (column[index.from_host].tolist() for column in (index.rail, index.b_device))
-        for rail, leaf in set(zip(*of_host, strict=True)):
-            found.setdefault(rail, set()).add(leaf)
-        return {rail: frozenset(leaves) for rail, leaves in found.items() if rail >= 0}
+        rails, leaves = (column[index.from_host].tolist() for column in (index.rail, index.b_device))
+        found = grouped(set(zip(rails, leaves, strict=True)))
+        return {rail: frozenset(of_rail) for rail, of_rail in found.items() if rail >= 0}
 
     @cached_property
     def used(self) -> Mapping[Nic, tuple[int, int]]:

@@ -1,7 +1,6 @@
 """A plan from a cable list of another tool: its devices with roles, its cables each once, with rails and planes."""
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
+from truerail.model.columns import grouped
 from truerail.model.names import port_key, some
 from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import first_ports, is_out_of_band, with_rails
@@ -129,9 +129,7 @@ _DATE: Final = re.compile(
 
 def _with_sites(found: Sequence[ImportRow]) -> list[ImportRow]:
     """Devices that have one name in several sites get the site's name too."""
-    sites: defaultdict[str, set[str]] = defaultdict(set)
-    for end in (end for row in found for end in (row.a, row.b)):
-        sites[end.device].add(end.site)
+    sites = grouped({(end.device, end.site) for row in found for end in (row.a, row.b)})
     several = {device for device, known in sites.items() if len(known) > 1}
 
     def sited(end: End) -> End:
