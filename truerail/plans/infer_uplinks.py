@@ -46,5 +46,5 @@ def _disorder(pairs: list[tuple[Port, Port]]) -> int:
     count = 0
     for rows in by_device.values():
         devices = [device for _, device in sorted(rows)]
-        count += sum(one > other for one, other in pairwise(devices))  # type: ignore[operator] # likewise
+        count += sum(one > other for one, other in pairwise(devices))
     return count
