@@ -85,9 +85,10 @@ def evaluated(folder: Path) -> dict[str, Any]:
 
 def is_confirmed_first(cause: dict[str, Any]) -> bool:
     """Whether two cables are likely swapped, or the names of their NICs: nothing moves before step 1 says which."""
-    others = [(other["kind"], other["moves"]) for other in cause["alternatives"]]
+    others = [(other["kind"], len(other["moves"])) for other in cause["alternatives"]]
     first, then = cause["action"].index("1. Confirm: `nvidia-smi"), cause["action"].index("2. If it is, swap the two")
-    return (cause["kind"], cause["moves"], others) == ("cable-swap", [], [("gpu-nic-order", [])]) and first < then
+    both = [("gpu-nic-order", 0), ("cable-swap", 2)]
+    return (cause["kind"], cause["moves"], others) == ("cable-swap", [], both) and first < then
 
 
 BY_BUS = ["enp26s0f0np0", "enp61s0f0np0", "enp156s0f0np0", "enp219s0f0np0"]

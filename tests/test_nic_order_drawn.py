@@ -122,7 +122,7 @@ def test_two_hosts_with_one_open_order_are_two_swaps_to_be_confirmed() -> None:
     assert [{subject.partition("/")[0] for subject in cause.subjects} for cause in causes] == [{"gpu-003"}, {"gpu-005"}]
     for cause in causes:
         assert (cause.kind, cause.moves, cause.undecided) == (CauseKind.CABLE_SWAP, (), True)
-        assert [other.kind for other in cause.alternatives] == [CauseKind.GPU_NIC_ORDER]
+        assert [other.kind for other in cause.alternatives] == [CauseKind.GPU_NIC_ORDER, CauseKind.CABLE_SWAP]
 
 
 def test_what_a_topology_shows_of_some_nics_of_a_host_and_not_of_others_is_one_order() -> None:
