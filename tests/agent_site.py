@@ -24,6 +24,10 @@ from truerail.model.names import answer_file
 from truerail.poller.agent_package import agent_file
 
 BEAT_SECONDS = 0.4
+_OTHER_USES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+    *("encipher_only", "decipher_only"),
+)
 _TOOL = """#!/bin/sh
 # Prints the file of this command, as a capture names it; as lldpcli, reports each line of the file of changes.
 [ "$*" != "-f json0 watch" ] || exec tail -q -n +1 -f -s 0.02 "$HOST/changes"
@@ -66,10 +70,15 @@ class Authority:
             .not_valid_before(now - timedelta(minutes=1))
             .not_valid_after(now + timedelta(hours=1))
             .add_extension(x509.BasicConstraints(ca=dns is None, path_length=None), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
         )
         if dns:
             names = [x509.DNSName(dns), x509.IPAddress(ip_address("127.0.0.1"))]
             builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        else:  # Python 3.13 asks an authority for what it may sign
+            signs = {f"{use}_sign": True for use in ("key_cert", "crl")} | dict.fromkeys(_OTHER_USES, False)
+            builder = builder.add_extension(x509.KeyUsage(**signs), critical=True)
         return builder.sign(self._key, hashes.SHA256())
 
 
@@ -106,7 +115,8 @@ class AgentSite:
     def init(self, *words: str) -> None:
         """`truerail bus init`."""
         command = [sys.executable, "-m", "truerail", "bus", "init", *self.words, *words]
-        subprocess.run(command, check=True, capture_output=True)
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
 
 
 class Host:

@@ -108,7 +108,7 @@ def test_depth_and_length_are_refused_by_every_collector(name: str, answer: str)
         ("lldp_snmp", '.1.0.8802.1.1.2.1.4.1.1.7.0.1.1 = STRING: "' + "a\n" * 9_000, "a string without its end"),
         ("slurm_topology", "---\n- topology: " + "{a: " * 30, "nested more than 16 deep"),
         ("gpu_nic_topology", "\tGPU0\tGPU1\nGPU0\tX\tOK\nGPU1\tOK\tX\n" * 9, "more than 8 matrices"),
-        ("net_link", '[{"ifname": "eth0", "flags": [], "port": ' + "[" * 9_000, "not JSON"),
+        ("net_link", '[{"ifname": "eth0", "flags": [], "port": ' + "[" * 90_000, "not JSON"),
         ("net_link", '[{"ifname": "eth0", "flags": [], "port": ' + "9" * 5_000 + "}]", "not JSON"),
         ("net_link", '[{"ifname": "eth0", "flags": [], "mtu": [1]}]', "not understood (TypeError"),
         ("port_qos_profile", '{"DSCP_TO_TC_MAP|AZURE": {"type": "hash", "value": ' + "9" * 5_000 + "}}", "not JSON"),

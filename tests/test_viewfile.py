@@ -1,7 +1,8 @@
 """The view: what a reader of the file answers is what the writer's publication answers, byte by byte."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -64,10 +65,15 @@ class View:
         assert found is not None
         return found.publication
 
+    def close(self) -> None:
+        self.writer.close()
+        self.reader.close()
+
 
 @pytest.fixture
-def view(tmp_path: Path) -> View:
-    return View(tmp_path)
+def view(tmp_path: Path) -> Iterator[View]:
+    with closing(View(tmp_path)) as one:
+        yield one
 
 
 def same(made: Published, read: Published) -> None:
@@ -184,15 +190,17 @@ def test_the_scrape_page_is_the_writers(view: View) -> None:
 
 
 def test_a_writer_continues_the_view_of_a_former_one_and_replaces_what_is_no_view(tmp_path: Path) -> None:
-    View(tmp_path).write(published(True))
-    former = View(tmp_path)
-    assert former.writer.published == published(True).number
-    assert former.write(published(True)).parts < 20
+    with closing(View(tmp_path)) as first:
+        first.write(published(True))
+    with closing(View(tmp_path)) as former:
+        assert former.writer.published == published(True).number
+        assert former.write(published(True)).parts < 20
     (tmp_path / NAME).write_bytes(b"not a database")
     for beside in (f"{NAME}-wal", f"{NAME}-shm"):
         (tmp_path / beside).unlink(missing_ok=True)
-    assert ViewReader(tmp_path / NAME).refresh() is None
-    view = View(tmp_path)
-    assert not view.writer.has_content
-    view.write(published(True))
-    same(published(True), view.read())
+    with closing(ViewReader(tmp_path / NAME)) as reader:
+        assert reader.refresh() is None
+    with closing(View(tmp_path)) as view:
+        assert not view.writer.has_content
+        view.write(published(True))
+        same(published(True), view.read())

@@ -45,10 +45,9 @@ def copied(path: Path, since: int = 0) -> ViewChanges:
 
 def test_a_copy_answers_what_the_view_answers(tmp_path: Path) -> None:
     here, there = written(tmp_path / "here"), tmp_path / NAME
-    copy = ViewCopy(there)
+    copy, reader = ViewCopy(there), ViewReader(there)
     assert not copy.has_content
     assert copy.apply(copied(here)) > 10
-    reader = ViewReader(there)
     for faults in (True, False):
         if not faults:
             written(tmp_path / "here", faults=False)
@@ -58,6 +57,7 @@ def test_a_copy_answers_what_the_view_answers(tmp_path: Path) -> None:
         for ask in (finding_lines, fabric_map):
             assert to_bytes(ask(found.publication)) == to_bytes(ask(published(faults)))
     reader.close()
+    copy.close()
 
 
 def test_another_judges_view_writes_only_what_differs(tmp_path: Path) -> None:
@@ -68,6 +68,7 @@ def test_another_judges_view_writes_only_what_differs(tmp_path: Path) -> None:
     again = ViewCopy(tmp_path / NAME)
     assert again.has_content
     assert again.apply(copied(written(tmp_path / "two"))) == 0
+    again.close()
 
 
 def test_a_view_that_is_not_written_has_no_changes(tmp_path: Path) -> None:
@@ -85,6 +86,7 @@ def test_an_incomplete_view_changes_nothing(tmp_path: Path) -> None:
     ):
         with pytest.raises(ViewRefusedError, match="it is incomplete"):
             copy.apply(broken)
+    copy.close()
     with closing(sqlite3.connect(tmp_path / "copy")) as database, database:
         assert database.execute("SELECT count(*) FROM part").fetchone() == (0,)
 
@@ -112,6 +114,7 @@ def test_what_is_no_part_of_a_view_is_refused(tmp_path: Path, kind: str, key: st
     with pytest.raises(ViewRefusedError, match=f"part {kind} {key} cannot be read"):
         copy.apply(ViewChanges(1, 1, [(kind, key, pack(value))], {kind: [key]}))
     assert not copy.has_content
+    copy.close()
 
 
 def test_a_part_that_is_cut_or_is_a_pickle_is_refused(tmp_path: Path) -> None:
@@ -126,8 +129,9 @@ def test_a_part_that_is_cut_or_is_a_pickle_is_refused(tmp_path: Path) -> None:
 def test_evidence_of_unknown_facts_is_refused_when_it_comes(tmp_path: Path) -> None:
     rows = [KindRows("Quark", msgspec.Raw(pack([["up"]])))]
     part = ("evidence", "x", pack(StoredEvidence([("gpu-1", "lldp_host", None)], rows)))
-    with pytest.raises(ViewRefusedError, match="part evidence x cannot be read: facts of an unknown kind 'Quark'"):
-        ViewCopy(tmp_path / NAME).apply(ViewChanges(1, 1, [part], {"evidence": ["x"]}))
+    refused = pytest.raises(ViewRefusedError, match="part evidence x cannot be read: facts of an unknown kind 'Quark'")
+    with closing(ViewCopy(tmp_path / NAME)) as copy, refused:
+        copy.apply(ViewChanges(1, 1, [part], {"evidence": ["x"]}))
 
 
 def test_arrays_come_back_as_they_were() -> None:
