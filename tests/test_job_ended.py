@@ -119,8 +119,10 @@ def test_the_journal_finds_a_job_by_key_array_and_name(tmp_path: Path) -> None:
             JobRecord(number, "slurm", "slurm", key, name, "", "gpu-001", 8, NOW + timedelta(minutes=number), NOW)
             for number, (key, name) in enumerate((("7", "a"), ("7", "b"), ("8_1", "a"), ("8_12", "c"), ("88", "8")), 1)
         ]
-        with create_engine(f"sqlite:///{tmp_path}/journal.db").begin() as connection:
+        engine = create_engine(f"sqlite:///{tmp_path}/journal.db")
+        with engine.begin() as connection:
             write_jobs(connection, runs)
+        engine.dispose()
         named = {asked: [one.id for one in journal.jobs_named(asked)] for asked in ("7", "8", "a", "8_", "%", "88")}
         assert named == {"7": [2, 1], "8": [5, 4, 3], "a": [3, 1], "8_": [], "%": [], "88": [5]}
     finally:

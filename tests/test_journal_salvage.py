@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -24,7 +25,7 @@ NO_TIME = 253402304399000000
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
+def journal(tmp_path: Path) -> Iterator[Journal]:
     """A journal of one round with a finding, a link that moved, an acknowledgement and a window, each twice or more."""
     opened = open_journal(Settings(f"sqlite:///{tmp_path}/journal.db"))
     opened._clock = lambda: AT
@@ -39,7 +40,8 @@ def journal(tmp_path: Path) -> Journal:
         opened.acknowledge("a" * 12, who, "known", AT, AT + ROUND)
         opened.open_window("device", "h1", AT, AT + timedelta(hours=1), who, "optics", AT)
         opened.plan_in_force(PlanVersion(who, AT, "plan.yaml", 1, 1))
-    return opened
+    yield opened
+    opened.close()
 
 
 def _spoil(folder: Path, *statements: str) -> None:
@@ -122,6 +124,7 @@ def test_what_is_open_is_restored_but_for_the_row_that_cannot_be_read(tmp_path: 
     assert len(left.findings) == len(whole.findings) - 1
     assert not left.causes
     assert len(left.links) == len(whole.links) - 1
+    opened.close()
 
 
 def test_a_time_that_could_not_be_read_back_is_not_written(journal: Journal) -> None:
