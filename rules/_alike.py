@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.analysis.counters.rail_balance import BUSY, FLOOR, LEAST_NICS, LEAST_PEERS, Rails, means, medians
-from truerail.model.columns import Codes, Mask, Numbers
+from truerail.model.columns import Codes, Mask, Numbers, distinct
 
 MORE_THAN_PEERS = 1.5
 """Multiple of the congestion signs of its peers: signs that all NICs get do not explain why one lags. Chosen by
@@ -111,7 +111,7 @@ def levels(values: Numbers) -> Numbers:
 def of_peers(rails: Rails, values: Numbers, otherwise: float) -> Numbers:
     """The median over the evaluated NICs of each NIC's rail, where there are enough of them."""
     found = np.full(values.shape, otherwise)
-    for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
+    for rail in distinct(rails.rail[rails.rail >= 0]).tolist():
         at = rails.rail == rail
         peers = values[:, at & rails.evaluated[:, None]]
         middle = medians(peers[:, :, None], LEAST_PEERS)

@@ -13,7 +13,7 @@ from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.link_bits import LINE_CODING, rate_ports
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.model import BitErrorRate, Evidence, Severity
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 
 LEAST_SECONDS = 60.0
 """Twice the longest time from poll to poll that SONiC can be set to (`counterpoll port interval`: 0.1 to 30 s)."""
@@ -278,7 +278,7 @@ def suspected_cards(telemetry: Telemetry, reported: Mask, other: Codes, bad: Col
     device, name = index.ports.device_of(np.arange(telemetry.ports)), index.ports.name_of(np.arange(telemetry.ports))
     stems: dict[str, int] = {}
     stem = np.zeros(int(name.max()) + 1, dtype=np.int64)
-    for code in np.unique(name).tolist():
+    for code in distinct(name).tolist():
         stem[code] = stems.setdefault(_LAST_NUMBER.sub("", index.ports.spelled(code)), len(stems))
     host = np.array(index.devices.tier)[device] == 0
     of = device * (len(stems) + 1) + np.where(host, len(stems), stem[name])

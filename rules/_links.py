@@ -13,7 +13,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, report_not_evaluated
 from truerail.model import Counter as CounterName
 from truerail.model import Evidence, NotEvaluated, PortCounters, Reading
-from truerail.model.columns import NONE, Codes, Mask, grouped
+from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.index import PlanIndex
 from truerail.model.names import folded, natural_key, printable, some
@@ -142,7 +142,7 @@ def blind_hosts(wiring: Wiring, seen: Collection[int], does: str) -> Iterator[No
     """
     index = wiring.index
     off = wiring.why == Why.PENDING
-    hosts = np.setdiff1d(np.unique(index.a_device[index.from_host]), index.a_device[off])
+    hosts = np.setdiff1d(distinct(index.a_device[index.from_host]), index.a_device[off])
     blind = hosts[~np.isin(hosts, list(seen))]
     if blind.size:
         names = tuple(index.devices.names[code] for code in blind.tolist())
@@ -151,7 +151,7 @@ def blind_hosts(wiring: Wiring, seen: Collection[int], does: str) -> Iterator[No
 
 
 def _devices_at(wiring: Wiring, ports: Codes) -> tuple[str, ...]:
-    devices = np.unique(wiring.index.ports.device_of(ports)).tolist()
+    devices = distinct(wiring.index.ports.device_of(ports)).tolist()
     return tuple(sorted((wiring.index.devices.names[device] for device in devices), key=natural_key))
 
 
@@ -174,7 +174,7 @@ def with_other_ends(wiring: Wiring, seen: Mask) -> Mask:
 def devices_counting(telemetry: Telemetry, *quantities: Quantity) -> Codes:
     """The devices of which a port counts one of these."""
     counting = np.logical_or.reduce([np.zeros(telemetry.ports, dtype=bool), *counting_each(telemetry, quantities)])
-    return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(counting)))
+    return distinct(telemetry.wiring.index.ports.device_of(np.flatnonzero(counting)))
 
 
 def counting_each(
@@ -225,7 +225,7 @@ def not_polled(round: Round, codes: Mapping[int, str]) -> Iterator[NotEvaluated]
 
 def blind_bonds(wiring: Wiring) -> tuple[NotEvaluated, ...]:
     """The planned hosts that have RDMA devices on bonds whose members were not read; empty where none has."""
-    planned = np.unique(wiring.index.a_device[wiring.index.from_host])
+    planned = distinct(wiring.index.a_device[wiring.index.from_host])
     names = tuple(wiring.index.devices.names[code] for code in planned[wiring.blind_bonds[planned]].tolist())
     if not names:
         return ()

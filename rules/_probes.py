@@ -16,7 +16,7 @@ from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.analysis.sweep.seats import Seat
 from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import Evidence, Finding, NotEvaluated, ProbeReach
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.names import folded, some
 
 SHOWN = 4
@@ -77,7 +77,7 @@ class Probed:
 
     def peers(self, cables: Codes) -> str:
         """The first few NICs in words."""
-        return some([self.nic(int(cable)) for cable in np.unique(cables)])
+        return some([self.nic(int(cable)) for cable in distinct(cables)])
 
     def unseen(self, seen: Mask, what: str) -> Iterator[NotEvaluated]:
         """The planned NICs that are not among those of `seen`, shape (cables,)."""
@@ -98,7 +98,7 @@ class Probed:
     def by_leaf(self, which: Mask) -> Iterator[tuple[int, Codes]]:
         """Some flows by the leaf of their senders."""
         flows = np.flatnonzero(which)
-        for leaf in np.unique(self.leaf[flows]).tolist():
+        for leaf in distinct(self.leaf[flows]).tolist():
             yield leaf, flows[self.leaf[flows] == leaf]
 
     def between(self, pairs: Collection[tuple[int, int]]) -> Mask:
@@ -219,7 +219,7 @@ class Sweep:
         links = coverage.segment[short]
         if not len(links):
             return
-        names = tuple(self.names[code] for code in np.unique(self.graph.tails(links)).tolist())
+        names = tuple(self.names[code] for code in distinct(self.graph.tails(links)).tolist())
         count, of = len(links), len(coverage.segment)
         why = f"{does} {count:,} of {of:,} directed links between switches, of {folded(names)}; {coverage.words}"
         if strangers:

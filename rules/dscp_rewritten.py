@@ -46,7 +46,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import Rewriter
 from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import some
 
 
@@ -83,7 +83,7 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
         which = changed & (flows.cable == cable)
         yield _finding(found, found.nic(cable), which, f"everything that {found.nic(cable)} sends arrives")
         changed &= ~which
-    for leaf in np.unique(found.leaf[changed & inside]).tolist():
+    for leaf in distinct(found.leaf[changed & inside]).tolist():
         which = changed & ((found.leaf == leaf) | (found.peer_leaf == leaf))
         yield _finding(found, found.device(leaf), which, f"packets under {found.device(leaf)} arrive")
         changed &= ~which

@@ -55,7 +55,7 @@ from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 
 Q = Quantity
 
@@ -135,7 +135,7 @@ def _unanswered(scene: Scene) -> None:
     index = t.wiring.index
     rail = index.rail[index.cables_at(np.arange(t.ports))]
     leaf = scene.leaf
-    for number in np.unique(rail[scene.nic & (sent.gained > 0)]).tolist():
+    for number in distinct(rail[scene.nic & (sent.gained > 0)]).tolist():
         nics = scene.nic & (rail == number)
         arrived = np.nansum(handled.gained[nics]) + np.nansum(ignored.gained[nics])
         reported = handled.seconds[nics] >= LEAST_SECONDS
@@ -143,7 +143,7 @@ def _unanswered(scene: Scene) -> None:
         if arrived or few or reported.mean() < LEAST_COVERAGE or reported.sum() < 2:
             continue
         senders = nics & (sent.gained > 0) & (leaf >= 0)
-        for code in np.unique(leaf[senders]).tolist():
+        for code in distinct(leaf[senders]).tolist():
             count = sent.gained[senders & (leaf == code)].sum()
             whose = f"no NIC of their rail got any ({reported.sum()} report them)"
             summary = f"NICs on it sent {count:,.0f} congestion notices, and {whose}"

@@ -35,7 +35,7 @@ from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, SchedulerJob, Severity
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 
 _SPARE = -1
 
@@ -63,10 +63,10 @@ def _apart(wiring: Wiring, part: Codes, job: RunningJob) -> dict[int, list[str]]
     index, of = wiring.index, wiring.index.plan.once(DeviceCables)
     cables = np.concatenate([of.at(host) for host in job.hosts])
     cables = cables[(index.rail[cables] >= 0) & (part[cables] >= 0)]
-    if len(np.unique(part[cables])) < 2:
+    if len(distinct(part[cables])) < 2:
         return {}
     found: dict[int, list[str]] = {}
-    for rail in np.unique(index.rail[cables]).tolist():
+    for rail in distinct(index.rail[cables]).tolist():
         own = cables[index.rail[cables] == rail]
         pairs = np.unique(np.stack([part[own], index.a_device[own]]), axis=1)
         groups, sizes = np.unique(pairs[0], return_counts=True)

@@ -48,7 +48,7 @@ from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, PortQos, Severity, Transport
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
@@ -136,7 +136,7 @@ def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float
 
 def _of_ports(telemetry: Telemetry, ports: Codes, why: str) -> NotEvaluated:
     index = telemetry.wiring.index
-    devices = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
+    devices = folded(index.devices.names[code] for code in distinct(index.ports.device_of(ports)).tolist())
     subjects = tuple(str(index.spell(port)) for port in ports.tolist())
     return NotEvaluated(f"{len(ports)} {why}: {devices}", "port", len(ports), subjects=subjects)
 

@@ -37,7 +37,7 @@ from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, QosProfile, RdmaLink, Role, Severity, Transport
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 
 _LEAST_REPORTED = 3
@@ -89,9 +89,9 @@ def mtu_mismatch(round: Round) -> Iterator[Finding]:
 def _split(index: PlanIndex, mtu: Codes) -> Mask:
     """Cables of rails whose NICs have several MTUs: without a majority it is unknown which is right."""
     split = np.zeros(len(mtu), dtype=bool)
-    for rail in np.unique(index.rail[index.rail >= 0]):
+    for rail in distinct(index.rail[index.rail >= 0]):
         of_rail = index.from_host & (index.rail == rail)
-        split |= of_rail & (len(np.unique(mtu[of_rail & (mtu > 0)])) > 1)
+        split |= of_rail & (len(distinct(mtu[of_rail & (mtu > 0)])) > 1)
     return split
 
 
@@ -122,7 +122,7 @@ def _reported(**mtus: int) -> tuple[tuple[str, int], ...]:
 def _usual(index: PlanIndex, mtu: Codes) -> Codes:
     """The MTU of most NICs of each cable's rail, shape (cables,); -1 where most disagree or too few report one."""
     usual = np.full(len(mtu), NONE, dtype=np.int64)
-    for rail in np.unique(index.rail[index.rail >= 0]):
+    for rail in distinct(index.rail[index.rail >= 0]):
         of_rail = index.from_host & (index.rail == rail)
         values, counts = np.unique(mtu[of_rail & (mtu > 0)], return_counts=True)
         total = int(counts.sum())

@@ -41,7 +41,7 @@ from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, Port, Severity
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
 
 MORE = 1.05
@@ -83,7 +83,7 @@ def _not_evaluated(b: Balance, leaves: Mask, full: Mask) -> Iterator[NotEvaluate
     """Leaves that may lack uplinks, or have full ones, without data that shows it."""
     unread = ~_seen(b) & leaves[b.group]
     if unread.any():
-        many, groups = int(np.count_nonzero(unread)), np.unique(b.group[unread])
+        many, groups = int(np.count_nonzero(unread)), distinct(b.group[unread])
         why = f"no answer shows whether {many:,} of {len(unread):,} uplinks are up: {_names(b, groups)}"
         yield NotEvaluated(why, what="uplink", count=many, of=len(unread), subjects=tuple(b.names(groups)))
     if not b.carried.enough:
@@ -149,7 +149,7 @@ def _congested(telemetry: Telemetry) -> Codes:
         for priority in telemetry.priorities(quantity):
             with np.errstate(invalid="ignore"):
                 busy |= telemetry.summed(quantity, priority).rate > PAUSES
-    return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(busy)))
+    return distinct(telemetry.wiring.index.ports.device_of(np.flatnonzero(busy)))
 
 
 def _short(b: Balance, group: int, sums: tuple[float, float, float], gone: list[Port]) -> Finding:

@@ -39,7 +39,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import CutOff
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 
 _LARGE = 1200
 """Bytes from which a probe is a large one: more than every path has to take (RFC 8200: 1280, IPv4: 576)."""
@@ -56,7 +56,7 @@ def path_mtu(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError("no large packet was sent, or no listener can say whether it arrived")
     small = flows.heard[:, ~large].sum(axis=1) > 0
     lost = tried & small & (flows.heard[:, large].sum(axis=1) == 0)
-    for cable in np.unique(flows.cable[lost & refused]).tolist():
+    for cable in distinct(flows.cable[lost & refused]).tolist():
         yield _own(found, cable, lost & refused & (flows.cable == cable))
     lost &= ~np.isin(flows.cable, flows.cable[lost & refused])
     sweep = sweep_of(round)
@@ -72,7 +72,7 @@ def path_mtu(round: Round) -> Iterator[Finding]:
             lost &= ~which
     named = _said(found)
     at = np.array([named.get(int(flow), (NONE, NONE))[0] for flow in range(len(lost))], dtype=np.int64)
-    for device in np.unique(at[lost & (at != NONE)]).tolist():
+    for device in distinct(at[lost & (at != NONE)]).tolist():
         yield _hop(found, device, np.flatnonzero(lost & (at == device)), named)
     lost &= at == NONE
     for ends in (flows.cable, flows.peer_cable):

@@ -39,7 +39,7 @@ from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
-from truerail.model.columns import factorize, grouped
+from truerail.model.columns import distinct, factorize, grouped
 from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
@@ -58,10 +58,10 @@ def pcie_downtrained(round: Round) -> Iterator[Finding]:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
     wiring = round.cabling
     table = round.snapshot.table(PcieLink)
-    code, distinct = factorize(table.rows)
-    if not any(link.speed_gts or link.width for link in distinct):
+    code, links = factorize(table.rows)
+    if not any(link.speed_gts or link.width for link in links):
         raise InsufficientDataError("no PCIe link reports its speed or width")
-    should = _should(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(round.snapshot))
+    should = _should(links, np.bincount(code, minlength=len(links)).tolist(), _nics(round.snapshot))
     worse = {number: want for number, (own, want) in should.items() if any(is_ < of for is_, of in _both(own, want))}
     rows = np.flatnonzero(np.isin(code, list(worse)))
     subjects = _subjects(wiring, rows.tolist())
@@ -70,18 +70,18 @@ def pcie_downtrained(round: Round) -> Iterator[Finding]:
         expected = [worse[int(code[row])] for row in of_subject]
         yield _finding(wiring, subject, subjects[of_subject[0]][1], of_subject, expected)
 
-    compared = np.array([any(_both(*should[number])) for number in range(len(distinct))], dtype=bool)[code]
-    hosts = np.unique(wiring.identity.devices_of(table)[compared]).tolist()
+    compared = np.array([any(_both(*should[number])) for number in range(len(links))], dtype=bool)[code]
+    hosts = distinct(wiring.identity.devices_of(table)[compared]).tolist()
     report_not_evaluated(blind_hosts(wiring, hosts, "report no PCIe link, or nothing to compare it with"))
 
 
-def _should(distinct: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -> dict[int, tuple[Link, Link]]:
+def _should(links: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -> dict[int, tuple[Link, Link]]:
     """What each of the distinct links has and should have, by number."""
     alike: dict[tuple[str, float | None, int | None], Counter[Link]] = {}
-    for link, times in zip(distinct, count, strict=True):
+    for link, times in zip(links, count, strict=True):
         alike.setdefault((link.pci_address, link.max_speed_gts, link.max_width), Counter())[_as_is(link, nics)] += times
     found: dict[int, tuple[Link, Link]] = {}
-    for number, link in enumerate(distinct):
+    for number, link in enumerate(links):
         votes = alike[link.pci_address, link.max_speed_gts, link.max_width]
         able = (link.max_speed_gts if _is_nic(link, nics) else None, link.max_width)
         found[number] = _as_is(link, nics), majority(votes, LEAST_PEERS) or able

@@ -49,8 +49,7 @@ def plane_crossed(round: Round) -> Iterator[Finding]:
             action=f"Move the cable to {wiring.index.b_port(cable)}; first check whether the NIC's two cables are "
             "swapped.",
         )
-    of_a_plane = wiring.index.from_host & (wiring.index.plane >= 0)
-    report_not_evaluated(unseen_cables(wiring, of_a_plane))
+    report_not_evaluated(unseen_cables(wiring, wiring.index.from_host & (wiring.index.plane >= 0)))
 
 
 PLAN = TWO_PLANES

@@ -53,7 +53,7 @@ from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Finding, NetLink, PortQos, QosBuffer, QosProfile, Severity
-from truerail.model.columns import Codes, grouped
+from truerail.model.columns import Codes, distinct, grouped
 from truerail.model.plan import Role, Transport
 
 LEAST_REPORTED = 3
@@ -124,7 +124,7 @@ def _everywhere(
         if len(planned) == len(odd):
             alike.setdefault((int(tier[port]), planned), []).append(port)
     for (of, shared), members in alike.items():
-        if len(np.unique(device[members])) > 1 and 2 * len(members) > read[of]:
+        if len(distinct(device[members])) > 1 and 2 * len(members) > read[of]:
             yield _finding(wiring, settings, index.devices.names[int(device[members].min())], members, shared)
             for port in members:
                 del faults[port]

@@ -37,7 +37,7 @@ from truerail.analysis.explained import connected_parts, planned_parts, rails_ap
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.index import PlanIndex
 
 
@@ -75,12 +75,12 @@ def _split(sorted_: Places, parts: Codes) -> Iterator[Finding]:
     end = np.where((w.state == State.WRONG) & (sorted_.at >= 0), sorted_.at, index.b_device)
     linked = connected_parts(index, end, w.state != State.MISSING, len(index.devices.names))
     railed = np.flatnonzero(index.from_host & (index.rail >= 0))
-    for leaf in np.unique(index.b_device[railed]).tolist():
+    for leaf in distinct(index.b_device[railed]).tolist():
         whole = railed[parts[index.b_device[railed]] == parts[leaf]]
         beyond = whole[linked[index.b_device[whole]] != linked[leaf]]
         if len(beyond):
             name, rail = index.devices.names[leaf], int(index.rail[beyond[0]])
-            lost = len(np.unique(index.a_device[beyond]))
+            lost = len(distinct(index.a_device[beyond]))
             yield rail_cut.found(
                 name,
                 rail=rail,

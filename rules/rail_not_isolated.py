@@ -31,6 +31,7 @@ from truerail.analysis.explained import planned_parts
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, rule
 from truerail.model import CauseKind, Finding, ProbeReach, Severity
+from truerail.model.columns import distinct
 
 
 @rule("PRB009", severity=Severity.WARNING, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
@@ -41,11 +42,11 @@ def rail_not_isolated(round: Round) -> Iterator[Finding]:
     apart = found.planned & ~found.railed & (found.leaf != found.peer_leaf) & flows.wired
     apart &= part[found.leaf] != part[found.peer_leaf]
     index = round.cabling.index
-    if len(np.unique(part[index.b_device[index.from_host & (index.rail >= 0)]])) < 2:
+    if len(distinct(part[index.b_device[index.from_host & (index.rail >= 0)]])) < 2:
         raise NotApplicableError("the plan joins all rails")
     if not apart.any():
         raise InsufficientDataError("no probe between rails that the plan keeps apart was planned")
-    for cable in np.unique(flows.cable[apart & flows.arrived]).tolist():
+    for cable in distinct(flows.cable[apart & flows.arrived]).tolist():
         which = np.flatnonzero(apart & flows.arrived & (flows.cable == cable))
         peers = found.peers(flows.peer_cable[which])
         yield found.found(

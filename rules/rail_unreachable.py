@@ -38,7 +38,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, distinct
 from truerail.model.names import some
 
 _FEW = 2
@@ -158,7 +158,7 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
     apart = lost & (found.leaf != found.peer_leaf)
     routes = [
         code
-        for code in np.unique(between[apart]).tolist()
+        for code in distinct(between[apart]).tolist()
         if np.count_nonzero(use & (between == code)) == np.count_nonzero(lost & (between == code)) >= _FEW
     ]
     for leaf in sorted({code // size for code in routes}):
@@ -176,7 +176,7 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
             detail=(("lost", len(which)), ("to", [found.device(code % size) for code in of])),
         )
     lost = lost & ~np.isin(between, routes)
-    for cable in np.unique(flows.cable[lost]).tolist():
+    for cable in distinct(flows.cable[lost]).tolist():
         which = lost & (flows.cable == cable)
         peers = found.peers(flows.peer_cable[which])
         yield found.found(

@@ -39,7 +39,7 @@ from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
 
 ENOUGH = 0.9
@@ -105,7 +105,7 @@ def _tests(round: Round) -> _Tests:
     lost = np.array([table.rows[one].outcome == "lost" for one in row.tolist()], dtype=bool)
     planned = np.array([one.speed_gbps or np.nan for one in round.plan.cables], dtype=float)
     expected = np.minimum(planned[cable], planned[peer])
-    for number in np.unique(rail[cable]).tolist():
+    for number in distinct(rail[cable]).tolist():
         here = rail[cable] == number
         if np.count_nonzero(here & ~lost) >= LEAST_OF_RAIL:
             expected = np.where(here & np.isnan(expected), np.median(gbps[here & ~lost]), expected)

@@ -69,7 +69,7 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
-from truerail.model.columns import Mask, Numbers
+from truerail.model.columns import Mask, Numbers, distinct
 
 IN_STEP, ONE_LEVEL = 1.05, 1.01
 """Maximum ratio between the rates of a host's NICs, and between neighbouring host levels, where one job moves all of
@@ -191,7 +191,7 @@ def _lagging(ways: Directions) -> _Lagging:
     rails, compared, busy = ways.rails, 0, 0
     found, doubtful = (np.zeros(rails.port.shape, dtype=bool) for _ in range(2))
     own, scatter = _own(ways)
-    for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
+    for rail in distinct(rails.rail[rails.rail >= 0]).tolist():
         on = rails.rail == rail
         known = (~np.isnan(rails.share[on & rails.busy[:, None]])).sum(axis=0) >= LEAST_PEERS
         compared += int(known.sum() >= FLAGGED_WINDOWS)

@@ -41,7 +41,7 @@ from truerail.analysis.probes.hop_devices import first_hops
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, Severity
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
 
 
@@ -59,13 +59,13 @@ def wrong_source_nic(round: Round) -> Iterator[Finding]:
     left_by = flows.table.column("left_by")[flows.row]
     port = flows.table.column("port")[flows.row]
     away = np.array([by is not None and by != own for by, own in zip(left_by, port, strict=True)], dtype=bool) & routed
-    for cable in np.unique(flows.cable[away]).tolist():
+    for cable in distinct(flows.cable[away]).tolist():
         if cable not in reported:
             reported.add(cable)
             which = np.flatnonzero(away & (flows.cable == cable))
             yield _departing(found, cable, sorted({left_by[i] for i in which.tolist()}), which)
     stray = found.planned & (flows.stray_row != NONE)
-    for cable in np.unique(flows.peer_cable[stray]).tolist():
+    for cable in distinct(flows.peer_cable[stray]).tolist():
         if cable not in reported:
             reported.add(cable)
             yield _arriving(found, cable, np.flatnonzero(stray & (flows.peer_cable == cable)))

@@ -137,8 +137,7 @@ class Host:
     @contextmanager
     def agent(self, name: str = "", authority: Authority | None = None) -> Iterator["subprocess.Popen[str]"]:
         """The running agent; with another name than that of its certificate, if one is given."""
-        of = authority or self.site.authority
-        certificate, key = of.certificate(self.name)
+        certificate, key = (authority or self.site.authority).certificate(self.name)
         words = ["--bus", self.site.url, "--ca", self.site.authority.file, "--cert", certificate, "--key", key]
         words += ["--zone", "pods", "--name", name or self.name]
         paths = os.pathsep.join((str(self.folder / "bin"), "/usr/bin", "/bin"))

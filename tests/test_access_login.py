@@ -255,8 +255,7 @@ def test_an_ipv6_host_has_one_count_for_all_its_addresses() -> None:
 
 
 def test_the_count_remembers_a_bounded_number_of_addresses() -> None:
-    site = Site({"tokens": TOKENS})
-    failures = site.gate._failures  # its size shows in no answer
+    failures = Site({"tokens": TOKENS}).gate._failures  # its size shows in no answer
     for number in range(MOST_PEERS + 500):
         failures.add(IPv4Address(number))
     assert len(failures._peers) == MOST_PEERS

@@ -235,8 +235,7 @@ def test_an_active_bond_hides_no_dead_member() -> None:
     assert str(seen.index.a_port(cable)) == "gpu-2/ens1f1np1"
     assert seen.why[cable] == Why.LINK_DOWN
     assert verdict(files(dead=(2, 1, 1)), "NIC002")[0] is Status.PASS  # the device is active, by its other member
-    evaluation = evaluate(Round(plan(), snapshot(files(dead=(2, 1, 1)))))
-    (cause,) = evaluation.causes
+    (cause,) = evaluate(Round(plan(), snapshot(files(dead=(2, 1, 1))))).causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, ("gpu-2/ens1f1np1",))
 
 

@@ -158,8 +158,7 @@ def test_streams_are_on_three_servers_and_all_rights_are_as_they_must_be(cluster
 
 def test_a_server_without_the_password_is_not_let_in(cluster: Cluster, tmp_path: Path) -> None:
     """It has the certificate of the others, and its own idea of the password."""
-    known = (cluster.out / "cluster.conf").read_text()
-    routes = re.findall(r"@127\.0\.0\.1:(\d+)", known)
+    routes = re.findall(r"@127\.0\.0\.1:(\d+)", (cluster.out / "cluster.conf").read_text())
     listen, between = free_address(), free_port()
     text = (cluster.out / "nats-server-bus-1.conf").read_text().replace('"bus-1"', '"stranger"')
     text = text.replace('/bus-1"', '/stranger"')

@@ -63,8 +63,7 @@ def test_light_that_falls_over_a_weeks_rounds_is_found(tmp_path: Path, packed: b
 
 
 def test_two_rounds_close_together_count_bit_errors(tmp_path: Path) -> None:
-    capture = read_capture(grow(tmp_path, files(6, counters=True)), devices=DEVICES)
-    past = past_before(PLAN, capture)
+    past = past_before(PLAN, read_capture(grow(tmp_path, files(6, counters=True)), devices=DEVICES))
     assert past is not None
     rates = [float(one.values[3, 0, 0]) for one in past.links.samples]
     assert rates == pytest.approx([-9.03] * len(rates), abs=0.02)

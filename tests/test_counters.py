@@ -129,8 +129,7 @@ PLAN = "gpu-1/nic0 leaf-0/p1 rail=0 speed=400"
 
 def test_rates_come_in_the_plans_terms() -> None:
     case = Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": 4e9}, "leaf-0/p1": {"rx_pause_us:3": 250_000}})
-    made = scene(case)
-    reported = made.telemetry
+    reported = scene(case).telemetry
     index = reported.wiring.index
     nic, port = int(index.a[0]), int(index.b[0])
     assert reported.mean_rate(Quantity.TX_BYTES)[nic] == pytest.approx(4e9, rel=1e-3)

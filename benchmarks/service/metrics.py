@@ -31,6 +31,7 @@ from truerail.analysis.ecmp.spread import Spread
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
+from truerail.model.columns import distinct
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
 from truerail.outputs.metrics.plan_rows import REST
@@ -168,7 +169,7 @@ def _carrying(publication: Published, seed: int) -> Published:
 
     sent, received, stopped, stopping, marked, broken = map(drawn, (LINE, LINE, 0.01, 0.01, 0.001, 1))
     index = publication.wiring.index
-    switches = np.unique(index.a_device[~index.from_host & (index.a_device >= 0)])
+    switches = distinct(index.a_device[~index.from_host & (index.a_device >= 0)])
     even = np.ones(len(switches))
     spread = Spread(switches, even, even + rng.random(len(switches)), even > 0)
     speed = np.full(ports, LINE)

@@ -6,7 +6,7 @@ import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.finding import Cause, Finding
 from truerail.model.index import PlanColumns
 from truerail.model.plan import Plan, Port
@@ -41,7 +41,7 @@ def affected_cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Caus
         return np.empty(0, dtype=np.int64)
     if CAUSE_KINDS[cause.kind].harm is Harm.STARVES:
         return _starved(wiring, findings, cause)
-    touched = np.unique(np.fromiter(_cables(wiring, findings, cause), dtype=np.int64))
+    touched = distinct(np.fromiter(_cables(wiring, findings, cause), dtype=np.int64))
     settled = {_number(wiring, str(port)) for port in hidden}
     cables = touched[(touched >= 0) & ~np.isin(touched, list(settled))]
     return cables[_off_rail(wiring, cables)]
@@ -53,7 +53,7 @@ def _starved(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause) -> C
     for explained in cause.explains:
         if explained in findings:
             ports += [str(victim["port"]) for victim in dict(findings[explained].detail).get("victims", ())]
-    cables = np.unique(np.array([NONE, *(_number(wiring, port) for port in ports)], dtype=np.int64))
+    cables = distinct(np.array([NONE, *(_number(wiring, port) for port in ports)], dtype=np.int64))
     return cables[cables >= 0]
 
 

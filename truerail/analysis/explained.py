@@ -9,7 +9,7 @@ import numpy as np
 from truerail.analysis.affected import affected_cables, hidden_by_names, hosts_hurt, hosts_in_doubt
 from truerail.analysis.cabling import State
 from truerail.analysis.round import Round
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, grouped
+from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, grouped
 from truerail.model.finding import Cause, Finding, Severity, Verdict
 from truerail.model.index import PlanColumns, PlanIndex
 from truerail.model.plan import Plan
@@ -113,7 +113,7 @@ def rails_apart(plan: Plan) -> bool:
         return True
     railed = columns.from_host & (columns.rail >= 0)
     part, rail = distinct_pairs(parts[columns.b_device[railed]], columns.rail[railed])
-    return len(np.unique(rail)) > 1 and len(np.unique(part)) == len(part)
+    return len(distinct(rail)) > 1 and len(distinct(part)) == len(part)
 
 
 def planned_parts(plan: Plan) -> Codes:
@@ -133,7 +133,7 @@ def connected_parts(index: PlanIndex | PlanColumns, end: Codes, use: Mask, size:
         return device
 
     links = use & ~index.from_host & (index.a_device >= 0) & (end >= 0)
-    for packed in np.unique(index.a_device[links] << 32 | end[links]).tolist():
+    for packed in distinct(index.a_device[links] << 32 | end[links]).tolist():
         one, other = root(packed >> 32), root(packed & 0xFFFFFFFF)
         part[max(one, other)] = min(one, other)
     return np.array([root(device) for device in range(size)], dtype=np.int64)

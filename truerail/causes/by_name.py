@@ -17,7 +17,7 @@ import numpy as np
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.causes.observed_links import Slots
 from truerail.causes.shift import positions
-from truerail.model.columns import NONE, Codes, grouped
+from truerail.model.columns import NONE, Codes, distinct, grouped
 from truerail.model.index import PlanIndex
 
 _NOT_ELSEWHERE = (Why.LINK_DOWN, Why.DISABLED, Why.NIC_ABSENT, Why.PENDING)
@@ -124,7 +124,7 @@ def reordered(wiring: Wiring, true_name: Mapping[int, int]) -> Codes:
     vague = (wiring.state == State.WRONG) & (wiring.place < 0) & index.from_host & (index.rail >= 0)
     own = near >> np.maximum(index.rail, 0) & 1 == 1
     cables = np.flatnonzero(vague & (wiring.heard[index.a] >= 0) & (near != 0) & ~own)
-    hosts = np.unique(index.a_device[cables])
+    hosts = distinct(index.a_device[cables])
     fellows = np.flatnonzero(index.from_host & (index.rail >= 0) & np.isin(index.a_device, hosts))
     planned: dict[tuple[int, int], int] = {}
     columns = (column[fellows].tolist() for column in (index.a_device, index.rail, index.b_device))
@@ -147,7 +147,7 @@ def heard_above(wiring: Wiring, explained: Codes) -> tuple[Codes, Codes]:
     astray &= ~wiring.ambiguous[index.a]  # of several switches heard, one may be a former neighbour
     gone = (astray | (known & (wiring.place != index.b))) & (wiring.partner[index.b] < 0)
     found: list[tuple[int, int]] = []
-    for switch in np.unique(heard[astray]).tolist():
+    for switch in distinct(heard[astray]).tolist():
         here, lost = np.flatnonzero(astray & (heard == switch)), np.flatnonzero(gone & (index.b_device == switch))
         alone = len(here) == len(lost) == 1 and here[0] not in explained
         if alone and wiring.heard[index.b[lost[0]]] in (NONE, index.a_device[here[0]]):

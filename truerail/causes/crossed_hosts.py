@@ -16,7 +16,7 @@ from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.model import Role
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 
 MIN_CABLES = 2
 """Least number of cables of each host: one of each is a swap of two cables."""
@@ -28,7 +28,7 @@ def crossed_hosts(s: ObservedLinks, before: Sequence[Relabelling]) -> Iterator[C
     own, resident = s.taken_for, s.resident()
     host, other = index.a_device[own], np.where(resident >= 0, index.a_device[resident], -1)
     railed = index.from_host[own] & (index.rail[own] >= 0)
-    shown = np.unique(host[index.from_host[own] & ~railed & ~s.wrong])
+    shown = distinct(host[index.from_host[own] & ~railed & ~s.wrong])
     here = railed & s.wrong & (s.slots.of[own] == s.slots.of[resident]) & (s.sure > DEVICE_ONLY)
     here &= np.isin(host, shown) & np.isin(other, shown)
     whole = np.bincount(host[railed], minlength=len(index.devices.names) + 1)

@@ -21,7 +21,7 @@ from truerail.causes.labels import LABELS, open_names
 from truerail.causes.moved import WIRING, doubted
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Mask, grouped
+from truerail.model.columns import Mask, distinct, grouped
 from truerail.model.finding import Alternative, Rename
 from truerail.model.names import natural_key
 
@@ -142,7 +142,7 @@ def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCa
     action = f"{action} Move no single cable before its port is confirmed."
     draft = CauseCandidate(CauseKind.BUNDLE_SWAP, names, summary, action, cables, names, LABELS, confidence=DEVICE_ONLY)
     if _within_hosts(wiring, cables) and not wiring.gpu_rails.near[index.a[cables]].any():
-        hosts = len(np.unique(index.a_device[cables]))
+        hosts = len(distinct(index.a_device[cables]))
         other_order = f"{hosts} hosts name NICs in another order than planned, and no cable is wrong"
         draft.alternatives = (Alternative(CauseKind.GPU_NIC_ORDER, other_order),)
         draft.to_confirm = "`nvidia-smi topo -m` and `rdma link` of a host: is each NIC nearest to the GPU of its rail?"

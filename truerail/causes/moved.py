@@ -16,7 +16,7 @@ from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.finding import Alternative, Move, Rename, cause_key
 from truerail.model.names import natural_key
 
@@ -159,7 +159,7 @@ def _within_a_host(s: ObservedLinks, chain: Chain, gpus: GpuRails) -> bool:
     own = s.taken_for[rows]
     cables = np.append(own, own[0] if chain.closed else chain.displaced)
     unseen = not gpus.near[index.a[s.cable[rows]]].any()
-    inside = (cables >= 0).all() and index.from_host[cables].all() and len(np.unique(index.a_device[cables])) == 1
+    inside = (cables >= 0).all() and index.from_host[cables].all() and len(distinct(index.a_device[cables])) == 1
     return unseen and bool(inside)
 
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.spellings import is_by_place, is_by_slot
+from truerail.model.columns import distinct
 
 
 class Names(Enum):
@@ -44,8 +45,7 @@ def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) ->
     whole = _are_whole_cards(wiring, cables, residents)
     if all(is_by_slot(name) or (is_by_place(name) and not whole) for name in names):
         return Names.RIGHT
-    addresses = wiring.nic_places
-    own = [addresses.get(int(index.a[cable]), "") for cable in cables]
+    own = [wiring.nic_places.get(int(index.a[cable]), "") for cable in cables]
     if not all(own):
         return Names.OPEN
     votes: Counter[Names] = Counter()
@@ -77,7 +77,7 @@ def _elsewhere(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) 
     """
     index, addresses = wiring.index, wiring.nic_places
     names = index.ports.name_of(index.a[[*cables, *residents]])
-    for host in np.unique(index.a_device[index.from_host]).tolist():
+    for host in distinct(index.a_device[index.from_host]).tolist():
         ports = index.ports.find(np.full(len(names), host), names)
         known = index.cables_at(ports)
         if (ports >= 0).all() and (known >= 0).all() and (wiring.state[known] == State.RIGHT).all():

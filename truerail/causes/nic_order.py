@@ -13,7 +13,7 @@ import numpy as np
 
 from truerail.analysis.cabling.paths import GpuRails
 from truerail.causes.observed_links import ObservedLinks
-from truerail.model.columns import NONE, Codes, Mask, grouped
+from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
 
 MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3
@@ -128,7 +128,7 @@ def slot_cables(s: ObservedLinks, rows: Codes, near: Codes, seen: Codes) -> Code
 def _by_host(s: ObservedLinks, rows: Codes) -> Iterator[tuple[int, Codes]]:
     """Host code, and the positions of its rows in `rows`."""
     owner = s.index.a_device[s.taken_for[rows]]
-    for host in np.unique(owner).tolist():
+    for host in distinct(owner).tolist():
         yield host, np.flatnonzero(owner == host)
 
 

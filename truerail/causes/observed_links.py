@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from truerail.analysis.cabling import State, Wiring
 from truerail.causes.turned import turned
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 
 Labels = Counter[tuple[int, int]]
@@ -40,7 +40,7 @@ class Slots:
         same = index.a[self._order[1:]] == index.a[self._order[:-1]]  # a row twice
         twice = np.flatnonzero((self._packed[1:] == self._packed[:-1]) & ~same)
         if len(twice):  # several NICs of one rail and plane: the name decides
-            cables = np.unique(self._order[np.concatenate([twice, twice + 1])])
+            cables = distinct(self._order[np.concatenate([twice, twice + 1])])
             key = self.of.astype(np.int64)
             key[cables] = self._width + index.labels(index.a[cables])
             self._number(index, key)
@@ -165,8 +165,7 @@ class ObservedLinks:
         return bool((chosen & (true_device[device] != device) & ~self.wrong).any())
 
     def _renamed(self, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
-        ports = self.index.ports
-        device = ports.device_of(places)
+        device = self.index.ports.device_of(places)
         moved = chosen & (true_device[device] != device)
         if moved.any():
             places = places.copy()

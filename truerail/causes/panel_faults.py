@@ -22,7 +22,7 @@ from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import MIN_RUN, Shift, positions, shifted_runs
 from truerail.model import Alternative, CauseKind, Move, Plan
 from truerail.model.cause_kinds import CAUSE_KINDS
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.panel_paths import checked_first, hops, meetings, panel_words, spot
@@ -254,7 +254,7 @@ def shifted_row(s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Seq
 def _off_at_switch(s: ObservedLinks, shift: Shift) -> bool:
     """Whether most cables of a row are off by one number of ports at their one switch as well."""
     ends = np.concatenate([s.index.b[s.taken_for[shift.rows]], s.place[shift.rows]])
-    switches = np.unique(s.index.ports.device_of(ends))
+    switches = distinct(s.index.ports.device_of(ends))
     planned, seen = np.split(positions(s.index, int(switches[0]), ends), 2)
     return len(switches) == 1 and 2 * int(np.unique(seen - planned, return_counts=True)[1].max()) > len(seen)
 

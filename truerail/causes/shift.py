@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.causes.cycles import Chain, chains
 from truerail.causes.observed_links import ObservedLinks
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 
@@ -60,7 +60,7 @@ def shifts(s: ObservedLinks) -> list[Shift]:
     if len(rows) < MIN_RUN:
         return []
     found: list[Shift] = []
-    for device in np.unique(leaf[rows]).tolist():
+    for device in distinct(leaf[rows]).tolist():
         own = rows[leaf[rows] == device]
         if len(own) >= MIN_RUN:
             found += _on_leaf(s, device, own)
@@ -140,8 +140,8 @@ def positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
     """The position of each port on its leaf: planned ports in natural order; spare ports continue the count by
     their number.
     """
-    planned = np.unique(np.concatenate([index.b[index.b_device == leaf], index.a[index.a_device == leaf]]))
-    everything = np.unique(np.concatenate([planned, ports]))
+    planned = distinct(np.concatenate([index.b[index.b_device == leaf], index.a[index.a_device == leaf]]))
+    everything = distinct(np.concatenate([planned, ports]))
     names = [index.ports.key(int(p)) for p in everything]
     numbers = np.array([_last_number(name) for name in names])
     stems = {natural_key(name)[:-1] for name in names}

@@ -59,8 +59,7 @@ def _seen_somewhere(wiring: Wiring) -> Mask:
 def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
     """A device that only needs its planned name."""
     name, true = wiring.index.devices.names[found.name], wiring.index.devices.names[found.true]
-    host = wiring.index.devices.is_host(found.true)
-    kind = CauseKind.HOST_SWAP if host else CauseKind.LEAF_SWAP
+    kind = CauseKind.HOST_SWAP if wiring.index.devices.is_host(found.true) else CauseKind.LEAF_SWAP
     both, rules = (true, name), (*WIRING, "TEL")
     summary = f"{name}, a name not in the plan, is found in all ports of {true}"
     action = f"Give {name} its planned name, {true}. No cable has to move."

@@ -31,7 +31,7 @@ def joined_trunks(index: PlanIndex, drafts: Sequence[CauseCandidate]) -> list[Ca
     swaps = [draft for draft in drafts if draft.kind is CauseKind.CABLE_SWAP and len(draft.moves) == 2]
     if len(swaps) < MIN_PARALLEL:
         return list(drafts)
-    rank = _ranks(index)
+    rank = _ranks(index, {move.target.device for draft in swaps for move in draft.moves})
     groups = grouped((tuple(place.device for place in _places(draft)), draft) for draft in swaps)
     whole: dict[int, CauseCandidate] = {}
     parts: set[int] = set()
@@ -49,10 +49,11 @@ def _places(draft: CauseCandidate) -> tuple[Port, Port]:
     return one, other
 
 
-def _ranks(index: PlanIndex) -> dict[Port, int]:
-    """The number of each planned upper end; those of a device follow each other."""
-    places = sorted((index.b_port(cable) for cable in range(len(index.b))), key=lambda port: natural_key(str(port)))
-    return {port: at for at, port in enumerate(places)}
+def _ranks(index: PlanIndex, devices: set[str]) -> dict[Port, int]:
+    """The number of each planned upper end of these devices; those of a device follow each other."""
+    above = [at for at, name in enumerate(index.devices.names) if name in devices]
+    ends = map(index.b_port, np.flatnonzero(index.devices.marked(above)[index.b_device]).tolist())
+    return {port: at for at, port in enumerate(sorted(ends, key=lambda port: natural_key(str(port))))}
 
 
 def _runs(group: Sequence[CauseCandidate], rank: dict[Port, int]) -> Iterator[list[CauseCandidate]]:

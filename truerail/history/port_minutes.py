@@ -14,7 +14,7 @@ from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 
 Q = Quantity
 Numbers = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ def complete_minutes(counters: CounterView, after: float) -> Iterator[tuple[floa
         return
     minute = np.floor((counters.begun[order] - counters.pace / 2) / MINUTE_SECONDS) * MINUTE_SECONDS
     done = (minute > after) & (minute < minute[-1])
-    for start in np.unique(minute[done]).tolist():
+    for start in distinct(minute[done]).tolist():
         yield start, order[minute == start]
 
 

@@ -115,12 +115,19 @@ def renumbered(codes: Codes, distinct: Sequence[Any]) -> tuple[Codes, list[Any]]
     return number[codes], [distinct[one] for one in order.tolist()]
 
 
+def distinct(values: npt.ArrayLike) -> Array:
+    """The distinct values, ascending. By sorting: numpy's `unique` looks integers up in a hash table, which takes 15
+    times as long for a quarter of a million.
+    """
+    ordered: Array = np.sort(np.asarray(values), axis=None)
+    return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]])
+
+
 def distinct_pairs(first: Codes, second: Codes) -> tuple[Codes, Codes]:
     """The distinct pairs of two columns, in order. Several times as fast as numpy's `unique` over rows."""
     order = np.lexsort((second, first))
     first, second = first[order], second[order]
-    other = np.ones(len(order), dtype=bool)
-    other[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    other = np.concatenate([[True], (first[1:] != first[:-1]) | (second[1:] != second[:-1])])[: len(order)]
     return first[other], second[other]
 
 
@@ -133,8 +140,6 @@ def several(key: Codes, value: Codes) -> Mask:
 def unanimous(name: Codes, value: Codes) -> dict[int, int]:
     """The only value of each name over all rows; names with several values are omitted."""
     names, values = distinct_pairs(name, value)
-    only = np.ones(len(names), dtype=bool)
     same = names[1:] == names[:-1]
-    only[1:] &= ~same
-    only[:-1] &= ~same
+    only = ~(np.append(False, same) | np.append(same, False))[: len(names)]
     return dict(zip(names[only].tolist(), values[only].tolist(), strict=True))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, found, mapped, several
+from truerail.model.columns import NONE, Codes, Mask, distinct, found, mapped, several
 from truerail.model.names import CUT_COLUMN, CUT_NAME, device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
@@ -190,10 +190,10 @@ class Ports:
         """A number for the form of each name, which names that differ in digits alone share; -1 for no name. Forms of
         two calls are not comparable.
         """
-        distinct, inverse = np.unique(name_codes, return_inverse=True)
+        names, inverse = np.unique(name_codes, return_inverse=True)
         forms: dict[str, int] = {}
-        found = [forms.setdefault(_DIGITS.sub("#", port_key(self.spelled(n))), len(forms)) for n in distinct if n >= 0]
-        return np.array([NONE] * (len(distinct) - len(found)) + found, dtype=np.int64)[inverse]
+        found = [forms.setdefault(_DIGITS.sub("#", port_key(self.spelled(n))), len(forms)) for n in names if n >= 0]
+        return np.array([NONE] * (len(names) - len(found)) + found, dtype=np.int64)[inverse]
 
     def key(self, code: int) -> str:
         """The form of a port's name that is the same for all its spellings."""
@@ -322,7 +322,7 @@ class PlanIndex:
         in_rail = np.flatnonzero(self.from_host & (self.rail >= 0))
         place = (self.a_device << 40 | self.rail << 20 | self.plane + 1)[in_rail]
         twice = in_rail[several(place, pair[in_rail])]
-        if 2 * len(np.unique(self.a_device[twice])) < len(np.unique(self.a_device[in_rail])):
+        if 2 * len(distinct(self.a_device[twice])) < len(distinct(self.a_device[in_rail])):
             found[twice] = True
         return found
 

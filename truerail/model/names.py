@@ -132,8 +132,7 @@ def printable(text: str, limit: int = 200) -> str:
     """Foreign text made safe to show in one line: control characters, escapes, direction marks shown as `\\xNN`
     or `\\uNNNN`, cut at `limit`.
     """
-    cut = text[: limit + 1]
-    clean = _CONTROL.sub(_escaped, cut)
+    clean = _CONTROL.sub(_escaped, text[: limit + 1])
     return clean if len(text) <= limit and len(clean) <= 4 * limit else clean[:limit] + "…"
 
 

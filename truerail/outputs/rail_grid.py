@@ -87,8 +87,7 @@ class Picture:
 
     @cached_property
     def _host_cables(self) -> list[Cable]:
-        states = self.evaluation.cable_states
-        return [cable for cable in self.plan.host_cables if cable.a in states]
+        return [cable for cable in self.plan.host_cables if cable.a in self.evaluation.cable_states]
 
     @cached_property
     def _of_host(self) -> dict[str, list[Cable]]:

@@ -12,7 +12,7 @@ import numpy as np
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.losses import Losses
 from truerail.analysis.sweep.silent_ties import PROBES
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.plan import Port
 from truerail.probe.path_sweep import LEAST_PACKETS
 from truerail.probe.schedule import FULL_TTL
@@ -47,9 +47,9 @@ def unanswered(paths: FlowPaths) -> Iterator[HopProbes]:
     hops = paths.hops
     asked = np.flatnonzero(~hops.large & (paths.flows.heard[hops.flow] > 0) & (hops.ttl <= paths.length[hops.flow]))
     key = hops.flow[asked] << 8 | hops.ttl[asked]
-    distinct, inverse = np.unique(key, return_inverse=True)
-    answers = np.bincount(inverse, weights=hops.answered[asked], minlength=len(distinct))
-    for one in distinct[answers == 0].tolist():
+    keys, inverse = np.unique(key, return_inverse=True)
+    answers = np.bincount(inverse, weights=hops.answered[asked], minlength=len(keys))
+    for one in keys[answers == 0].tolist():
         yield _probes(paths, one >> 8, one & 0xFF, 1)
 
 
@@ -68,12 +68,12 @@ def large_hops(paths: FlowPaths) -> Iterator[HopProbes]:
         for flow in _one_of_each(flows.source, cut)[:MOST_CUT]
         for ttl in range(1, int(paths.length[flow]) + 1)
     }
-    devices = np.unique(np.array([paths.node[flow, ttl - 1] for flow, ttl in wanted], dtype=np.int64))
+    devices = distinct(np.array([paths.node[flow, ttl - 1] for flow, ttl in wanted], dtype=np.int64))
     row, place = np.nonzero(np.isin(paths.node[passing], devices[devices >= 0]))
     for device in devices[devices >= 0].tolist():
         here = paths.node[passing[row], place] == device
         at = dict(zip(passing[row[here]].tolist(), place[here].tolist(), strict=True))
-        beside = _one_of_each(flows.source, passing[np.unique(row[here])])[:BESIDE]
+        beside = _one_of_each(flows.source, passing[distinct(row[here])])[:BESIDE]
         wanted |= {(flow, at[flow] + 1) for flow in beside}
     for flow, ttl in sorted(wanted):
         yield _probes(paths, flow, ttl, 1, large=True)
@@ -117,7 +117,7 @@ def beyond(paths: FlowPaths, losses: Losses) -> Iterator[HopProbes]:
             deepest = max(int(paths.deepest[flow]), 1)
             yield from (_probes(paths, flow, ttl, each) for ttl in range(deepest + 1, int(paths.length[flow])))
         arrived = paths.flows.heard > 0
-        for device in np.unique(paths.graph.tails(np.array(seat.segments))).tolist():
+        for device in distinct(paths.graph.tails(np.array(seat.segments))).tolist():
             yield from _controls(paths, device, ~arrived, PROBES)
 
 
@@ -126,7 +126,7 @@ def _controls(paths: FlowPaths, device: int, passing: Mask, packets: int) -> Ite
     row, place = np.nonzero((paths.node == device) & (paths.whole & ~passing)[:, None])
     each = ceil(packets / max(1, min(MOST_FLOWS, len(row))))
     at = dict(zip(row.tolist(), place.tolist(), strict=True))
-    for flow in _one_of_each(paths.flows.source, np.unique(row))[:MOST_FLOWS]:
+    for flow in _one_of_each(paths.flows.source, distinct(row))[:MOST_FLOWS]:
         yield _probes(paths, flow, at[flow] + 1, each)
 
 

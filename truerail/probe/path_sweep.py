@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from truerail.analysis.sweep.choices import flows_for
 from truerail.analysis.sweep.plan_graph import PlanGraph
+from truerail.model.columns import distinct
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan, Port
 
@@ -267,7 +268,7 @@ def _towards(
         degree = np.bincount(tail[last], minlength=len(hops))[tail[last]]
         edge_flows[last] += at[0, number, tail[last]] / degree
         asked[:, target] += (at[:, number, tail[last]] / degree).sum(axis=1)
-        near = np.unique(tail[last])
+        near = distinct(tail[last])
         asked[:, near] += at[:, number, near]
 
 

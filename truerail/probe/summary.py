@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
-
+from truerail.model.columns import distinct
 from truerail.probe.follow_ups import MOST_ROUNDS, MOST_SECONDS
 from truerail.probe.nics import Nics
 from truerail.probe.path_sweep import ASKS, PathSweep
@@ -52,7 +51,7 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
 
 def _swept(plan: ProbePlan, sweep: PathSweep) -> Iterator[str]:
     """What the path sweep sends, and what it asks of switches."""
-    flows = np.unique(plan.flows.paced.flow)
+    flows = distinct(plan.flows.paced.flow)
     flows = flows[plan.tried[flows]]
     ports = int(plan.flows.source_ports[flows].sum())
     arriving = sum(count for _, _, count in plan.flows.rounds[plan.flows.kind[flows[0]]]) if len(flows) else 0

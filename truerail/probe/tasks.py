@@ -113,8 +113,7 @@ class ProbePlan:
 
     def tried_pairs(self) -> Iterator[Pair]:
         """The pair of each flow whose two ends take part."""
-        pairs = self.flows.pairs
-        return (pairs[place] for place in np.flatnonzero(self.tried).tolist())
+        return (self.flows.pairs[place] for place in np.flatnonzero(self.tried).tolist())
 
     def packets(self) -> Counter[str]:
         """Packets that each host sends."""

@@ -11,7 +11,7 @@ import numpy as np
 from truerail.analysis.cabling import State, Why
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.plan import Role
 from truerail.questions.blast_answer import Blast, BlastHost, BlastJob, Hurt, blast_text, drain, summary
 from truerail.questions.pairs import joined, rails_of
@@ -109,7 +109,7 @@ def _together(standing: RailStatus, meant: ResolvedTarget) -> Target:
     """Several devices at once: a rack, a row, a node set."""
     own = [standing.below.of(code) if standing.is_host(code) else hanging_on(standing, code) for code in meant.devices]
     above = [standing.below.of(code) for code in meant.devices if not standing.is_host(code)]
-    cables = np.unique(np.concatenate([*own, *above]))
+    cables = distinct(np.concatenate([*own, *above]))
     host = standing.index.from_host[cables]
     return Target(meant.name, meant.matched_type, NONE, cables[host], cables[~host])
 
@@ -146,7 +146,7 @@ def _hosts(view: View, standing: RailStatus, target: Target) -> tuple[BlastHost,
     index = standing.index
     lost = np.bincount(index.a_device[target.host_cables], weights=weights_of(standing, target.host_cables))
     found = []
-    for host in np.unique(index.a_device[target.host_cables]).tolist():
+    for host in distinct(index.a_device[target.host_cables]).tolist():
         cables = target.host_cables[index.a_device[target.host_cables] == host]
         rails = tuple(rails_of(standing, cables))
         total = float(weights_of(standing, standing.below.of(host)).sum())
@@ -204,7 +204,7 @@ def _pairs_cut(standing: RailStatus, target: Target) -> int:
     """Pairs of hosts that lose their last path on a rail, summed over rails."""
     index = standing.index
     cables = target.host_cables
-    peers = np.unique(index.a_device[standing.ends.of_all(np.unique(standing.end[cables]).tolist())])
+    peers = distinct(index.a_device[standing.ends.of_all(distinct(standing.end[cables]).tolist())])
     near = standing.below.of_all(peers.tolist())
     near = near[np.isin(index.rail[near], index.rail[cables])]
     stand, end = standing.stand.copy(), standing.end.copy()

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from truerail.errors import QueryError
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.questions.blast import Target, blast, hosts_below, target_of, weights_of
 from truerail.questions.drain_answer import Drain, drain_text
 from truerail.questions.drain_lost import cells_of, drain_hosts, faults_of, jobs_of, other_work, switches_of
@@ -45,7 +45,7 @@ def drain(
     cells = cells_of(view, standing, target)
     hosts = drain_hosts(view, standing, target, cells)
     switches = switches_of(view, standing, target, {*meant.devices, meant.device})
-    below = np.unique(cells.host[cells.hit]) if len(target.host_cables) else hosts_below(standing, target)
+    below = distinct(cells.host[cells.hit]) if len(target.host_cables) else hosts_below(standing, target)
     windows = windows_announced(view, asked.history, asked.now)
     outcome = Outcome(
         impact=impact,

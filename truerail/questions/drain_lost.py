@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 
 from truerail.model.bonds import bond_members
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.facts import NetLink
 from truerail.outputs.report_words import count
 from truerail.questions.blast import Target, weights_of
@@ -72,7 +72,7 @@ class Cells:
 def cells_of(view: View, standing: RailStatus, target: Target) -> Cells:
     """The rails of all hosts with a cable that goes. One on the wrong leaf carries traffic too, across the spine."""
     index = standing.index
-    hosts = np.unique(index.a_device[target.host_cables])
+    hosts = distinct(index.a_device[target.host_cables])
     cables = standing.below.of_all(hosts.tolist())
     key, group = np.unique(index.a_device[cables] << 16 | (index.rail[cables] + 1), return_inverse=True)
     goes, stand = np.isin(cables, target.host_cables), standing.stand[cables]
@@ -96,7 +96,7 @@ def cells_of(view: View, standing: RailStatus, target: Target) -> Cells:
 def _bonded(view: View, host: Codes, cables: Codes, group: Codes, fate: Codes) -> Mask:
     """Which of the reduced rails have all of their cables in one bond, as their hosts report it. Shape (cells,)."""
     reduced = fate == Fate.REDUCED
-    bond = _bond_of(view, np.unique(host[reduced]).tolist())
+    bond = _bond_of(view, distinct(host[reduced]).tolist())
     if not bond:
         return np.zeros(len(fate), dtype=bool)
     of_cable = np.array([bond.get(port, NONE) for port in view.index.a[cables].tolist()], dtype=np.int64)
@@ -127,7 +127,7 @@ def _members(view: View, hosts: Collection[int]) -> Iterator[tuple[int, str, str
 
 def drain_hosts(view: View, standing: RailStatus, target: Target, cells: Cells) -> tuple[DrainHost, ...]:
     """The hosts that lose something, those that keep least first."""
-    codes = np.unique(cells.host[cells.hit])
+    codes = distinct(cells.host[cells.hit])
     starts = np.searchsorted(cells.host, np.append(codes, len(standing.index.devices.names)))
     shares = _shares(standing, target)
     found = []
@@ -171,7 +171,7 @@ def _shares(standing: RailStatus, target: Target) -> "np.typing.NDArray[np.float
 
 def switches_of(view: View, standing: RailStatus, target: Target, drained: Collection[int]) -> tuple[DrainSwitch, ...]:
     """The switches below that lose uplinks and stay in service, those that keep least first."""
-    lower = np.setdiff1d(np.unique(standing.index.a_device[target.uplinks]), list(drained))
+    lower = np.setdiff1d(distinct(standing.index.a_device[target.uplinks]), list(drained))
     rows = [_switch(view, standing, target, switch) for switch in lower.tolist()]
     return tuple(sorted(rows, key=lambda r: (r.left / max(1, r.planned), view.layout.rank[view.device(r.switch)])))
 
@@ -269,6 +269,6 @@ def _remaining(view: View, target: Target, below: Codes, switches: Iterable[Drai
 
 def _ends(view: View, cables: Codes) -> tuple[Codes, Codes]:
     """The hosts and the switches at the lower ends."""
-    lower = np.unique(view.index.a_device[cables])
+    lower = distinct(view.index.a_device[cables])
     host = np.array([view.index.devices.is_host(code) for code in lower.tolist()], dtype=bool)
     return lower[host], lower[~host]

@@ -10,7 +10,7 @@ import numpy as np
 from rules import rules
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.errors import NotFoundError, QueryError
-from truerail.model.columns import Codes, factorize
+from truerail.model.columns import Codes, distinct, factorize
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.names import canonical_mac, natural_key, port_key, printable
 from truerail.model.plan import Role
@@ -88,7 +88,7 @@ class Names:
     @cached_property
     def _port_names(self) -> list[tuple[int, str]]:
         spelled = self._sight.index.ports.spelled
-        names = [(code, spelled(code).lower()) for code in np.unique(self._name_of_port).tolist()]
+        names = [(code, spelled(code).lower()) for code in distinct(self._name_of_port).tolist()]
         return sorted(names, key=lambda one: natural_key(one[1]))
 
     def rdma_called(self, part: str) -> Iterator[tuple[str, int]]:
@@ -223,7 +223,7 @@ def _racks(view: View, low: str) -> Iterator[Found]:
 
 def _groups(view: View, low: str) -> Iterator[Found]:
     """Rails and pods by the beginning of `rail 3` and `pod p1`, with or without the blank."""
-    rails = np.unique(view.index.rail[view.index.from_host])
+    rails = distinct(view.index.rail[view.index.from_host])
     names = [f"rail {rail}" for rail in rails[rails >= 0].tolist()]
     names += dict.fromkeys(f"pod {device.pod}" for device in view.layout.devices if device.pod)
     for name in names:

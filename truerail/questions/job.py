@@ -12,7 +12,7 @@ from truerail.analysis.published import Published
 from truerail.errors import NoJobError, NoJobQueryError, NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, Harm
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.history import CauseEvent, EventKind, RowRange
 from truerail.model.job_record import JobRecord
 from truerail.model.names import printable
@@ -139,7 +139,7 @@ def cells_of(standing: RailStatus, cables: Codes) -> Cells:
 def _rails(view: View, cells: Cells) -> Iterator[JobRail]:
     """Every rail of the job: faulty ones first, by the number of affected hosts."""
     made = []
-    for rail in np.unique(cells.rail).tolist():
+    for rail in distinct(cells.rail).tolist():
         on = cells.rail == rail
         hosts = {state: cells.host[on & (cells.state == state)].tolist() for state in range(4)}
         lost, degraded, unknown = (fold(in_order(view, hosts[state])) for state in (LOST, DEGRADED, UNKNOWN))
@@ -180,7 +180,7 @@ def _touching(view: View, standing: RailStatus, hosts: Codes, cables: Codes) -> 
     index, findings = view.index, view.findings
     if not len(findings):
         return np.empty(0, dtype=np.int64)
-    leaves = np.unique(standing.end[cables])
+    leaves = distinct(standing.end[cables])
     device = np.zeros(len(index.devices.names) + 1, dtype=bool)
     device[leaves[leaves >= 0]] = True
     cable = np.zeros(len(standing.stand) + 1, dtype=bool)
@@ -208,7 +208,7 @@ def _by_host(view: View, places: Codes) -> dict[int, dict[str, None]]:
 
 def _tally(cells: Cells) -> tuple[int, int, int]:
     """Hosts with a lost rail, with a degraded rail, with a rail in unknown state."""
-    lost, degraded, unknown = (len(np.unique(cells.host[cells.state == state])) for state in (LOST, DEGRADED, UNKNOWN))
+    lost, degraded, unknown = (len(distinct(cells.host[cells.state == state])) for state in (LOST, DEGRADED, UNKNOWN))
     return lost, degraded, unknown
 
 

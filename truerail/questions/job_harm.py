@@ -11,7 +11,7 @@ from truerail.analysis.cabling import State
 from truerail.analysis.jobs import JobSource, RunningJob
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, Harm
-from truerail.model.columns import Codes, grouped
+from truerail.model.columns import Codes, distinct, grouped
 from truerail.model.finding import Severity
 from truerail.outputs.report_words import count
 from truerail.questions.job_answer import Doubts
@@ -58,7 +58,7 @@ def runs_of(
 def climbs(standing: RailStatus, cables: Codes) -> bool:
     """Whether a rail of these cables is on several leaves, so that traffic on it crosses uplinks."""
     rail = standing.index.rail[cables]
-    return len(np.unique(rail << 32 | (standing.end[cables] + 1))) > len(np.unique(rail))
+    return len(distinct(rail << 32 | (standing.end[cables] + 1))) > len(distinct(rail))
 
 
 def unclear_above(view: View) -> str:

@@ -11,7 +11,7 @@ from truerail.analysis.jobs import RunningJob
 from truerail.analysis.published import Published
 from truerail.errors import QueryError
 from truerail.files.nodesets import Budget, expand
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.history import History, RowRange
 from truerail.model.job_record import JobRecord
 from truerail.model.names import printable
@@ -90,7 +90,7 @@ def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:
         hosts = hosts_by_cause(view.sight).get(keys[0], np.empty(0, dtype=np.int64))
     else:
         target = target_of(view, standing, on)
-        of_cables = np.unique(view.index.a_device[target.host_cables])
+        of_cables = distinct(view.index.a_device[target.host_cables])
         hosts = of_cables if len(of_cables) else hosts_below(standing, target)
     return {view.index.devices.names[code] for code in hosts.tolist()}
 

@@ -17,7 +17,7 @@ from itertools import product
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.questions.job_answer import Pairs
 from truerail.questions.rail_status import RailStatus, Stand
 
@@ -38,7 +38,7 @@ class OnRail:
 
 def rails_of(standing: RailStatus, cables: Codes) -> list[int]:
     """The rails of some host cables, ascending; cables without a rail are left out."""
-    rails: list[int] = np.unique(standing.index.rail[cables]).tolist()
+    rails: list[int] = distinct(standing.index.rail[cables]).tolist()
     return [rail for rail in rails if rail >= 0]
 
 
@@ -162,7 +162,7 @@ class _Ways:
     def _table(self, use: Mask, part: Codes) -> Mask:
         """Whether each host has such a cable into each part that any of these cables is in, shape (devices, parts)."""
         standing, ends = self._standing, self._standing.end[self._cables]
-        numbers = np.unique(part[ends[ends >= 0]])
+        numbers = distinct(part[ends[ends >= 0]])
         table = np.zeros((len(standing.index.devices.names), len(numbers)), dtype=bool)
         known = use & (ends >= 0)
         table[standing.index.a_device[self._cables[known]], np.searchsorted(numbers, part[ends[known]])] = True

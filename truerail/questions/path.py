@@ -9,13 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, distinct
 from truerail.model.plan import Role
 from truerail.questions.path_answer import Hop, PathAnswer, RailPath, path_text
 from truerail.questions.question import Form, Kind, Option, Parameter, Question, all_good
@@ -115,8 +113,8 @@ def _over(view: View, steps: Sequence[Step]) -> str:
     for step in steps[:-1]:
         role = view.layout.devices[step.switches[0]].role.value
         words.append(f"{len(step.switches)} {role}{'s' if len(step.switches) > 1 else ''}")
-    distinct = list(dict.fromkeys(words)) if len(words) > 2 else words
-    return f"{', '.join(distinct)} ({first.links} equal uplink{'s' if first.links > 1 else ''})"
+    names = list(dict.fromkeys(words)) if len(words) > 2 else words
+    return f"{', '.join(names)} ({first.links} equal uplink{'s' if first.links > 1 else ''})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,7 @@ def _end(view: View, text: str) -> _End:
         host = host_asked(view, text)
         return _End(host, view.index.devices.names[host])
     meant = recognise(view, text)
-    rails = np.unique(view.index.rail[meant.cables])
+    rails = distinct(view.index.rail[meant.cables])
     if meant.device < 0 or not view.is_planned(meant.device) or not view.index.devices.is_host(meant.device):
         raise QueryError(f"{meant.name} is not a host, nor a GPU or NIC of a host")
     if len(rails) != 1 or rails[0] < 0:
@@ -270,7 +268,7 @@ def _leaf(view: View, device: int, into: str, out: str, rail: int, choices: int 
 def _rail_at(view: View, device: int, port: str, rail: int) -> int | None:
     """The rail that the plan gives a leaf's port, else the leaf's only rail, else `rail` if it has that; or None."""
     names = view.index.devices.names
-    carried = np.unique(view.layout.rail[view.layout.cables_of(device)])
+    carried = distinct(view.layout.rail[view.layout.cables_of(device)])
     rails = [one for one in carried.tolist() if one >= 0]
     at_port = next(
         (c.rail for c in (view.plan.cables[n] for n in view.layout.cables_of(device).tolist())

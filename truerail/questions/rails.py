@@ -15,7 +15,7 @@ from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import LOW, Rails
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.finding import Severity
 from truerail.outputs.report_words import count
 from truerail.questions.question import Form, Kind, Parameter, Question
@@ -82,7 +82,7 @@ def _loads(view: View, rails: Rails, wanted: Codes) -> _Loads:
 def _numbers(view: View, hosts: Codes) -> list[int]:
     """The rails of these hosts."""
     rails = view.index.rail[view.index.from_host & np.isin(view.index.a_device, hosts)]
-    return [int(rail) for rail in np.unique(rails) if rail >= 0]
+    return [int(rail) for rail in distinct(rails) if rail >= 0]
 
 
 def _rail(loads: _Loads, hosts: Codes, rail: int) -> RailBalance:

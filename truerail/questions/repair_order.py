@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.cause_kinds import Work
-from truerail.model.columns import NONE, Codes, Mask, grouped
+from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
 from truerail.model.plan import Role
 from truerail.questions.repairs import Candidate
 from truerail.views.view import View
@@ -258,7 +258,7 @@ def _host_rails(view: View, one: Candidate) -> Iterable[Thing]:
     """The rails of hosts with a cable that is interrupted."""
     index = view.index
     cables = one.cables[index.from_host[one.cables]]
-    keys = np.unique(index.a_device[cables] << 16 | (index.rail[cables] + 1)).tolist()
+    keys = distinct(index.a_device[cables] << 16 | (index.rail[cables] + 1)).tolist()
     return [(f"{index.devices.names[key >> 16]} on rail {(key & 0xFFFF) - 1}", key) for key in keys if key & 0xFFFF]
 
 

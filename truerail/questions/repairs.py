@@ -19,7 +19,7 @@ from truerail.analysis.affected import cables_at
 from truerail.analysis.cabling import State, Why
 from truerail.model import Role
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm, Work
-from truerail.model.columns import Codes, Mask, grouped
+from truerail.model.columns import Codes, Mask, distinct, grouped
 from truerail.model.finding import Cause, is_down, waits
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.report_words import order as natural
@@ -77,7 +77,7 @@ def _candidate(view: View, standing: RailStatus, cause: Cause, carries: Mask, te
     touched = _touched(view, cause, work)
     cables = touched[carries[touched]]
     ending, hosts = _ended(standing, cables)
-    uplinks = np.unique(standing.index.a_device[cables[~standing.index.from_host[cables]]])
+    uplinks = distinct(standing.index.a_device[cables[~standing.index.from_host[cables]]])
     pieces = _pieces(cause, work)
     people = min(technicians, -(-pieces // PLUGS_EACH)) if work is Work.MOVE else 1
     minutes = -(-pieces * MINUTES[work] // people)
@@ -110,7 +110,7 @@ def _moved(view: View, cause: Cause, *, only_ready: bool = False) -> Codes:
 
 
 def _known(cables: list[int]) -> Codes:
-    found = np.unique(np.array(cables, dtype=np.int64))
+    found = distinct(np.array(cables, dtype=np.int64))
     return found[found >= 0]
 
 
@@ -138,11 +138,11 @@ def _ended(standing: RailStatus, cables: Codes) -> tuple[Codes, Codes]:
     index = standing.index
     own = cables[index.from_host[cables]]
     uplinks = cables[~index.from_host[cables]]
-    lower = np.unique(index.a_device[uplinks])
+    lower = distinct(index.a_device[uplinks])
     cut = [one for one in lower.tolist() if not _keeps_uplink(standing, one, uplinks)]
     last = uplinks[np.isin(index.a_device[uplinks], cut)]
     hosts = np.concatenate([index.a_device[own], index.b_device[own]])  # of a ring's cable both ends are hosts
-    hosts = np.unique(hosts[index.devices.tiers[hosts] == Role.HOST.tier])
+    hosts = distinct(hosts[index.devices.tiers[hosts] == Role.HOST.tier])
     if len(last):
         hosts = np.union1d(hosts, hosts_below(standing, Target("", "", -1, own[:0], last)))
     return np.union1d(own, last), hosts
@@ -156,7 +156,7 @@ def _keeps_uplink(standing: RailStatus, switch: int, uplinks: Codes) -> bool:
 def _whole_switches(view: View, cause: Cause, work: Work, cables: Codes) -> Codes:
     """The switches that are reconfigured as a whole, or whose cables are moved in a block."""
     if work is Work.MOVE and CAUSE_KINDS[cause.kind].block:
-        ends = np.unique(view.index.b_device[cables])
+        ends = distinct(view.index.b_device[cables])
         return ends[ends >= 0]
     if work is not Work.SETTINGS:
         return _known([])

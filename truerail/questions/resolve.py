@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truerail.errors import NotFoundError
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.panel_paths import spot
 from truerail.model.plan import Plan
@@ -189,7 +189,7 @@ def _nodes(view: View, text: str) -> ResolvedTarget | None:
 def _group(matched_type: str, name: str, view: View, codes: Sequence[int]) -> ResolvedTarget:
     """Several devices with all their cables, those of hosts first."""
     cables = [view.layout.cables_of(code) for code in codes]
-    found = np.unique(np.concatenate(cables)) if cables else np.empty(0, dtype=np.int64)
+    found = distinct(np.concatenate(cables)) if cables else np.empty(0, dtype=np.int64)
     return ResolvedTarget(matched_type, name, found[np.argsort(view.layout.place[found])], devices=tuple(codes))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.names import printable
 from truerail.questions.resolve import group_of, recognise
 from truerail.views.view import View
@@ -29,7 +29,7 @@ def hosts_asked(view: View, nodeset: str) -> Hosts:
         hosts = [code for code in group.devices if view.index.devices.is_host(code)]
         if not hosts:
             raise QueryError(f"{group.name} has no hosts, and jobs run on hosts")
-        return Hosts(np.unique(hosts), ())
+        return Hosts(distinct(hosts), ())
     codes = {name: view.named(name) for name in dict.fromkeys(view.expand(nodeset))}
     planned = {name: code for name, code in codes.items() if view.is_planned(code)}
     for code in planned.values():
@@ -38,7 +38,7 @@ def hosts_asked(view: View, nodeset: str) -> Hosts:
     if not planned:
         name = next(iter(codes), "")
         raise NotFoundError(f"the plan has no host {printable(name, 80)!r}{view.nearest.hint(name)}")
-    return Hosts(np.unique(list(planned.values())), tuple(name for name in codes if name not in planned))
+    return Hosts(distinct(list(planned.values())), tuple(name for name in codes if name not in planned))
 
 
 def host_asked(view: View, name: str) -> int:
@@ -75,7 +75,7 @@ def gpus_of(view: View, host: int, rails: Collection[int] | None = None) -> tupl
     """The GPUs of a host whose rail is one of these (any for None): GPU g of G belongs to the host's rail number
     g * R // G. If the plan does not give the number of GPUs, it is one for each rail; hosts without rails have none.
     """
-    own = np.unique(view.layout.rail[view.layout.host_cables_of(host)])
+    own = distinct(view.layout.rail[view.layout.host_cables_of(host)])
     of_host: list[int] = own[own >= 0].tolist()
     reported = view.layout.devices[host].gpus
     gpus = len(of_host) if reported is None else reported

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.plan import Plan
 from truerail.views.headline import overview_headline
 from truerail.views.layout import Layout
@@ -171,7 +171,7 @@ def grid_of(plan: Plan) -> Grid:
 def _grid(plan: Plan) -> Grid:
     layout = plan.once(Layout)
     hosts, on_host = layout.hosts, layout.from_host
-    rails, planes = np.unique(layout.rail[on_host]), np.unique(layout.plane[on_host & (layout.plane >= 0)])
+    rails, planes = distinct(layout.rail[on_host]), distinct(layout.plane[on_host & (layout.plane >= 0)])
     rails = np.concatenate([rails[rails >= 0], rails[rails < 0]])  # those without a rail come last
     plane_count = max(len(planes), 1)
     row = np.full(len(layout.devices) + 1, NONE, dtype=np.int64)

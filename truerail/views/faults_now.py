@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import numpy as np
-
 from truerail.analysis.published import EvaluatedRound
 from truerail.model.cause_kinds import minutes_of
+from truerail.model.columns import distinct
 from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.life import Life
 from truerail.model.open_fault import OpenFault
@@ -80,7 +79,7 @@ def _present(index: EvaluationIndex, key: str, cause: Cause, found: Mapping[str,
     if not index.harm_known(key):
         return fault
     device, layout = index.index.a_device[cables], index.layout
-    hosts = np.unique(device[index.index.from_host[cables]])
+    hosts = distinct(device[index.index.from_host[cables]])
     misordered = sum(layout.code.get(name, -1) >= 0 for name in cause.subjects) if gpus and not len(hosts) else 0
     return replace(fault, affected_gpus=gpus, affected_hosts=len(hosts) or misordered)
 

@@ -13,7 +13,7 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.errors import QueryError
 from truerail.files.problems import nearest
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.names import printable
 from truerail.views.nearest import Nearest
 from truerail.views.view import View, view_of
@@ -166,7 +166,7 @@ def on_nodes(view: View, nodes: str, *devices: Codes) -> Mask:
 
 def on_rail(view: View, rail: int, rails: Codes) -> Mask:
     """Rows on a rail. Raises `QueryError` for a rail that is not in the plan."""
-    known = np.unique(view.layout.rail[view.layout.rail >= 0]).tolist()
+    known = distinct(view.layout.rail[view.layout.rail >= 0]).tolist()
     if rail not in known:
         raise QueryError(f"rail {rail} is not known; known are {', '.join(map(str, known)) or 'none'}")
     return np.asarray(rails == rail, dtype=bool)

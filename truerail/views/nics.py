@@ -9,7 +9,7 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.macs import MacOwners
 from truerail.analysis.cabling.paths import CLOSENESS
-from truerail.model.columns import NONE, Codes, equals, grouped
+from truerail.model.columns import NONE, Codes, distinct, equals, grouped
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.names import printable
 from truerail.views.pieces import GpuLink, Nic
@@ -108,7 +108,7 @@ class Nics:
         table = seen.table(Neighbor)
         for column in ("port_id", "chassis_id"):
             rows = np.flatnonzero(equals(table.column(column), mac))
-            ports = np.unique(claims.u[np.isin(claims.row, rows)])
+            ports = distinct(claims.u[np.isin(claims.row, rows)])
             if len(ports) == 1:
                 return int(ports[0])
         return NONE

@@ -20,7 +20,7 @@ from truerail.analysis.probes.results import (
 )
 from truerail.analysis.probes.troubles import troubles
 from truerail.analysis.published import Published
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.names import natural_key, printable
 from truerail.views.fabric_map import Grid, PodSpan, grid_of
 from truerail.views.list_rows import RowList, of_device, on_nodes, on_rail, on_words
@@ -155,7 +155,7 @@ def _by_rail(view: View, results: ProbeResults | None) -> tuple[ProbedRail, ...]
     state, rail = states_of(view), view.index.rail
     rest = pairs_of(view.round).rest_by_rail
     found = []
-    for number in np.unique(rail[state != NO_NIC]).tolist():
+    for number in distinct(rail[state != NO_NIC]).tolist():
         count = np.bincount(state[(rail == number) & (state != NO_NIC)], minlength=len(NIC_STATES))
         pairs = results.pairs[number] if results else (0, 0, 0, *rest[number])
         packets = results.packets.get(number) if results else None

@@ -15,7 +15,7 @@ from truerail.analysis.cabling import Wiring
 from truerail.analysis.published import Published
 from truerail.errors import NodeSetError, NotFoundError, QueryError
 from truerail.files.nodesets import Budget, expand
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.finding import Cause, Finding
 from truerail.model.index import PlanIndex
 from truerail.model.names import printable
@@ -155,7 +155,7 @@ class View(Owner):
         for name, code in zip(names, codes, strict=True):
             if not self.is_planned(code):
                 raise QueryError(f"the plan has no device {printable(name, 80)!r}{self.nearest.hint(name)}")
-        return np.unique(np.array(codes, dtype=np.int64))
+        return distinct(np.array(codes, dtype=np.int64))
 
     def expand(self, nodeset: str) -> Sequence[str]:
         """The names of a node set. Raises `QueryError` if it is invalid or larger than any real one."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from truerail.analysis.cabling.claims import Claims
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.index import PlanIndex
 
 _TIMES_ITS_OWN = 4
@@ -120,7 +120,7 @@ def _reverse_votes(index: PlanIndex, claims: Claims) -> Codes:
     """
     ports = index.ports
     hears = np.flatnonzero((claims.v >= 0) & (claims.v != claims.u))
-    back = np.unique(claims.v[hears] << 32 | ports.device_of(claims.u[hears]))
+    back = distinct(claims.v[hears] << 32 | ports.device_of(claims.u[hears]))
     if not len(back):
         return np.empty(0, dtype=np.int64)
     _, start, count = np.unique(back >> 32, return_index=True, return_counts=True)

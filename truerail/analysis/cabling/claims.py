@@ -34,6 +34,7 @@ from truerail.model.columns import (
     Codes,
     Mask,
     Objects,
+    distinct,
     distinct_pairs,
     either,
     factorize,
@@ -146,7 +147,7 @@ def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
     lost = np.flatnonzero((claims.w < 0) & (claims.named >= 0))
     if not len(lost):
         return {}
-    back = np.unique(claims.v << 32 | index.ports.device_of(claims.u))
+    back = distinct(claims.v << 32 | index.ports.device_of(claims.u))
     back = back[(back >= 0) & np.isin(back >> 32, claims.u[lost])]
     port, count = np.unique(back >> 32, return_counts=True)
     only = dict(zip((back >> 32).tolist(), (back & 0xFFFFFFFF).tolist(), strict=True))
@@ -187,7 +188,7 @@ def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) ->
     tier = index.devices.tiers
     device = index.ports.device_of(v)
     rows = np.flatnonzero((v >= 0) & (codes >= 0) & (tier[device] == 0))
-    several = _repeated(np.unique(device[rows] << 32 | codes[rows]) >> 32)
+    several = _repeated(distinct(device[rows] << 32 | codes[rows]) >> 32)
     rows = rows[np.isin(device[rows], several)]
     shared = np.zeros(len(v), dtype=bool)
     if len(rows):
@@ -201,7 +202,7 @@ def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) ->
 
 def _repeated(ordered: Codes) -> Codes:
     """The values that occur more than once in an ordered column."""
-    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    return distinct(ordered[1:][ordered[1:] == ordered[:-1]])
 
 
 def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
@@ -238,14 +239,14 @@ def _heard_devices(
     w = np.where(by_mac, witness, np.where(shared & (named >= planned), NONE, named))
     nameless = w < 0
     if nameless.any():
-        codes, distinct = factorize(chassis)
-        learned = np.full(len(distinct) + 1, NONE, dtype=np.int64)
+        codes, ids_heard = factorize(chassis)
+        learned = np.full(len(ids_heard) + 1, NONE, dtype=np.int64)
         known = (w >= 0) & (codes >= 0)
         for number, device in unanimous(codes[known], w[known]).items():  # chassis ids are cloned, too
             learned[number] = device
         ids = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
         ids = {**by_id, **ids}
-        for number, chassis_id in enumerate(distinct if ids else ()):
+        for number, chassis_id in enumerate(ids_heard if ids else ()):
             learned[number] = ids.get(chassis_id, int(learned[number]))
         w = np.where(nameless, learned[codes], w)
     return w

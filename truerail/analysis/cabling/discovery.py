@@ -20,7 +20,7 @@ from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.ib_nodes import End, Nodes, nodes_of
 from truerail.analysis.cabling.ib_ports import ports_of
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.facts import Neighbor
 from truerail.model.snapshot import Snapshot
 
@@ -75,7 +75,7 @@ def discovered(
         claims=_claims(links, np.array([row for row, _ in rows], dtype=np.int64), ends, nodes, port),
         votes=np.where((nodes.named >= 0) & (nodes.witness >= 0), nodes.named << 32 | nodes.witness, NONE),
         shared=_shared(names, ends, nodes),
-        devices=np.unique(nodes.device),
+        devices=distinct(nodes.device),
         ports=port[port >= 0],
         at=dict(zip(known.number, port.tolist(), strict=True)),
         nameless=nodes.nameless,

@@ -23,7 +23,7 @@ import numpy as np
 
 from truerail.analysis.cabling.alias_schemes import agreeing, schemes
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, equals, unanimous
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct, distinct_pairs, either, equals, unanimous
 from truerail.model.index import PlanIndex
 
 _UNIT = re.compile(r"^(.*\S)\.\d+$")
@@ -156,8 +156,7 @@ class _Open:
 
     def _hosts(self) -> Mask:
         """Which of the devices heard are hosts."""
-        tier = self.index.devices.tiers
-        return np.asarray(tier[self.heard.w] == 0, dtype=bool)
+        return np.asarray(self.index.devices.tiers[self.heard.w] == 0, dtype=bool)
 
     def _by_scheme(self) -> tuple[Codes, Mask]:
         """Ports by alias schemes; and whether the device is found to send its ports' own names."""
@@ -257,7 +256,7 @@ class _Open:
         """Whether these names have the form of the known port names of their devices."""
         all_ports = np.arange(len(self.ports))
         form = self.ports.forms(np.concatenate([self.ports.name_of(all_ports), name]))
-        known = np.unique(self.ports.device_of(all_ports) << 32 | form[: len(all_ports)])
+        known = distinct(self.ports.device_of(all_ports) << 32 | form[: len(all_ports)])
         return np.asarray((name >= 0) & np.isin(device << 32 | form[len(all_ports) :], known), dtype=bool)
 
     def _out_of_order(self, rows: Codes) -> Codes:

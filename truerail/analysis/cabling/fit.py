@@ -14,7 +14,7 @@ import numpy as np
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Words, last_words, numbers_alone, sort_of, words
-from truerail.model.columns import NONE, grouped
+from truerail.model.columns import NONE, distinct, grouped
 from truerail.model.names import folded, some
 from truerail.model.plan import Port
 
@@ -108,7 +108,7 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     """
     devices, planned = names.index.devices, names.index.devices.planned
     codes = (claims.w, claims.named, names.index.ports.device_of(claims.u))
-    present = set(np.unique(np.concatenate(codes)).tolist()) | {names.filed(one.device) for one in names.seen.readings}
+    present = set(distinct(np.concatenate(codes)).tolist()) | {names.filed(one.device) for one in names.seen.readings}
     lost = {code: devices.names[code] for code in range(planned) if code not in present}
     strange = {code: devices.names[code] for code in sorted(present) if code >= planned}
     here = {sort_of(devices.names[code]) for code in present if code < planned}

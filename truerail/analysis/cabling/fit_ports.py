@@ -18,7 +18,7 @@ from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Forms, counting, form, in_order, is_counted, lines
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, tally
+from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, tally
 from truerail.model.facts import Neighbor
 from truerail.model.names import natural_key
 from truerail.model.plan import Port
@@ -180,7 +180,7 @@ def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
     port, peer = distinct_pairs(port[use], peer[use])
     _, inverse, times = np.unique(port, return_inverse=True, return_counts=True)
     planned = np.flatnonzero(index.cables_at(np.arange(index.planned_ports)) >= 0)
-    own = np.unique(np.concatenate([port, reported]))
+    own = distinct(np.concatenate([port, reported]))
     return Ports(names, claims, planned, own[own >= 0], port[times[inverse] == 1], peer[times[inverse] == 1], strange)
 
 

@@ -19,7 +19,7 @@ from truerail.analysis.cabling.fit import Fit, fit_devices
 from truerail.analysis.cabling.fit_ports import Ports, fit_ports, ports_of
 from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.nccl_facts import JOB_COLLECTORS
 from truerail.model.plan import Plan
@@ -139,7 +139,7 @@ def _misnamed(index: PlanIndex, claims: Claims, announces: Mapping[int, int]) ->
     """Of the devices that announce another's name, the hosts whose own name is not heard from any device: the names are
     not swapped; this is, for example, a clone of the other's image.
     """
-    heard = set(np.unique(claims.named).tolist())
+    heard = set(distinct(claims.named).tolist())
     hosts = ((owner, name) for owner, name in announces.items() if index.devices.is_host(owner))
     return {owner: name for owner, name in hosts if owner not in heard and name not in announces}
 

@@ -17,7 +17,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS
-from truerail.model.columns import NONE, Codes, Mask, Numbers, grouped
+from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct, grouped
 from truerail.model.facts import PortCounters, RdmaLink
 from truerail.model.reading import Reading
 
@@ -184,7 +184,7 @@ class Telemetry:
             rows = self._rows_of(name, source)
             for quantity, full in source.full.items():
                 found.setdefault(quantity, []).append(np.flatnonzero((rows >= 0) & np.isin(rows, full)))
-        return {quantity: np.unique(np.concatenate(ports)) for quantity, ports in found.items()}
+        return {quantity: distinct(np.concatenate(ports)) for quantity, ports in found.items()}
 
     def speaks(self, device: int, last: int) -> bool:
         """Whether any planned port of a device has data in the last samples."""

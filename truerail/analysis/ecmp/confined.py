@@ -19,7 +19,7 @@ from math import gcd, lgamma, log
 import numpy as np
 
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, distinct
 
 Places = frozenset[int]
 EXCEPTIONS = 4
@@ -102,7 +102,7 @@ class Numbered:
 
     def nics(self, groups: Codes) -> Codes:
         """The ports to hosts of the switches below these."""
-        return np.asarray(self._hosted[self._nics.of(np.unique(self.b.switch[self.b.group[self.feeding(groups)]]))])
+        return np.asarray(self._hosted[self._nics.of(distinct(self.b.switch[self.b.group[self.feeding(groups)]]))])
 
     def sibling(self, group: int) -> Sibling:
         """A switch with its place: that in most of the switches below which have as many members as most of them."""

@@ -14,7 +14,7 @@ from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import MOST_FLOWS, chi_square_below, idle_chance
 from truerail.analysis.ecmp.siblings import Siblings, families, polarized
 from truerail.analysis.ecmp.uplink_balance import IDLE, Balance
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.plan import LoadBalancing
 
 EVEN = 0.25
@@ -123,7 +123,7 @@ def _chance(members: int, scatters: Sequence[_Scatter], least: int) -> float:
     """
     squares = sum(one.uneven**2 for one in scatters)
     steps, freedom = sum(one.members for one in scatters), sum(one.members - 1 for one in scatters)
-    tried = np.unique(np.geomspace(max(least, members - 1), 2 * MOST_FLOWS, _TRIED).astype(np.int64))
+    tried = distinct(np.geomspace(max(least, members - 1), 2 * MOST_FLOWS, _TRIED).astype(np.int64))
     return max(
         idle_chance(flows, members, 1)
         * (chi_square_below(squares * flows + steps / flows, freedom) if freedom else 1.0)

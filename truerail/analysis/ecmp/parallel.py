@@ -15,7 +15,7 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.occupancy import LEAST
 from truerail.analysis.ecmp.siblings import IDLE_SHARE
 from truerail.analysis.ecmp.uplink_balance import IDLE, WARM_MEAN, WARM_MEMBER, Balance
-from truerail.model.columns import Codes, Mask, Numbers, factorize
+from truerail.model.columns import Codes, Mask, Numbers, distinct, factorize
 
 ALIGNED = 2
 """Minimum number of sets: switches that use links at other places of their bundles have no drained or
@@ -61,7 +61,7 @@ def bundled(b: Balance) -> tuple[Bundled, ...]:
         return ()
     index = b.telemetry.wiring.index
     fastest = float(np.nanmax(index.speed_gbps[index.from_host], initial=0.0)) * 1e9 / 8
-    found = [one for upper in np.unique(links.upper[links.reported]).tolist() if (one := _of(b, links, upper, fastest))]
+    found = [one for upper in distinct(links.upper[links.reported]).tolist() if (one := _of(b, links, upper, fastest))]
     return tuple(_together(b, found))
 
 
@@ -96,7 +96,7 @@ def _links(b: Balance) -> _Links | None:
 def _of(b: Balance, links: _Links, upper: int, fastest: float) -> Bundled | None:
     """One switch; None where its bundles differ in size, or use more of their links than a common divisor leaves."""
     bundles = np.flatnonzero((links.upper == upper) & links.reported)
-    members = np.unique(links.members[bundles])
+    members = distinct(links.members[bundles])
     if len(members) > 1:
         return None
     size = int(members[0])
@@ -122,7 +122,7 @@ def _together(b: Balance, found: list[Bundled]) -> Iterator[Bundled]:
     devices = list(b.telemetry.wiring.index.plan.devices.values())
     keys = [(devices[one.switch].role, devices[one.switch].pod, one.members) for one in found]
     family = factorize(keys)[0]
-    for number in np.unique(family).tolist():
+    for number in distinct(family).tolist():
         beside = [one for one, own in zip(found, family.tolist(), strict=True) if own == number]
         if len({one.used for one in beside}) >= ALIGNED:
             together = exp(max(log(LEAST), sum(log(max(one.chance, LEAST)) for one in beside)))

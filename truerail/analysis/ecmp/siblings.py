@@ -12,7 +12,7 @@ from truerail.analysis.ecmp.confined import Numbered, Pattern, Places, patterns
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, senders
 from truerail.analysis.ecmp.occupancy import LEAST, classes_chance, idle_chance, joint_chance
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.model.columns import Codes, Mask, Numbers, factorize
+from truerail.model.columns import Codes, Mask, Numbers, distinct, factorize
 from truerail.model.plan import Role
 
 CHANCE = 1e-6
@@ -98,7 +98,7 @@ class _Family:
         self.independent = not flows.sprayed[groups].any()
         self.rows = [rows[b.member[rows]] for rows in map(b.uplinks, groups.tolist())]
         self.busy = [b.position[rows[~b.idle[rows]]] for rows in self.rows]
-        self._used = np.unique(np.concatenate(self.busy))
+        self._used = distinct(np.concatenate(self.busy))
 
     def reached(self, rows: Codes) -> Mask:
         """Members to neighbours that any traffic reaches."""
@@ -192,7 +192,7 @@ def weighted(b: Balance, groups: Codes) -> Mask:
     """Which of these groups share their load as their siblings do, uplink by uplink and window by window."""
     found = np.zeros(len(groups), dtype=bool)
     family = families(b)
-    for number in np.unique(family[groups]).tolist():
+    for number in distinct(family[groups]).tolist():
         beside = np.flatnonzero(b.evaluated & (family == number))
         shares = [_shares(b, group) for group in beside.tolist()]
         if len(beside) >= WEIGHTED_SIBLINGS and len({len(share) for share in shares}) == 1:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.carried import Carried, carried_in, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.model.columns import NONE, Codes, Mask, Numbers
+from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct
 
 IDLE = 0.05
 """A member that carries less than this share of its group's mean is idle (detection.md 2.2)."""
@@ -181,7 +181,7 @@ def carried_or_packets(telemetry: Telemetry, by_bytes: Carried) -> Carried:
 def _between_switches(telemetry: Telemetry) -> Codes:
     """Ports of planned cables between switches."""
     index = telemetry.wiring.index
-    ports = np.unique(np.concatenate([index.a[~index.from_host], index.b[~index.from_host]]))
+    ports = distinct(np.concatenate([index.a[~index.from_host], index.b[~index.from_host]]))
     return np.asarray(ports[ports >= 0])
 
 

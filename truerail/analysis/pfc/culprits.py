@@ -10,7 +10,7 @@ from truerail.analysis.pfc.egress import egress_of
 from truerail.analysis.pfc.graph import WaitGraph
 from truerail.analysis.pfc.reasons import Reason, nic_reason
 from truerail.analysis.pfc.trees import PauseGraph, Pauses, began
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.plan import Role
 
 BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
@@ -143,7 +143,7 @@ def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:
     for circle in pg.deadlocks:
         locked[circle] = True
     left = endless & ~passing.reached(locked, backwards=True)
-    for part in np.unique(graph.part[left]).tolist():
+    for part in distinct(graph.part[left]).tolist():
         edges = np.flatnonzero(left[graph.head] & (graph.part[graph.head] == part))
         rose = np.nan_to_num(began(pg, edges), nan=np.inf)
         yield int(graph.head[edges[np.lexsort((-graph.weight[edges], rose))[0]]])
@@ -214,7 +214,7 @@ def _root_port(pauses: Pauses, pg: PauseGraph, root: int, strongest: int) -> tup
         if not reported.speaks(device, pg.counters.last):
             of = pg.waits.waiting if waiting >= 0 else pg.waits.on
             return int(of[strongest]), Reason.NOT_MONITORED, True, _is_one_of_several(pg, root, strongest, of)
-        port, reason = egress_of(reported, device, np.unique(pausing), pg.counters.last)
+        port, reason = egress_of(reported, device, distinct(pausing), pg.counters.last)
         if port != NONE:
             return port, reason, False, False
         return on, reason, False, _is_one_of_several(pg, root, strongest, pg.waits.on)
@@ -228,4 +228,4 @@ def _is_one_of_several(pg: PauseGraph, root: int, strongest: int, ports: Codes) 
     """Whether waits for the root at other ports are as strong."""
     share = pg.waits.share
     near = (pg.graph.head == root) & (share >= AS_STRONG * share[strongest]) & (ports >= 0)
-    return len(np.unique(ports[near])) > 1
+    return len(distinct(ports[near])) > 1

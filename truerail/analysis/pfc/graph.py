@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats
-from truerail.model.columns import NONE, Codes, Mask, spans
+from truerail.model.columns import NONE, Codes, Mask, distinct, spans
 
 COMPARABLE = 0.5
 """A node passes the pause on, and is not its root, if its own wait is at least this share of the waits for it."""
@@ -81,7 +81,7 @@ class WaitGraph:
         while len(at):
             distance[at] = hops
             edges = order[spans(bounds[at], bounds[at + 1] - bounds[at])[0]]
-            at = np.unique(target[edges])
+            at = distinct(target[edges])
             at, hops = at[distance[at] < 0], hops + 1
         return distance
 
@@ -96,7 +96,7 @@ class WaitGraph:
             edges = order[spans(bounds[at], bounds[at + 1] - bounds[at])[0]]
             edges = edges[self.tail[edges] != root]
             yield edges, hops
-            at = np.unique(self.tail[edges[passing[edges]]])
+            at = distinct(self.tail[edges[passing[edges]]])
             at = at[[node not in seen for node in at.tolist()]] if len(at) else at
             seen.update(at.tolist())
             hops += 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from truerail.analysis.probes.reached import reached
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 
 if TYPE_CHECKING:
     from truerail.analysis.round import Round
@@ -47,7 +47,7 @@ class Pairs(NamedTuple):
     def rest_by_rail(self) -> dict[int, tuple[int, int]]:
         """By rail, how many pairs are implied, and how many neither tried nor implied."""
         untried = self.total - self.tried - self.implied
-        rails = ((rail, self.rail == rail) for rail in np.unique(self.rail).tolist())
+        rails = ((rail, self.rail == rail) for rail in distinct(self.rail).tolist())
         return {rail: (int(self.implied[here].sum()), int(untried[here].sum())) for rail, here in rails}
 
 
@@ -85,5 +85,5 @@ def _pairs(round: "Round") -> Pairs:
     arrived = np.zeros(total.shape, dtype=bool)
     arrived[of_nic[flows.cable[good]], of_nic[flows.peer_cable[good]]] = True
     implied = np.where(arrived, total - tried, 0)
-    both = np.unique(np.concatenate([pairs[:, 0], pairs[:, 1]]))
+    both = distinct(np.concatenate([pairs[:, 0], pairs[:, 1]]))
     return Pairs(total, tried, implied, group[0][:, 0], len(both), len(nics))

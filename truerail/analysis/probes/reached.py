@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerail.analysis.probes.upper_links import carrying_cables
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.probe_facts import BUFFER_FULL, NOT_SENT, PROBE_TROUBLES, STARTED_LATE, ProbeReach, ProbeTrouble
 from truerail.model.snapshot import Table
 
@@ -110,7 +110,7 @@ def _join(wiring: "Wiring") -> Reached:
     listener = wiring.identity.devices_of(table)[theirs]
     meant = listener == ends[1][at]  # what a host says that is not the flow's other end is no witness
     theirs, at, listener = theirs[meant], at[meant], listener[meant]
-    sizes = np.unique(count["size"][count["size"] >= 0])
+    sizes = distinct(count["size"][count["size"] >= 0])
     port, arrived_on = table.column("port"), table.column("arrived_on")
     stray = np.array([on is not None and on != port[i] for i, on in zip(theirs, arrived_on[theirs], strict=True)])
     stray = stray.astype(bool)

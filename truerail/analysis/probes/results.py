@@ -14,7 +14,7 @@ import numpy as np
 from truerail.analysis.probes.coverage import pairs_of
 from truerail.analysis.probes.reached import Reached, reached
 from truerail.analysis.probes.troubles import left_out
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.probe_facts import PROBE_FACTS
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _packets(flows: Reached, which: Mask, rail: Codes) -> dict[int, tuple[int, i
     sent = flows.sent[which]
     gone = sent - np.minimum(flows.heard[which], sent)
     found = {}
-    for number in np.unique(rail[which]).tolist():
+    for number in distinct(rail[which]).tolist():
         here = rail[which] == number
         found[number] = (int(sent[here].sum()), int(gone[here].sum()))
     return found

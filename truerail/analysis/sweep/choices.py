@@ -15,7 +15,7 @@ import numpy as np
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.information import Dependence, dependence
 from truerail.analysis.sweep.losses import Losses
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 
 ALPHA = 1e-4
 """Chance of a false finding, over all leaves, or all members, together (probe.md, section 4)."""
@@ -104,12 +104,12 @@ def _ranks(paths: FlowPaths) -> tuple[Codes, Codes]:
     upwards = segment % 2 == 0
     choice = np.where(upwards, tail, (tail + 1) * len(graph.index.devices.names) + head)
     rank, count = np.full(size, NONE, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    distinct, first = np.unique(segment, return_index=True)
-    order = np.lexsort((distinct, choice[first]))
+    segments, first = np.unique(segment, return_index=True)
+    order = np.lexsort((segments, choice[first]))
     begin = np.flatnonzero(np.diff(choice[first][order], prepend=-1))
     number = np.diff(begin, append=len(order))
-    rank[distinct[order]] = np.arange(len(order)) - np.repeat(begin, number)
-    count[distinct[order]] = np.repeat(number, number)
+    rank[segments[order]] = np.arange(len(order)) - np.repeat(begin, number)
+    count[segments[order]] = np.repeat(number, number)
     return rank, count
 
 
@@ -122,11 +122,11 @@ def _spreads(paths: FlowPaths, rank: Codes, count: Codes) -> Iterator[Spread]:
     known[known] &= (count[one[known]] > 1) & (count[two[known]] > 1)
     leaves = paths.leaf[0]
     planned = _second_choices(paths, count)
-    for leaf in np.unique(leaves[planned]).tolist():
+    for leaf in distinct(leaves[planned]).tolist():
         rows = np.flatnonzero(known & (leaves == leaf))
         members = int(max(planned_members(paths, leaf), count[two[rows]].max(initial=0)))
         found = dependence(rank[one[rows]], rank[two[rows]])
-        yield Spread(leaf, found, members, np.unique(paths.node[rows, 1]))
+        yield Spread(leaf, found, members, distinct(paths.node[rows, 1]))
 
 
 def _second_choices(paths: FlowPaths, count: Codes) -> Mask:
@@ -158,7 +158,7 @@ def _idle(paths: FlowPaths, losses: Losses, first_only: Mask, repeats: Codes) ->
     mute = np.zeros(size)
     width = int(segment.max(initial=0)) + 1
     targets = paths.leaf[1]
-    for leaf in np.unique(targets[counted & (targets >= 0)]).tolist():
+    for leaf in distinct(targets[counted & (targets >= 0)]).tolist():
         rows = np.flatnonzero(counted & (targets == leaf))
         onward = graph.onward(leaf)
         edges, per = np.flatnonzero(onward), np.bincount(tail[onward], minlength=size)
@@ -173,7 +173,7 @@ def _idle(paths: FlowPaths, losses: Losses, first_only: Mask, repeats: Codes) ->
         could[edges[through[tail[edges]] > 0]] = True
         chance[edges] += through[tail[edges]] * np.log1p(-own / per[tail[edges]])
         flows[edges] += through[tail[edges]]
-    used = np.isin(segment, np.unique(paths.segment))
+    used = np.isin(segment, distinct(paths.segment))
     could &= ~np.isin(tail, repeats)
     places = np.flatnonzero(could)
     members = np.bincount(tail[could], minlength=size)[tail]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.analysis.sweep.flow_paths import FlowPaths
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Coverage:
 
 def coverage_of(paths: FlowPaths) -> Coverage:
     """The coverage of a sweep."""
-    segment = np.unique(paths.edge_segments())
+    segment = distinct(paths.edge_segments())
     whole = np.flatnonzero(paths.whole)
     inner = paths.segment[whole]
     row, place = np.nonzero(inner >= 0)
@@ -52,8 +52,8 @@ def coverage_of(paths: FlowPaths) -> Coverage:
     hops = paths.hops
     key = hops.flow << 8 | hops.ttl
     small = ~hops.large
-    asked = np.unique(key[small])
-    named = np.unique(key[small & hops.expired & (hops.device >= 0)])
+    asked = distinct(key[small])
+    named = distinct(key[small & hops.expired & (hops.device >= 0)])
     return Coverage(segment, packets[segment], seen, _planned(paths), len(asked), len(named))
 
 
@@ -64,12 +64,12 @@ def _planned(paths: FlowPaths) -> int:
     sources, targets = paths.leaf
     total = 0.0
     size = len(graph.index.devices.names)
-    for leaf in np.unique(targets[targets >= 0]).tolist():
+    for leaf in distinct(targets[targets >= 0]).tolist():
         onward, hops = graph.onward(leaf), graph.hops_to(leaf)
         ways = np.zeros(size)
         ways[leaf] = 1
         for far in range(1, int(hops.max()) + 1):
             step = onward & (hops[tail] == far)
             ways[hops == far] = np.bincount(tail[step], weights=ways[head[step]], minlength=size)[hops == far]
-        total += ways[np.unique(sources[(targets == leaf) & (sources >= 0)])].sum()
+        total += ways[distinct(sources[(targets == leaf) & (sources >= 0)])].sum()
     return int(total)

@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.analysis.sweep.flow_tables import Flows, Hops, by_row
 from truerail.analysis.sweep.plan_graph import PlanGraph
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 
 MOST_HOPS = 16
 """Answers from further away are no path of a fabric."""
@@ -63,7 +63,7 @@ class FlowPaths:
     def good(self) -> Codes:
         """Segments that carried most packets of some flow, ascending. Bundles are never among them."""
         steady = self.whole & (self.flows.lost <= STEADY * self.flows.sent)
-        carried = np.unique(self.segment[steady])
+        carried = distinct(self.segment[steady])
         return carried[(carried >= 0) & ~self.graph.is_bundle(carried)]
 
     @cached_property
@@ -171,8 +171,8 @@ def _fill(
     row, place = np.nonzero((node[:, 1:-1] == NONE) & (node[:, :-2] >= 0) & (node[:, 2:] >= 0))
     if len(row):
         pairs = np.stack([node[row, place], node[row, place + 2]], axis=1)
-        distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
-        only = np.array([_only_between(graph, int(one), int(other)) for one, other in distinct], dtype=np.int64)
+        ends, inverse = np.unique(pairs, axis=0, return_inverse=True)
+        only = np.array([_only_between(graph, int(one), int(other)) for one, other in ends], dtype=np.int64)
         node[row, place + 1] = only[inverse.ravel()]
 
 
@@ -186,7 +186,7 @@ def _only_between(graph: PlanGraph, one: int, other: int) -> int:
 def _naming(graph: PlanGraph, node: Codes, port: Codes) -> Mask:
     """Per device: whether its answers name the port where packets come in."""
     found = np.zeros(len(graph.index.devices.names), dtype=bool)
-    found[np.unique(node[port >= 0])] = True
+    found[distinct(node[port >= 0])] = True
     return found
 
 

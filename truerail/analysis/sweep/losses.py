@@ -18,7 +18,7 @@ from truerail.analysis.sweep.confirming import confirmed
 from truerail.analysis.sweep.flow_paths import CHANGING, FlowPaths
 from truerail.analysis.sweep.seats import FLOOR, LEAST_LOST, Seat, Trials, locate
 from truerail.analysis.sweep.silent_ties import SilentTies
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 
 SILENT = 0.9
 """Loss from which on a link is silent (probe.md, section 6)."""
@@ -70,7 +70,7 @@ class Losses:
 
 
 def _flows_of(paths: FlowPaths, rows: Codes, seat: Seat) -> Codes:
-    found = np.unique(rows[seat.rows])
+    found = distinct(rows[seat.rows])
     return found[paths.flows.lost[found] > 0]
 
 
@@ -175,7 +175,7 @@ class _Ways:
         """The segments on the shortest ways between two switches."""
         if (device, leaf) not in self._known:
             places = self.graph.ways(device, leaf, np.ones(len(self.segments), dtype=bool))
-            self._known[device, leaf] = np.unique(self.segments[places])
+            self._known[device, leaf] = distinct(self.segments[places])
         return self._known[device, leaf]
 
     def behind(self, flow: int) -> Codes:

@@ -12,7 +12,7 @@ from truerail.analysis.sweep.confirming import confirmed
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.losses import Losses
 from truerail.analysis.sweep.seats import Seat, Trials, locate
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 
 ARRIVES = 0.5
 """Share of a flow's small packets that must arrive for its large ones to be evaluated."""
@@ -53,12 +53,12 @@ def _reported(paths: FlowPaths, rows: Codes) -> list[CutOff]:
     behind = paths.segment[flow, np.where(here.any(axis=1), here.argmax(axis=1) + 1, 0)]
     seat = np.where(here.any(axis=1) & (behind >= 0), behind, graph.of_device(device))
     found = []
-    links = np.unique(seat[(seat >= 0) & ~graph.is_device(seat)])
+    links = distinct(seat[(seat >= 0) & ~graph.is_device(seat)])
     seat[np.isin(seat, graph.of_device(graph.tails(links)))] = NONE
-    for segment in np.unique(seat[seat >= 0]).tolist():
+    for segment in distinct(seat[seat >= 0]).tolist():
         of = seat == segment
-        if len(distinct := np.unique(flow[of])) >= LEAST_FLOWS:
-            found.append(CutOff((segment,), distinct, int(hops.mtu[rows][of].max())))
+        if len(flows := distinct(flow[of])) >= LEAST_FLOWS:
+            found.append(CutOff((segment,), flows, int(hops.mtu[rows][of].max())))
     return found
 
 
@@ -70,7 +70,7 @@ def _silent(paths: FlowPaths, cut: Mask, passed: Mask) -> list[CutOff]:
     deepest = np.zeros(len(flows), dtype=np.int64)
     answers = hops.large & hops.expired
     np.maximum.at(deepest, hops.flow[answers], hops.ttl[answers])
-    good = np.unique(paths.segment[passed])
+    good = distinct(paths.segment[passed])
     good = good[~paths.graph.is_bundle(good)]
     lost = np.flatnonzero(cut & paths.whole)
     behind = paths.segment[lost].copy()

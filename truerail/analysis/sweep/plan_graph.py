@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, found, spans
+from truerail.model.columns import NONE, Codes, Mask, distinct, found, spans
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Port
 
@@ -155,7 +155,7 @@ class PlanGraph:
             far += 1
             behind, _ = spans(begin[fresh], begin[fresh + 1] - begin[fresh])
             behind = heads[behind]
-            fresh = np.unique(behind[known[behind] == NONE])
+            fresh = distinct(behind[known[behind] == NONE])
             known[fresh] = far
         return known
 

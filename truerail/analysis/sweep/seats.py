@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.columns import Codes, Mask, Numbers
+from truerail.model.columns import Codes, Mask, Numbers, distinct
 
 FLOOR = 1e-5
 """Loss of a flow over links without a fault."""
@@ -153,7 +153,7 @@ class _Search:
                 continue
             tied = np.flatnonzero(gain > gain[one] - TIE)
             segments = tuple(sorted(self.segments[tied].tolist()))
-            rows = self.rows[np.unique(self.row[self.column == one])]
+            rows = self.rows[distinct(self.row[self.column == one])]
             rate, count = float(rates[one]), (int(self.sent[one]), int(self.gone[one]))
             found.append(Seat(segments, rate, float(gain[one]), *count, rows))
         return _apart(sorted(found, key=lambda seat: -seat.gain))

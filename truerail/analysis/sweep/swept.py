@@ -15,7 +15,7 @@ from truerail.analysis.sweep.hop_addresses import HopAddresses
 from truerail.analysis.sweep.losses import Losses, losses_of
 from truerail.analysis.sweep.packet_seats import CutOff, Rewriter, cut_offs, rewriters
 from truerail.analysis.sweep.plan_graph import PlanGraph
-from truerail.model.columns import NONE, Codes, Mask, found, mapped
+from truerail.model.columns import NONE, Codes, Mask, distinct, found, mapped
 from truerail.model.probe_facts import PROBE_FACTS, ProbeHop, ProbeReach
 from truerail.model.snapshot import Table
 
@@ -70,7 +70,7 @@ class Swept:
     @cached_property
     def large_passed(self) -> Codes:
         """The segments of known paths that large packets have passed, ascending."""
-        return np.unique(self.paths.segment[self.paths.whole & (self.paths.flows.large_heard > 0)])
+        return distinct(self.paths.segment[self.paths.whole & (self.paths.flows.large_heard > 0)])
 
     @cached_property
     def rewriters(self) -> list[Rewriter]:
@@ -143,7 +143,7 @@ class _Keys:
 
     def __init__(self, run: Any, flow: Codes) -> None:
         self._runs = {name: number for number, name in enumerate(dict.fromkeys(run))}
-        self._pairs = np.unique(self._packed(run, flow))
+        self._pairs = distinct(self._packed(run, flow))
         self.sorted: Codes = np.zeros(0, dtype=np.int64)
 
     def _packed(self, run: Any, flow: Codes) -> Codes:

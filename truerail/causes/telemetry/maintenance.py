@@ -15,7 +15,7 @@ from truerail.causes.telemetry.found import FabricContext
 from truerail.causes.telemetry.precedence import MAINTAINED_HOST, MAINTAINED_SWITCH
 from truerail.causes.telemetry.roots import RootCandidate, root_of_device
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.maintained import Maintained
 
 DRAINED = 0.001
@@ -55,7 +55,7 @@ def _root(ground: FabricContext, device: int) -> RootCandidate:
 def _links(ground: FabricContext, device: int) -> Codes:
     index = ground.wiring.index
     ports = np.arange(index.planned_ports)
-    return np.unique(ground.link_of(ports[index.ports.device_of(ports) == device]))
+    return distinct(ground.link_of(ports[index.ports.device_of(ports) == device]))
 
 
 def _drained(ground: FabricContext, links: Codes) -> "np.typing.NDArray[np.bool_]":

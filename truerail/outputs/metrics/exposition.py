@@ -17,7 +17,7 @@ from prometheus_client import Metric, generate_latest
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.named_by import VERIFIED, verified
 from truerail.analysis.published import Published
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.metrics.declared_links import (
     DEVICES,
@@ -85,7 +85,7 @@ def by_host(layout: Layout, wiring: Wiring) -> Codes:
 def _hosts(layout: Layout, level: Codes) -> Series:
     """Hosts with links, by their worst link."""
     group = layout.by_host
-    linked = np.unique(group.of)
+    linked = distinct(group.of)
     worst = _HOST_STATE[group.worst(level)[linked]]
     pods, of = np.unique(group.rows.pod[linked], return_inverse=True)
     rows = layout.rows(pods)

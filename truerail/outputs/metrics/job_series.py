@@ -11,6 +11,7 @@ from truerail.analysis.explained import HURT_BY
 from truerail.analysis.probes.results import NIC_STATES, NO_NIC, PAIR_STATES, ProbeResults, probe_results
 from truerail.analysis.published import Published
 from truerail.model.cause_kinds import CauseKind
+from truerail.model.columns import distinct
 from truerail.outputs.metrics import declared_jobs as declared
 from truerail.outputs.metrics import declared_probes
 from truerail.outputs.metrics.samples import Samples, family
@@ -69,7 +70,7 @@ def probe_families(publication: Published) -> Iterator[Metric]:
 
 def _nics(fabric: dict[str, str], publication: Published, results: ProbeResults) -> Samples:
     rail, state = publication.round.cabling.index.rail, results.state
-    for number in np.unique(rail[state != NO_NIC]).tolist():
+    for number in distinct(rail[state != NO_NIC]).tolist():
         count = np.bincount(state[rail == number], minlength=len(NIC_STATES)).tolist()
         for code, word in enumerate(NIC_STATES):
             if code != NO_NIC:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.cabling.named_by import VERIFIED
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Cable, Plan, Role
@@ -123,7 +123,7 @@ class Layout:
     @cached_property
     def lower_switches(self) -> tuple[Codes, Rows]:
         """Devices with uplinks, and a row for each."""
-        codes = self._by_pod(np.unique(self._a_device[self.uplinks.number]), self.device_pod)
+        codes = self._by_pod(distinct(self._a_device[self.uplinks.number]), self.device_pod)
         return codes, self.rows(self.device_pod[codes], switch=[self._names[code] for code in codes.tolist()])
 
     @cached_property

@@ -194,8 +194,7 @@ class World:
 
     def slot(self, jack: Port) -> int:
         """The number of a host jack's slot."""
-        model = self.fabric.models[jack.device]
-        return self._slot_numbers(model)[jack.name]
+        return self._slot_numbers(self.fabric.models[jack.device])[jack.name]
 
     def _slot_numbers(self, model: Model) -> dict[str, int]:
         numbers = self._slots.get(model.name)

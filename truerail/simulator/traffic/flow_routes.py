@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.model.plan import LoadBalancing
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.hashing import Hash, Hasher, Words
@@ -113,7 +113,7 @@ class _Chooser:
         """Members in turn, weighted by speed: one with half the speed gets every second turn."""
         turn = self._in_turn(group)
         chosen = np.empty(len(group), dtype=np.int64)
-        for number in np.unique(group).tolist():
+        for number in distinct(group).tolist():
             begin = self._routes.start[number]
             round_trip = _by_speed(self._routes.member[begin : begin + self._routes.size[number]], self._speed)
             mine = group == number

@@ -8,6 +8,7 @@ import numpy as np
 
 from truerail.analysis.counters.intake import Answers
 from truerail.model import Port, Reading
+from truerail.model.columns import distinct
 from truerail.simulator.fabric.world import World
 from truerail.simulator.simulation import TAKEN_AT, Simulation, random_of
 from truerail.simulator.traffic.accounts import Step, gains_of
@@ -132,7 +133,7 @@ class FlowSimulation:
     def _room(self) -> Room:
         flows, paths = self._ways_of(self._conditions(1.0))
         busy = {host for job in flows.jobs for host in job.hosts}
-        return room_of(self.net, np.unique(paths.hops[paths.hops >= 0]), np.unique(flows.target), busy)
+        return room_of(self.net, distinct(paths.hops[paths.hops >= 0]), distinct(flows.target), busy)
 
     def _conditions(self, seconds: float) -> Conditions:
         now = healthy(self.net)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.flow_routes import Paths, Switching
@@ -160,7 +160,7 @@ def waiting_ports(net: Net, hops: Codes, now: Conditions, sends: Marks, swallowe
     active = hops[sends]
     while True:
         behind = active[:, :-1][(active[:, 1:] >= 0) & spread[active[:, 1:]]]
-        new = np.unique(behind[(behind >= 0) & ~spread[behind]])
+        new = distinct(behind[(behind >= 0) & ~spread[behind]])
         if not len(new):
             return spread
         spread[new] = True

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Port
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.simulator.fabric.world import World
 
 Rates = npt.NDArray[np.float64]
@@ -154,13 +154,13 @@ def _distances(net: Net, links: _Links, leaves: Codes) -> _Distances:
         for switch in np.flatnonzero(net.tier == tier).tolist():
             below = links.towards[links.of(switch)][~links.up[links.of(switch)]]
             if len(below):
-                down[switch] = np.minimum(_FAR, 1 + down[np.unique(below)].min(axis=0))
+                down[switch] = np.minimum(_FAR, 1 + down[distinct(below)].min(axis=0))
     least = down.copy()
     for tier in (2, 1):
         for switch in np.flatnonzero(net.tier == tier).tolist():
             above = links.towards[links.of(switch)][links.up[links.of(switch)]]
             if len(above):
-                least[switch] = np.minimum(down[switch], 1 + least[np.unique(above)].min(axis=0))
+                least[switch] = np.minimum(down[switch], 1 + least[distinct(above)].min(axis=0))
     return _Distances(down, np.minimum(least, _FAR))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, distinct
 from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.load import Load, held_back
@@ -102,7 +102,7 @@ def behind(net: Net, load: Load, root: int) -> tuple[tuple[int, int], ...]:
     hops: Codes = load.paths.hops[load.wish > 0]
     while front:
         waits = hops[:, :-1][np.isin(hops[:, 1:], front)]
-        front = [port for port in np.unique(waits).tolist() if port >= 0 and port not in distance]
+        front = [port for port in distinct(waits).tolist() if port >= 0 and port not in distance]
         step = max(distance.values()) + 1
         distance.update((port, step) for port in front)
     return tuple(distance.items())
