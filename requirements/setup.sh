@@ -71,20 +71,26 @@ make_environment() {
         return
     fi
     say "making .venv with $("$python" --version); the first run installs for about a minute"
+    make_venv "$python" || install_venv "$python"
+    pip_install --require-hashes -r requirements/pip.txt
+}
+
+make_venv() {
     rm -rf .venv
-    if "$python" -m venv .venv >/dev/null 2>&1; then
-        return
-    fi
-    rm -rf .venv
-    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    "$1" -m venv .venv >/dev/null 2>&1
+}
+
+# Debian has the module venv in a package of its own.
+install_venv() {
+    version=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     if is_root && command -v apt-get >/dev/null 2>&1; then
         say "installing python$version-venv"
-        if { apt_install "python$version-venv" || apt_install python3-venv; } && "$python" -m venv .venv; then
+        if { apt_install "python$version-venv" || apt_install python3-venv; } && make_venv "$1"; then
             return
         fi
     fi
     rm -rf .venv
-    fail "$python cannot make a virtual environment: sudo apt-get install python3-venv, then again"
+    fail "$1 cannot make a virtual environment: sudo apt-get install python3-venv, then again"
 }
 
 pip_install() {
@@ -95,8 +101,9 @@ pip_install() {
 # modules in their packages, which Python then compiles; what truerail runs with is compiled at once.
 pip_once() {
     {
-        PYTHONUNBUFFERED=1 "${environment:-.venv}/bin/python" -m pip --disable-pip-version-check --timeout 60 install \
-            --root-user-action=ignore --progress-bar off --no-color ${compile:-} "$@" && echo "pip has ended well"
+        PYTHONUNBUFFERED=1 .venv/bin/python -m pip --python "${environment:-.venv}/bin/python" \
+            --disable-pip-version-check --timeout 60 install --root-user-action=ignore --progress-bar off --no-color \
+            ${compile:-} "$@" && echo "pip has ended well"
     } | {
         packages=0
         well=1
@@ -130,7 +137,7 @@ install_beside() {
     make_environment
     environment=.venv-$1 compile=--no-compile
     say "installing the packages of requirements/$1.txt into $environment"
-    [ -x "$environment/bin/pip" ] || .venv/bin/python -m venv "$environment"
+    [ -x "$environment/bin/python" ] || .venv/bin/python -m venv --without-pip "$environment"
     pip_install --require-hashes -r "requirements/$1.txt"
 }
 

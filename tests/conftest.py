@@ -77,7 +77,7 @@ LONG = (
 )
 """Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
 
-_BEGAN, _WATCHED = pytest.StashKey[float](), pytest.StashKey[float]()
+_BEGAN, _WATCHED, _FOLDER = pytest.StashKey[float](), pytest.StashKey[float](), pytest.StashKey[str]()
 _AGAIN_SECONDS = 10.0
 """After a test was ended because it hung: when it is ended once more, if its teardown hangs too."""
 _STUCK_SECONDS, _WATCH_SECONDS = 900.0, 60.0
@@ -106,6 +106,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", None):
         session.config._tmp_path_factory.getbasetemp()  # before it would be made there
         tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="truerail-tests-")
+        session.config.stash[_FOLDER] = tempfile.tempdir
         os.chmod(tempfile.tempdir, 0o1777)  # noqa: PTH101 - as /tmp
     uvloop.new_event_loop().close()  # from the first one on, libuv keeps a pipe
     plugin = session.config.pluginmanager.get_plugin("_cov")
@@ -123,8 +124,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         atexit.register(os._exit, 0)
     else:
         gc.unfreeze()
-    if tempfile.gettempdir() == os.environ.get("TMPDIR"):
-        shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
+    if folder := config.stash.get(_FOLDER, None):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -63,19 +63,22 @@ def end(test: str = "") -> list[str]:
 
 
 def held() -> _Held:
-    """What this process has now, garbage apart."""
-    gc.collect()
+    """What this process has now."""
     return _Held(
         frozenset(threading.enumerate()), frozenset(_descriptors()), frozenset(os.listdir(tempfile.gettempdir()))
     )
 
 
 def left_over(before: _Held, module: str) -> list[str]:
-    """What a module leaves, in words; its processes are ended."""
+    """What a module leaves, in words, garbage apart; its processes are ended."""
     ports.give_back()
+    if not _named(before, module):  # most: without a collection, which takes longer than many a module
+        return []
+    gc.collect()
     ends = time.monotonic() + _ENDING_SECONDS
     while (left := _named(before, module)) and time.monotonic() < ends:
         time.sleep(_LOOK_SECONDS)
+        gc.collect()
     end(f"{module}::")
     gc.freeze()  # what lasts is not looked at again
     return left
