@@ -18,7 +18,7 @@ from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Forms, counting, form, in_order, is_counted, lines
-from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, tally
+from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, factorize, grouped, tally
 from truerail.model.facts import Neighbor
 from truerail.model.names import natural_key
 from truerail.model.plan import Port
@@ -133,30 +133,40 @@ class Ports:
         hosts = np.array(index.devices.tier[: index.devices.planned]) == 0  # which may have one port each
         return lacks, (all_ > np.where(hosts, 0, _FEWEST)) & (count(linked[right]) < CLEAR * all_)
 
-    def devices(self) -> list[_Device]:
-        """The planned devices with their ports."""
+    def forms(self) -> dict[int, frozenset[int]]:
+        """By planned device the forms of its planned ports' names, which devices of one kind share, as numbers."""
+        ports = self.names.index.ports
+        codes, name = np.unique(ports.name_of(self.planned), return_inverse=True)
+        number, _ = factorize(form(ports.spelled(code)) for code in codes.tolist())
+        rows = _rows(*distinct_pairs(ports.device_of(self.planned), number[name]))
+        return {device: frozenset(forms) for device, forms in grouped((at, one) for at, one in rows).items()}
+
+    def devices(self, codes: list[int]) -> dict[int, _Device]:
+        """Some of the planned devices with their ports, by code."""
         index, ports, names = self.names.index, self.names.index.ports, self.names
-        devices = [_Device(code, index.devices.names[code]) for code in range(index.devices.planned)]
-        cable = index.cables_at(self.planned)
-        far = ports.device_of(index.far_ends(self.planned))
-        columns = (self.planned, ports.device_of(self.planned), far, index.rail[cable], index.plane[cable])
-        for port, code, other, rail, plane in zip(*(column.tolist() for column in columns), strict=True):
+        devices = {code: _Device(code, index.devices.names[code]) for code in codes}
+        chosen = index.devices.marked(codes)
+
+        def of(port: Codes, *columns: Codes) -> Iterator[tuple[int, ...]]:
+            device = ports.device_of(port)
+            return _rows(*(column[chosen[device]] for column in (port, device, *columns)))
+
+        cable, far = index.cables_at(self.planned), ports.device_of(index.far_ends(self.planned))
+        for port, code, other, rail, plane in of(self.planned, far, index.rail[cable], index.plane[cable]):
             name = index.spell(port).name
             devices[code].planned[name], devices[code].places[name] = other, (rail, plane)
-        for port, code, meant in _rows(self.own, ports.device_of(self.own), names.as_planned(self.own)):
-            if code < index.devices.planned:
-                devices[code].planned_as[ports.port(port).name] = index.spell(meant).name
-        for port, code, other in _rows(self.linked, ports.device_of(self.linked), self.peer):
-            if code < index.devices.planned:
-                devices[code].own[ports.port(port).name] = other
+        for port, code, meant in of(self.own, names.as_planned(self.own)):
+            devices[code].planned_as[ports.port(port).name] = index.spell(meant).name
+        for port, code, other in of(self.linked, self.peer):
+            devices[code].own[ports.port(port).name] = other
         heard = self.claims.v
         wanted = index.far_ends(self.claims.u)
         same = np.flatnonzero((heard >= 0) & (wanted >= 0) & (ports.device_of(wanted) == ports.device_of(heard)))
-        for port, code, mine in _rows(wanted[same], ports.device_of(wanted[same]), names.as_own(heard[same])):
+        for port, code, mine in of(wanted[same], names.as_own(heard[same])):
             devices[code].across[index.spell(port).name] = ports.port(mine).name
         for host, says in hosts_say(names.seen).items():
-            if names.filed(host) < index.devices.planned:
-                devices[names.filed(host)].nics = nic_order(says)
+            if device := devices.get(names.filed(host)):
+                device.nics = nic_order(says)
         return devices
 
 
@@ -203,19 +213,26 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     lacks, elsewhere = (column * here for column in ports.doubtful)
     if not lacks.any() and not elsewhere.any():
         return
-    devices = ports.devices()
+    heard = index.devices.marked(index.ports.device_of(ports.linked))
+
+    def doubted(codes: list[int], *, lack: bool = False) -> bool:
+        """Whether half of the devices that are heard have doubtful names, or `lack` ports."""
+        several = heard[codes].sum()
+        doubt = lacks[codes] >= (1 if several >= _MIN_DEVICES else _FEWEST)
+        return bool(2 * (doubt if lack else doubt | elsewhere[codes]).sum() >= several > 0)
+
+    forms = ports.forms()
+    kinds = list(grouped(((index.devices.tier[code], forms[code]), code) for code in forms if here[code]).values())
+    if hosts and not any(map(doubted, kinds)):
+        return
+    devices = ports.devices(np.flatnonzero(here).tolist())
     if hosts:
-        _as_others(ports.names, ports.claims, [device for device in devices if index.devices.is_host(device.code)])
-    kinds: defaultdict[tuple[object, ...], list[_Device]] = defaultdict(list)
-    for device in devices:
-        forms = frozenset(map(form, device.planned)), frozenset(() if hosts else counting(device.own).items())
-        kinds[index.devices.tier[device.code], *forms].append(device)
-    for group in kinds.values():
-        codes, heard = [one.code for one in group], sum(bool(one.own) for one in group)
-        least = 1 if heard >= _MIN_DEVICES else _FEWEST
-        lacking = lacks[codes] >= least
-        if 2 * (lacking | elsewhere[codes]).sum() >= heard > 0:
-            yield _Group(group, lacking=bool(2 * lacking.sum() >= heard))
+        _as_others(ports.names, ports.claims, devices.values())
+    else:
+        by_own = {code: frozenset(counting(device.own).items()) for code, device in devices.items()}
+        kinds = [some for codes in kinds for some in grouped((by_own[code], code) for code in codes).values()]
+    for codes in filter(doubted, kinds):
+        yield _Group([devices[code] for code in codes], lacking=doubted(codes, lack=True))
 
 
 def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> None:

@@ -27,8 +27,7 @@ def placed(index: PlanIndex, claims: Claims, nameless: Collection[int], free: Co
     """
     ports = index.ports
     node = np.concatenate([ports.device_of(claims.u), claims.w])
-    near = np.concatenate([claims.v, claims.u])
-    far = index.far_ends(near)
+    far = index.far_ends(np.concatenate([claims.v, claims.u]))
     use = (far >= 0) & np.isin(node, list(nameless))
     node, planned = node[use], ports.device_of(far[use])
     votes, count = np.unique(node << 32 | planned, return_counts=True)
@@ -90,5 +89,4 @@ def unplaced(index: PlanIndex, met: Collection[int]) -> frozenset[int]:
 def without(claims: Claims, index: PlanIndex, nodes: Collection[int]) -> Claims:
     """The claims that have none of these nodes at either end."""
     ends = np.array([*nodes], dtype=np.int64)
-    keep = ~np.isin(claims.w, ends) & ~np.isin(index.ports.device_of(claims.u), ends)
-    return claims.where(keep)
+    return claims.where(~np.isin(claims.w, ends) & ~np.isin(index.ports.device_of(claims.u), ends))

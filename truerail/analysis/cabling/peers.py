@@ -29,8 +29,7 @@ class Peers:
 def peers_of(wiring: "Wiring") -> Peers:
     """The other end of every planned port. The planned one is used where neither end is seen anywhere else."""
     index, ports = wiring.index, wiring.index.planned_ports
-    own = np.arange(ports)
-    planned = index.far_ends(own)
+    planned = index.far_ends(np.arange(ports))
     heard, device = wiring.heard[:ports], index.ports.device_of(planned)
     free = (planned >= 0) & (wiring.partner[planned] < 0) & ((heard < 0) | (heard == device))
     free &= ~wiring.ambiguous[:ports] & ~wiring.ambiguous[planned]

@@ -228,8 +228,7 @@ def _eui_64(address: str | None) -> str | None:
         return None
     if not isinstance(found, IPv6Address) or not found.is_link_local or found.packed[11:13] != b"\xff\xfe":
         return None
-    octets = bytes((found.packed[8] ^ 2, *found.packed[9:11], *found.packed[13:]))
-    return octets.hex(":")
+    return bytes((found.packed[8] ^ 2, *found.packed[9:11], *found.packed[13:])).hex(":")
 
 
 def _partners(names: LocalNames) -> Testimony:

@@ -35,8 +35,7 @@ class Series:
 
     def grow(self, rows: int) -> None:
         """Extends the arrays to more ports."""
-        more = rows - len(self.last)
-        self.last = np.concatenate([self.last, np.zeros(more, dtype=np.uint64)])
+        self.last = np.concatenate([self.last, np.zeros(rows - len(self.last), dtype=np.uint64)])
         self.last_at = _longer(self.last_at, rows)
         self.gained.grow(rows)
 

@@ -44,8 +44,7 @@ def _round(flows: int) -> int:
 def _at_least_idle(flows: int, members: int) -> npt.NDArray[np.float64]:
     used = np.arange(members + 1)
     step = np.diag(used / members) + np.diag((members - used[:-1]) / members, 1)
-    in_use = np.linalg.matrix_power(step, flows)[0]
-    return np.asarray(np.cumsum(in_use)[::-1])
+    return np.asarray(np.cumsum(np.linalg.matrix_power(step, flows)[0])[::-1])
 
 
 def joint_chance(chances: Sequence[float]) -> float:

@@ -93,8 +93,7 @@ class NicFinder:
 
     def nic(self, host: str | None, listed: NcclNic) -> Nic:
         """A listed device."""
-        code = self._host_of.get(host, NONE)
-        return self._of(code, listed.index, listed.devices)
+        return self._of(self._host_of.get(host, NONE), listed.index, listed.devices)
 
     def _nic(self, host: str | None, process: str | None, index: int) -> Nic:
         code = self._host_of.get(host, NONE)

@@ -301,8 +301,7 @@ def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) 
 def _level(hot: Mask, bound_hot: Mask, length: Floats, flow: Codes, watchdog: Mask) -> Codes:
     long = length >= STORM_PAUSE_US
     storm = watchdog | (_twice(hot) & ((flow == STALLED) | (hot & long).any(axis=1)))
-    unreported = (flow == UNREPORTED) & np.isnan(length).all(axis=1)
-    suspect = _twice(hot) & unreported
+    suspect = _twice(hot) & (flow == UNREPORTED) & np.isnan(length).all(axis=1)
     suspect |= _twice(bound_hot) & (flow == STALLED)
     suspect |= long.any(axis=1)
     return np.where(storm, STORM, np.where(suspect, SUSPECT, NOTHING))

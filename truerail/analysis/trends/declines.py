@@ -109,8 +109,7 @@ def declines_of(past: LinkPast) -> Declines:
     heat = np.nan_to_num(heat) + np.nan_to_num(heat[::-1])
     alarm = np.where(np.isnan(past.low_dbm), LOWEST_DBM, past.low_dbm)
     counted = replace(margin, size=np.where((days.floor | np.isnan(days.margin)).all(axis=0), np.nan, margin.size))
-    sender = falls_of(days.tx, lot).size[::-1]
-    suspects = Suspects(past, heat, sender)
+    suspects = Suspects(past, heat, falls_of(days.tx, lot).size[::-1])
     found = (*suspects.declines("light", light, alarm, counted),)
     found += (*suspects.declines("margin", margin, np.zeros_like(alarm), light),)
     cables = {one.cable for one in found}

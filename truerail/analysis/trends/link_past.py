@@ -113,8 +113,7 @@ class Past:
 
 def begun(plan: Plan, levels: Levels) -> Past:
     """The past of a plan's cables after their first levels."""
-    shape = levels.module.shape
-    never = np.full(shape, -np.inf)
+    never = np.full(levels.module.shape, -np.inf)
     links = LinkPast(plan, (), never, never, levels.lot, levels.low_dbm)
     fell_at = np.where(levels.fell.any(axis=0), levels.at, never)
     opened = _opened(int(levels.at // SAMPLE_SECONDS), levels.values).added(levels.values)
