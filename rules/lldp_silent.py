@@ -36,7 +36,7 @@ does not poll at the moment. InfiniBand has no LLDP: this rule does not apply to
 A host within 30 seconds of its boot. Hosts without lldpd by design: their leaves hear them, and the finding stays info.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -50,7 +50,7 @@ from truerail.analysis.cabling.port_pairs import places_by_name
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Severity, Transport
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, grouped
 from truerail.model.names import printable
 
 _CURES = (
@@ -82,6 +82,8 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
     quiet &= _linked(wiring, quiet)
     away = {code: why for code, why in unpolled(round, "lldp").items() if quiet[code]}
     quiet[list(away)] = False
+    ends, quiet_ends = (wiring.index.a_device, wiring.index.b_device), np.append(quiet, False)
+    cables = grouped((int(of[at]), at) for of in ends for at in np.flatnonzero(quiet_ends[of]).tolist())
     listened, by_name = wiring.listened[known], places_by_name(wiring.index, wiring.heard, wiring.partner)[known]
     for code in np.flatnonzero(quiet).tolist():
         name, error = devices.names[code], failed.get(code, "")
@@ -90,7 +92,7 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
             continue
         reason, action = _reason(error, listened=bool(listened[code]))
         count, apart = int(unknown[code]), int(reported[code])
-        left = f"{count} of its cables cannot be evaluated" if count else _known_from(wiring, code)
+        left = f"{count} of its cables cannot be evaluated" if count else _known_from(wiring, cables[code])
         if apart and not count:
             left += f", but for {apart} that {'has a finding of its' if apart == 1 else 'have findings of their'} own"
         if nameless:
@@ -108,11 +110,9 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
     report_not_evaluated(not_polled(round, away))
 
 
-def _known_from(wiring: Wiring, device: int) -> str:
+def _known_from(wiring: Wiring, cables: Sequence[int]) -> str:
     """What shows the cables of a device that has no neighbours."""
-    index = wiring.index
-    own = (index.a_device == device) | (index.b_device == device)
-    others = sorted({word for cable in np.flatnonzero(own).tolist() for word in named_by(wiring, cable)})
+    others = sorted({word for cable in cables for word in named_by(wiring, cable)})
     beside = [word for word in others if not word.startswith(("LLDP", "discovery"))]
     known = "its cables are known from their other ends"
     if beside:
