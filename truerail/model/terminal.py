@@ -10,9 +10,7 @@ _PAGER = re.compile(
 """A pager's prompt, and the characters that overwrite it, before the next line of the answer: ` --More-- `, Junos'
 `---(more 45%)---`, Comware's `---- More ----`."""
 _PAGED = re.compile(r"--[ (]?more", re.IGNORECASE)
-"""The common part of all. A search for two literal characters costs a third of a search for the whole, and one of `in`
-for them a tenth of that.
-"""
+"""The common part of all. A search for two literal characters costs a third of a search for the whole, or of `in`."""
 _FENCE = re.compile(r"^[ \t]*```\w{0,20}[ \t]*\r?$", re.MULTILINE)
 
 
@@ -24,6 +22,6 @@ def untouched(answer: str) -> str:
     answer = answer.removeprefix(_BYTE_ORDER_MARK)
     if "\x1b" in answer:
         answer = _ESCAPES.sub("", answer)
-    if "--" in answer and _PAGED.search(answer):
+    if _PAGED.search(answer):
         answer = _PAGER.sub("", answer)
     return _FENCE.sub("", answer) if "`" in answer else answer
