@@ -19,7 +19,7 @@ TEST_ARGS ?=
 
 # Tests start truerail hundreds of times: it is compiled once. None of them needs threads of OpenBLAS, which spin.
 unexport PYTHONDONTWRITEBYTECODE
-export OPENBLAS_NUM_THREADS = 1
+test quick soak: export OPENBLAS_NUM_THREADS = 1
 
 .PHONY: help setup daemons compiled demo lab test quick soak check format docs bench wheel clean
 

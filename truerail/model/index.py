@@ -7,14 +7,14 @@ numpy.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, distinct, found, mapped, several
+from truerail.model.columns import NONE, Codes, Mask, distinct, factorize, found, mapped, several
 from truerail.model.names import CUT_COLUMN, CUT_NAME, device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _NAME_BITS = 24
 NO_NAMES: Mapping[Any, str] = {}
 _DIGITS = re.compile(r"\d+")
+
+
+def _without_digits(name: str) -> str:
+    return _DIGITS.sub("#", port_key(name))
 
 
 class Devices:
@@ -186,14 +190,12 @@ class Ports:
         """A name code as text, in the spelling first seen (the plan's, for planned ports)."""
         return self._raw.spelling[name_code]
 
-    def forms(self, name_codes: Codes) -> Codes:
-        """A number for the form of each name, which names that differ in digits alone share; -1 for no name. Forms of
-        two calls are not comparable.
+    def forms(self, name_codes: Codes, form: Callable[[str], str] = _without_digits) -> Codes:
+        """A number for the form of each name, which by default names that differ in digits alone share; -1 for no name.
+        Forms of two calls are not comparable.
         """
         names, inverse = np.unique(name_codes, return_inverse=True)
-        forms: dict[str, int] = {}
-        found = [forms.setdefault(_DIGITS.sub("#", port_key(self.spelled(n))), len(forms)) for n in names if n >= 0]
-        return np.array([NONE] * (len(names) - len(found)) + found, dtype=np.int64)[inverse]
+        return factorize(form(self.spelled(name)) if name >= 0 else None for name in names.tolist())[0][inverse]
 
     def key(self, code: int) -> str:
         """The form of a port's name that is the same for all its spellings."""

@@ -18,7 +18,7 @@ from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Forms, counting, form, in_order, is_counted, lines
-from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, factorize, grouped, tally
+from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, grouped, tally
 from truerail.model.facts import Neighbor
 from truerail.model.names import natural_key
 from truerail.model.plan import Port
@@ -136,9 +136,8 @@ class Ports:
     def forms(self) -> dict[int, frozenset[int]]:
         """By planned device the forms of its planned ports' names, which devices of one kind share, as numbers."""
         ports = self.names.index.ports
-        codes, name = np.unique(ports.name_of(self.planned), return_inverse=True)
-        number, _ = factorize(form(ports.spelled(code)) for code in codes.tolist())
-        rows = _rows(*distinct_pairs(ports.device_of(self.planned), number[name]))
+        of_port = ports.forms(ports.name_of(self.planned), form)
+        rows = _rows(*distinct_pairs(ports.device_of(self.planned), of_port))
         return {device: frozenset(forms) for device, forms in grouped((at, one) for at, one in rows).items()}
 
     def devices(self, codes: list[int]) -> dict[int, _Device]:
