@@ -47,8 +47,8 @@ def schemes(names: LocalNames, device: Codes, said: Codes) -> Iterator[Offer]:
         parts = [_read(text, form) for text in texts]
         columns = np.array(parts, dtype=np.int64).reshape(-1, 3)
         if (columns[:, 0] >= 0).any():
-            parts = columns[code].T
-            yield _port(names, device, parts, form.lanes), (parts[0] >= 0) & (device >= 0)
+            of_rows = columns[code].T
+            yield _port(names, device, of_rows, form.lanes), (of_rows[0] >= 0) & (device >= 0)
 
 
 def _read(text: str, form: _Form) -> tuple[int, int, int]:

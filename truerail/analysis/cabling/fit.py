@@ -198,8 +198,9 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
     planned, owned = (grouped((sort_of(of[1]), of) for of in names.items()).values() for names in (plan, own))
     found: dict[int, int] = {}
     for sort in planned:
-        pairs = (_paired(lambda name: (numbers_alone(name),), dict(sort), dict(other)) for other in owned)
-        found |= max(pairs, key=len, default={})
+        pairs = [_paired(lambda name: (numbers_alone(name),), dict(sort), dict(other)) for other in owned]
+        best: dict[int, int] = max(pairs, key=len, default={})
+        found |= best
     return found
 
 
