@@ -128,7 +128,7 @@ def _ports(wiring: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]
     """The planned port of each RDMA device and each PCI address of these hosts."""
     identity = wiring.identity
     found: dict[tuple[int, str | None], int] = {}
-    for kind, ports in ((NetLink, identity.names.link_ports()), (RdmaLink, identity.names.rdma_ports())):
+    for kind, ports in ((NetLink, identity.names.link_ports), (RdmaLink, identity.names.rdma_ports)):
         table = wiring.seen.table(kind)
         device = identity.devices_of(table)
         mine = np.isin(device, list(hosts)) & (ports >= 0) & (ports < wiring.index.planned_ports)

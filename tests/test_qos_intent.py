@@ -59,7 +59,7 @@ def test_a_profile_is_written_as_it_is_read(profile: QosProfile | None) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("trust: dcsp", "expected one of dscp, pcp (value 'dcsp')"),
+        ("trust: dcsp", "expected one of dscp, pcp, did you mean 'dscp'? (value 'dcsp')"),
         ("watchdog: of", "expected one of drop, forward, alert, disabled (value 'of')"),
         ("pfc_priorities: 8", "expected whole numbers from 0 to 7 (value '8')"),
         ("dscp: {values: 64, priority: 3}", "expected whole numbers from 0 to 63 (value '64')"),

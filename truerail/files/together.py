@@ -36,13 +36,13 @@ def units(node: Node | None, racks: list[str], values: Values) -> list[int | Non
     return places
 
 
-def one_each(node: Node | None, count: int, values: Values) -> list[str]:
-    """One name for each device; empty ones where the key is absent."""
+def one_each(node: Node | None, count: int, values: Values, what: str = "devices") -> list[str]:
+    """One name for each device, or other thing; empty ones where the key is absent."""
     names = values.names(node)
     if node is None:
         return [""] * count
     if len(names) != count:
-        values.wrong(node, f"expected one for each of {count} devices, found {len(names)}")
+        values.wrong(node, f"expected one for each of {count} {what}, found {len(names)}")
         return [""] * count
     return names
 

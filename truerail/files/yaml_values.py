@@ -1,8 +1,7 @@
 """Reads typed values from the nodes of a YAML file; records an invalid value with its line, and continues."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from truerail.errors import NodeSetError
@@ -11,8 +10,11 @@ from truerail.files.problems import Faults, nearest
 from truerail.files.yaml_keys import Keys
 from truerail.model.yaml_tree import Node
 
-E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
+W = TypeVar("W", bound=str)
+D = TypeVar("D")
 _WHOLE = re.compile(r"\d{1,9}", re.ASCII)
+_YES = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def whole(text: str, most: int) -> int | None:
@@ -74,34 +76,29 @@ class Values:
             return ""
         return node.text
 
-    def number(self, node: Node | None, most: int) -> int | None:
-        """An integer from 0 to `most`."""
+    def read(self, node: Node | None, value: Callable[[str], T | None], expected: str) -> T | None:
+        """What `value` makes of a text; None where the key is absent, or with a fault where it makes nothing of it."""
         if node is None:
             return None
-        value = whole(node.text or "", most)
-        if value is None:
-            self.wrong(node, f"expected a whole number from 0 to {most}")
-        return value
+        found = value(node.text or "")
+        if found is None:
+            self.wrong(node, expected)
+        return found
+
+    def number(self, node: Node | None, most: int) -> int | None:
+        """An integer from 0 to `most`."""
+        return self.read(node, lambda text: whole(text, most), f"expected a whole number from 0 to {most}")
 
     def yes(self, node: Node | None, default: bool) -> bool:
         """`yes` or `no`."""
-        if node is None:
-            return default
-        word = (node.text or "").lower()
-        if word not in ("yes", "no", "true", "false"):
-            self.wrong(node, "expected yes or no")
-        return word in ("yes", "true")
+        found = self.read(node, lambda text: _YES.get(text.lower()), "expected yes or no")
+        return default if node is None else bool(found)
 
-    def choice(self, node: Node | None, words: Mapping[str, E] | type[E], default: E) -> E:
-        """One value of an enumeration."""
-        if node is None:
-            return default
-        known = {word.value: word for word in words} if isinstance(words, type) else dict(words)
-        chosen = known.get((node.text or "").lower())
-        if chosen is None:
-            self.wrong(node, f"expected one of {', '.join(known)}{_hint(node, known)}")
-            return default
-        return chosen
+    def choice(self, node: Node | None, words: Iterable[W], default: D) -> W | D:
+        """One of several words, such as those of an enumeration."""
+        known = {str(word): word for word in words}
+        expected = f"expected one of {', '.join(known)}{_hint(node, known) if node else ''}"
+        return self.read(node, lambda text: known.get(text.lower()), expected) or default
 
     def names(self, node: Node | None) -> list[str]:
         """The names of a node set, or of a list of node sets, in the written order."""

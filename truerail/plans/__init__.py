@@ -2,7 +2,7 @@
 
 from truerail.files.problems import Problem
 from truerail.plans.csv_write import dump_csv
-from truerail.plans.dot_write import dump_dot
+from truerail.plans.dot import dump_dot
 from truerail.plans.drawing import draw_svg
 from truerail.plans.inference import Inference, infer
 from truerail.plans.linting import lint

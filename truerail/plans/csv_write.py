@@ -4,9 +4,10 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from truerail.model import Cable, Device, Panel, Plan, Port, Rail, path_text
+from truerail.model import Cable, Device, Panel, Plan, Port, Rail
 from truerail.plans.csv_columns import BACK, DEVICE_FIELDS, FRONT, PANEL, guarded
 from truerail.plans.numbers import plain
+from truerail.plans.orient import cable_words
 
 
 def dump_csv(plan: Plan) -> str:
@@ -35,12 +36,8 @@ def _row(cable: Cable, plan: Plan) -> dict[str, str]:
         **_end("b", cable.b.device, plan),
         "a_port": cable.a.name,
         "b_port": cable.b.name,
-        "rail": plain(cable.rail),
-        "plane": plain(cable.plane),
+        **cable_words(cable),
         "speed_gbps": plain(cable.speed_gbps),
-        "label": cable.label,
-        "length_m": plain(cable.length_m),
-        "via": path_text(cable.via),
         "via_places": _places(plan, cable.via),
         "fabric": plan.name,
         "transport": plan.transport.value if plan.transport is not Plan.transport else "",

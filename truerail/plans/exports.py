@@ -8,6 +8,7 @@ from typing import Final
 
 from truerail.errors import QueryError
 from truerail.files.spreadsheet import Row, Sheet, workbook
+from truerail.files.yaml_text import json_quoted
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.columns import grouped
 from truerail.plans.csv_write import delimited
@@ -47,9 +48,8 @@ def dump_netbox(plan: Plan) -> str:
     """NetBox's bulk import of cables (Cables, Import, in CSV): both ends are interfaces, lengths are metres."""
     sides = ("side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name")
     rows = (
-        (*_interface(cable.a), *_interface(cable.b), cable.label, length, "m" if length else "")
-        for cable in plan.cables
-        for length in [plain(cable.length_m)]
+        (*_interface(one.a), *_interface(one.b), one.label, plain(one.length_m), "m" if one.length_m else "")
+        for one in plan.cables
     )
     return delimited((*sides, "label", "length", "length_unit"), rows)
 
@@ -85,19 +85,14 @@ def _p2p_end(port: Port, plan: Plan) -> Row:
 
 def dump_containerlab(plan: Plan) -> str:
     """A containerlab topology: add the images of its kinds. Interfaces keep their names."""
-    lines = [f"name: {_in_quotes(plan.name or 'fabric')}", "", "topology:", "  nodes:"]
+    lines = [f"name: {json_quoted(plan.name or 'fabric')}", "", "topology:", "  nodes:"]
     for device in plan.devices.values():
-        lines += [f"    {_in_quotes(device.name)}:", f"      kind: {_KINDS.get(device.platform, 'linux')}"]
+        lines += [f"    {json_quoted(device.name)}:", f"      kind: {_KINDS.get(device.platform, 'linux')}"]
     lines += ["  links:"]
     for cable in plan.cables:
-        ends = ", ".join(_in_quotes(f"{end.device}:{end.name}") for end in cable[:2])
+        ends = ", ".join(json_quoted(f"{end.device}:{end.name}") for end in cable[:2])
         lines.append(f"    - endpoints: [{ends}]")
     return "\n".join((*lines, ""))
-
-
-def _in_quotes(text: str) -> str:
-    """A name that YAML takes for no number, truth value or mapping."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def dump_topology(plan: Plan) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from truerail.files.problems import Problem
 from truerail.model import Plan, Severity
-from truerail.plans import lint_cables, lint_capacity, lint_names, lint_panels, lint_qos, lint_rails
+from truerail.plans import lint_cables, lint_capacity, lint_rails
 from truerail.plans.lint_view import View
 
 _MOST = 5
@@ -12,14 +12,14 @@ Check = Callable[[View], Iterator[Problem]]
 
 CHECKS: tuple[Check, ...] = (
     lint_cables.unknown_device,
-    lint_names.misspelled_device,
+    lint_cables.misspelled_device,
     lint_cables.self_link,
     lint_cables.duplicate_cable,
     lint_cables.port_used_twice,
-    lint_panels.panel_is_device,
-    lint_panels.path_with_gap,
-    lint_panels.panel_port_used_twice,
-    lint_panels.position_crossed,
+    lint_cables.panel_is_device,
+    lint_cables.path_with_gap,
+    lint_cables.panel_port_used_twice,
+    lint_cables.position_crossed,
     lint_cables.speeds_in_a_rail,
     lint_cables.speeds_between_two_devices,
     lint_rails.missing_rail,
@@ -32,7 +32,7 @@ CHECKS: tuple[Check, ...] = (
     lint_rails.not_rail_optimized,
     lint_capacity.oversubscription,
     lint_capacity.no_uplinks,
-    lint_qos.qos_contradicts_itself,
+    lint_capacity.qos_contradicts_itself,
 )
 """Every check of a plan; each is one function, its docstring describes what it finds."""
 

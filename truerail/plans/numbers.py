@@ -7,7 +7,8 @@ from ipaddress import ip_network
 from typing import TypeVar
 
 from truerail.files.problems import Faults
-from truerail.files.yaml_values import whole
+from truerail.files.yaml_values import Values, whole
+from truerail.model.yaml_tree import Node
 
 T = TypeVar("T")
 
@@ -32,6 +33,11 @@ def speed_gbps(text: str) -> float | None:
     tera = shape is not None and (shape[2] or shape[3]) in ("T", "t")
     value = float(shape[1]) * (1000.0 if tera else 1.0) if shape else 0.0
     return value or None
+
+
+def speed_of(node: Node | None, values: Values) -> float | None:
+    """The speed that a plan in YAML gives, in Gb/s."""
+    return values.read(node, speed_gbps, SPEED_EXPECTED)
 
 
 def metres(text: str) -> float | None:

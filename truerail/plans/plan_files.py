@@ -13,19 +13,21 @@ from truerail.model import Plan
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans import imports
 from truerail.plans.csv_read import read_csv
-from truerail.plans.dot_read import read_dot
+from truerail.plans.dot import read_dot
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_yaml_read import read_yaml
 from truerail.plans.unnamed import check_named
 
-OWN = (".yaml", ".yml", ".csv", ".dot", ".gv")
+_READERS = {".yaml": read_yaml, ".yml": read_yaml, ".csv": read_csv, ".dot": read_dot, ".gv": read_dot}
+"""By suffix, what reads a format of this project."""
+OWN = tuple(_READERS)
 _OWN_CSV = tuple(re.compile(rf"(?:^|[,;\t\"\ufeff])\s*[ab]_{word}\b", re.IGNORECASE) for word in ("device", "role"))
 _OWN_YAML = re.compile(r"^(?:hosts|leaves|spines|superspines|host_links|uplinks|rails)\s*:", re.MULTILINE)
 _IN_TABLES = ("p2p", "ndt", "netbox", "apstra", "shcd", "sonic")
 """Formats of which some are tables."""
 _FOREIGN_YAML = re.compile(r"^(?:nodes|topology)\s*:", re.MULTILINE)
 """Keys of other tools' files, which may have hosts too."""
-_MOST_BYTES = {".yaml": 64 << 20, ".yml": 64 << 20, ".dot": 64 << 20, ".gv": 64 << 20, ".csv": 512 << 20}
+_MOST_BYTES = {**dict.fromkeys(OWN, 64 << 20), ".csv": 512 << 20}
 
 
 def load(path: Path, *, out_of_band: bool = False, unnamed: bool = False, form: str = "") -> Plan:
@@ -81,10 +83,6 @@ def _is_own(text: str, suffix: str) -> bool:
 @garbage_collection_paused()
 def loads(text: str, suffix: str, file: str = "") -> Plan:
     """The plan in `text`; `suffix` determines the format as for `load`, `file` is the name that problems show."""
-    if suffix in (".yaml", ".yml"):
-        return read_yaml(text, file)
-    if suffix == ".csv":
-        return read_csv(text, file)
-    if suffix in (".dot", ".gv"):
-        return read_dot(text, file)
-    raise PlanError([Problem(file, 0, suffix, f"expected one of {', '.join(OWN)}")])
+    if suffix not in _READERS:
+        raise PlanError([Problem(file, 0, suffix, f"expected one of {', '.join(OWN)}")])
+    return _READERS[suffix](text, file)

@@ -1,7 +1,8 @@
 """A plan from native YAML. docs/plan.md explains every key."""
 
 from truerail.files.problems import Faults
-from truerail.files.yaml_values import whole
+from truerail.files.together import one_each
+from truerail.files.yaml_values import Values, whole
 from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
 from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node, read_tree
@@ -9,7 +10,6 @@ from truerail.plans import numbers
 from truerail.plans.orient import oriented, path_of
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import CABLE, CABLE_WORDS, PLAN, RAIL
-from truerail.plans.plan_yaml_values import PlanValues
 from truerail.plans.qos_yaml import read_qos
 from truerail.plans.yaml_devices import Groups, read_groups, read_panels
 from truerail.plans.yaml_links import Links, host_links, uplinks
@@ -22,16 +22,16 @@ def read_yaml(text: str, file: str) -> Plan:
     if tree is None:
         faults.raise_any()
         raise AssertionError("a file without a tree has a fault")
-    values = PlanValues(faults)
+    values = Values(faults)
     keys = values.fields(tree, PLAN)
     plan = _plan(keys, values, file)
     faults.raise_any()
     return plan
 
 
-def _plan(keys: dict[str, Node], values: PlanValues, file: str) -> Plan:
+def _plan(keys: dict[str, Node], values: Values, file: str) -> Plan:
     groups = read_groups(keys, values)
-    links = Links(groups, values.speed(keys.get("speed")), values)
+    links = Links(groups, numbers.speed_of(keys.get("speed"), values), values)
     cables: list[Cable] = []
     for entry in values.entries(keys.get("host_links")):
         cables += host_links(entry, links)
@@ -65,13 +65,14 @@ def _with_exceptions(generated: list[Cable], explicit: list[Cable]) -> list[Cabl
     return [*kept, *explicit]
 
 
-def _rails(node: Node | None, values: PlanValues) -> dict[int, Rail]:
+def _rails(node: Node | None, values: Values) -> dict[int, Rail]:
     """Rails; an entry's `rail`, `name`, `vlan` and `subnet` expand together, entries of one rail add up."""
     rails: dict[int, Rail] = {}
     for entry in values.entries(node):
         keys = values.fields(entry, RAIL)
         indices = values.numbers(keys.get("rail"), numbers.MOST_RAILS)
-        names, vlans, subnets = (_for_each(keys, key, len(indices), values) for key in ("name", "vlan", "subnet"))
+        lists = (one_each(keys.get(key), len(indices), values, "rails") for key in ("name", "vlan", "subnet"))
+        names, vlans, subnets = lists
         for at, index in enumerate(indices):
             old = rails.get(index, Rail(index))
             vlan = whole(vlans[at], numbers.HIGHEST_VLAN) if vlans[at] else None
@@ -85,14 +86,7 @@ def _rails(node: Node | None, values: PlanValues) -> dict[int, Rail]:
     return rails
 
 
-def _for_each(keys: dict[str, Node], key: str, count: int, values: PlanValues) -> list[str]:
-    names = values.names(keys.get(key))
-    if names and len(names) != count:
-        values.wrong(keys[key], f"expected one for each of {count} rails, found {len(names)}")
-    return names if len(names) == count else [""] * count
-
-
-def _explicit(node: Node | None, groups: Groups, speed: float | None, values: PlanValues) -> list[Cable]:
+def _explicit(node: Node | None, groups: Groups, speed: float | None, values: Values) -> list[Cable]:
     """The entries of `cables`."""
     if node is not None and node.items is None:
         values.wrong(node, f"expected a list of cables, found {node.kind}")
@@ -106,7 +100,7 @@ def _explicit(node: Node | None, groups: Groups, speed: float | None, values: Pl
     return cables
 
 
-def _line_words(entry: Node, values: PlanValues) -> dict[str, str]:
+def _line_words(entry: Node, values: Values) -> dict[str, str]:
     """`gpu-001/nic0 leaf-0/swp1 rail=0 plane=0 speed=400`."""
     ends = (entry.text or "").split()
     words = dict(word.partition("=")[::2] for word in ends[2:])
@@ -118,12 +112,12 @@ def _line_words(entry: Node, values: PlanValues) -> dict[str, str]:
     return words
 
 
-def _mapping_words(entry: Node, values: PlanValues) -> dict[str, str]:
+def _mapping_words(entry: Node, values: Values) -> dict[str, str]:
     keys = values.fields(entry, CABLE)
     return {key: values.text(node) for key, node in keys.items()} if {"a", "b"} <= keys.keys() else {}
 
 
-def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | None, values: PlanValues) -> Cable | None:
+def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | None, values: Values) -> Cable | None:
     """One cable, its ends in the right order; devices that no section declares are left to `lint`."""
     ends = [Port(*words[key].partition("/")[::2]) for key in ("a", "b")]
     for end in ends:

@@ -5,8 +5,7 @@ from itertools import zip_longest
 from truerail.files.nodesets import fold
 from truerail.files.yaml_text import Entry, quoted, section
 from truerail.model import Cable, Panel, Plan, Rail, Role
-from truerail.plans.fold_devices import device_entries, nics_of
-from truerail.plans.fold_links import Folded, fold_host_links, fold_uplinks
+from truerail.plans.folding import Folded, device_entries, fold_host_links, fold_uplinks, nics_of
 from truerail.plans.numbers import plain
 from truerail.plans.orient import cable_words
 from truerail.plans.plan_error import PlanError

@@ -3,27 +3,27 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from truerail.files.yaml_values import Values
 from truerail.model import QosBuffer, QosProfile, Role
 from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node
-from truerail.plans.numbers import HIGHEST_DSCP, HIGHEST_PRIORITY, MOST_BYTES, MOST_MTU, plain
+from truerail.plans.numbers import HIGHEST_DSCP, HIGHEST_PRIORITY, MOST_BYTES, MOST_MTU, plain, speed_of
 from truerail.plans.plan_keys import QOS, QOS_BUFFER, QOS_CLASS, TRUSTS, WATCHDOGS
-from truerail.plans.plan_yaml_values import PlanValues
 
 _SHARE = re.compile(r"0?\.\d{1,9}|1(?:\.0{1,9})?", re.ASCII)
 
 
-def read_qos(node: Node | None, values: PlanValues) -> QosProfile | None:
+def read_qos(node: Node | None, values: Values) -> QosProfile | None:
     """The declared profile; None without the section. Faults are recorded."""
     if node is None:
         return None
     keys = values.fields(node, QOS)
     return QosProfile(
-        trust=_word(keys.get("trust"), TRUSTS, values),
+        trust=values.choice(keys.get("trust"), TRUSTS, None),
         pfc_priorities=_priorities(keys.get("pfc_priorities"), values),
         ecn_priorities=_priorities(keys.get("ecn_priorities"), values),
         global_pause=values.yes(keys["global_pause"], default=False) if "global_pause" in keys else None,
-        watchdog=_word(keys.get("watchdog"), WATCHDOGS, values),
+        watchdog=values.choice(keys.get("watchdog"), WATCHDOGS, None),
         dscp_to_priority=_classes(keys.get("dscp"), values),
         mtu=values.number(keys.get("mtu"), MOST_MTU),
         buffers=_buffers(keys.get("buffers"), values),
@@ -31,21 +31,11 @@ def read_qos(node: Node | None, values: PlanValues) -> QosProfile | None:
     )
 
 
-def _word(node: Node | None, known: Sequence[str], values: PlanValues) -> str | None:
-    if node is None:
-        return None
-    word = (node.text or "").lower()
-    if word not in known:
-        values.wrong(node, f"expected one of {', '.join(known)}")
-        return None
-    return word
-
-
-def _priorities(node: Node | None, values: PlanValues) -> tuple[int, ...] | None:
+def _priorities(node: Node | None, values: Values) -> tuple[int, ...] | None:
     return None if node is None else tuple(sorted(set(values.numbers(node, HIGHEST_PRIORITY))))
 
 
-def _classes(node: Node | None, values: PlanValues) -> tuple[tuple[int, int], ...]:
+def _classes(node: Node | None, values: Values) -> tuple[tuple[int, int], ...]:
     """Pairs of a DSCP and its priority; a DSCP with two priorities is a fault."""
     found: dict[int, int] = {}
     for entry in values.entries(node):
@@ -57,15 +47,15 @@ def _classes(node: Node | None, values: PlanValues) -> tuple[tuple[int, int], ..
     return tuple(sorted(found.items()))
 
 
-def _buffers(node: Node | None, values: PlanValues) -> tuple[QosBuffer, ...]:
+def _buffers(node: Node | None, values: Values) -> tuple[QosBuffer, ...]:
     found: dict[float | None, QosBuffer] = {}
     for entry in values.entries(node):
         keys = values.fields(entry, QOS_BUFFER)
         one = QosBuffer(
-            values.speed(keys.get("speed")),
+            speed_of(keys.get("speed"), values),
             values.number(keys.get("ecn_min_bytes"), MOST_BYTES),
             values.number(keys.get("ecn_max_bytes"), MOST_BYTES),
-            _share(keys.get("ecn_probability"), values),
+            values.read(keys.get("ecn_probability"), _share, "expected a probability above 0, up to 1"),
             values.number(keys.get("headroom_bytes"), MOST_BYTES),
         )
         if one.speed_gbps in found:
@@ -76,17 +66,11 @@ def _buffers(node: Node | None, values: PlanValues) -> tuple[QosBuffer, ...]:
     return tuple(found.values())
 
 
-def _share(node: Node | None, values: PlanValues) -> float | None:
-    if node is None:
-        return None
-    text = (node.text or "").strip()
-    if not _SHARE.fullmatch(text) or not float(text):
-        values.wrong(node, "expected a probability above 0, up to 1")
-        return None
-    return float(text)
+def _share(text: str) -> float | None:
+    return float(text) or None if _SHARE.fullmatch(text.strip()) else None
 
 
-def _roles(node: Node | None, values: PlanValues) -> Iterator[Role]:
+def _roles(node: Node | None, values: Values) -> Iterator[Role]:
     known = tuple(role.value for role in Role)
     for name in values.names(node):
         if name in known:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, plain
+from truerail.plans.numbers import MOST_RAILS, plain
 
 PORT_NAMES: dict[str, Callable[[int, int], str]] = {
     "cumulus": lambda first, last: f"swp[{first}-{last}]",
@@ -76,16 +76,16 @@ def new_plan(hosts: int = 64, rails: int = 8, **numbers: Any) -> str:
 
 def _check(shape: _Shape) -> None:
     """Raises ValueError for the first number that cannot be."""
-    limits = {"hosts": 100_000, "rails": MOST_RAILS, "pods": shape.hosts, "rails_per_leaf": MOST_RAILS}
-    for name, most in {**limits, "planes": min(MOST_PLANES, 26)}.items():
-        if not 1 <= getattr(shape, name) <= most:
-            raise ValueError(f"{name} is {getattr(shape, name)}, expected 1 to {most}")
+    from_one = {"hosts": 100_000, "rails": MOST_RAILS, "pods": shape.hosts, "rails_per_leaf": MOST_RAILS, "planes": 26}
+    from_zero = {"hosts_per_rack": _UNITS, "uplinks": 10_000}
+    for name, most in {**from_one, **from_zero}.items():
+        least = int(name in from_one)
+        if not least <= getattr(shape, name) <= most:
+            raise ValueError(f"{name} is {getattr(shape, name)}, expected {least} to {most}")
     if shape.platform not in PORT_NAMES:
         raise ValueError(f"platform is {shape.platform!r}, expected one of {', '.join(PORT_NAMES)}")
     if not 1 <= shape.split <= 8 or (shape.split > 1 and shape.platform != "cumulus"):
         raise ValueError(f"split is {shape.split}, expected 1 to 8, and ports of Cumulus")
-    if not 0 <= shape.hosts_per_rack <= _UNITS:
-        raise ValueError(f"hosts_per_rack is {shape.hosts_per_rack}, expected 0 to {_UNITS}")
     if not 0 < shape.speed_gbps < 100_000:
         raise ValueError(f"speed_gbps is {shape.speed_gbps}, expected Gb/s such as 400")
     if -(-shape.hosts // shape.hosts_per_pod) != shape.pods:
@@ -94,8 +94,6 @@ def _check(shape: _Shape) -> None:
         raise ValueError(f"{shape.rails} rails do not divide evenly by {shape.rails_per_leaf} rails per leaf")
     if not 0 <= shape.spines <= 10_000 or shape.spines % shape.planes:
         raise ValueError(f"{shape.spines} spines do not divide evenly over {shape.planes} planes")
-    if not 0 <= shape.uplinks <= 10_000:
-        raise ValueError(f"uplinks is {shape.uplinks}, expected 0 to 10000")
     if shape.spines and (not shape.uplinks or shape.uplinks % (shape.spines // shape.planes)):
         raise ValueError(f"{shape.uplinks} uplinks do not divide evenly over {shape.spines // shape.planes} spines")
 

@@ -2,25 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from truerail.files.problems import nearest
+from truerail.files.yaml_values import Values
 from truerail.model import Cable, Port, Role
 from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node
-from truerail.plans.numbers import MOST_PLANES, MOST_RAILS
+from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_of
 from truerail.plans.plan_keys import HOST_LINKS, UPLINKS
-from truerail.plans.plan_yaml_values import PlanValues
 from truerail.plans.yaml_devices import Groups
-
-
-class PortsBy(StrEnum):
-    """How a leaf's ports are dealt to several rails, and a leaf's uplinks to several spines."""
-
-    RAIL = "rail"
-    HOST = "host"
-    SPINE = "spine"
-    TURN = "turn"
 
 
 @dataclass
@@ -29,7 +19,7 @@ class Links:
 
     groups: Groups
     speed: float | None
-    values: PlanValues
+    values: Values
 
     def devices(self, node: Node | None, roles: Sequence[Role]) -> list[str]:
         """The devices named, or all of the first role; devices that no section declares are faults."""
@@ -89,7 +79,7 @@ def host_links(entry: Node, links: Links) -> list[Cable]:
             values.wrong(entry, "no NICs to join: the key 'nics' is missing in `hosts`")
         return []
     plane = values.number(keys.get("plane"), MOST_PLANES)
-    speed = values.speed(keys.get("speed")) or links.speed
+    speed = speed_of(keys.get("speed"), values) or links.speed
     cables: list[Cable] = []
     for pod_hosts, pod_leaves in links.pairs(hosts, leaves, keys, entry):
         where = _host_ports(pod_leaves, rails, len(pod_hosts), keys, values)
@@ -120,7 +110,7 @@ def _nic_port(host: str, rail: int, plane: int | None, links: Links, entry: Node
 
 
 def _host_ports(
-    leaves: list[str], rails: list[int], hosts: int, keys: dict[str, Node], values: PlanValues
+    leaves: list[str], rails: list[int], hosts: int, keys: dict[str, Node], values: Values
 ) -> dict[int, list[Port]]:
     """For each rail, the leaf ports of the hosts in order. Empty, with a fault noted, where they do not go in."""
     node = keys["ports"]
@@ -137,7 +127,7 @@ def _host_ports(
     return {rail: [Port(leaves[at // each], name) for name in sets[at % each][:hosts]] for at, rail in enumerate(rails)}
 
 
-def _port_sets(node: Node, each: int, keys: dict[str, Node], values: PlanValues) -> list[list[str]]:
+def _port_sets(node: Node, each: int, keys: dict[str, Node], values: Values) -> list[list[str]]:
     """The ports of each rail of one leaf: given one by one, in blocks, or in turn."""
     if node.items is not None and each > 1:
         if len(node.items) != each:
@@ -145,9 +135,8 @@ def _port_sets(node: Node, each: int, keys: dict[str, Node], values: PlanValues)
             return []
         return [values.names(one) for one in node.items]
     names = values.names(node)
-    order = values.choice(keys.get("ports_by"), {"rail": PortsBy.RAIL, "host": PortsBy.HOST}, PortsBy.RAIL)
     block = len(names) // each
-    if order is PortsBy.HOST:
+    if values.choice(keys.get("ports_by"), ("rail", "host"), "rail") == "host":
         return [names[first::each] for first in range(each)]
     return [names[first * block : (first + 1) * block] for first in range(each)]
 
@@ -176,7 +165,7 @@ def uplinks(entry: Node, links: Links, rails_of: dict[str, tuple[int, ...]]) -> 
 
 
 def _by_rail(
-    lower: list[str], upper: list[str], rails_of: dict[str, tuple[int, ...]], keys: dict[str, Node], values: PlanValues
+    lower: list[str], upper: list[str], rails_of: dict[str, tuple[int, ...]], keys: dict[str, Node], values: Values
 ) -> Iterator[tuple[list[str], list[str]]]:
     """The leaves that carry the same rails, and the share of the spines that is theirs."""
     groups = grouped((rails_of.get(name, ()), name) for name in lower)
@@ -192,7 +181,7 @@ def _mesh(lower: list[str], upper: list[str], keys: dict[str, Node], links: Link
     """Every lower device to every upper one, with as many parallel cables as the ports allow."""
     values = links.values
     ports, to_ports = values.names(keys["ports"]), values.names(keys["to_ports"])
-    order = values.choice(keys.get("ports_by"), {"spine": PortsBy.SPINE, "turn": PortsBy.TURN}, PortsBy.SPINE)
+    in_turn = values.choice(keys.get("ports_by"), ("spine", "turn"), "spine") == "turn"
     parallel = len(ports) // len(upper)
     if parallel * len(upper) != len(ports) or not parallel:
         values.wrong(keys["ports"], f"{len(ports)} ports do not divide evenly over {len(upper)} devices {_say(upper)}")
@@ -202,11 +191,11 @@ def _mesh(lower: list[str], upper: list[str], keys: dict[str, Node], links: Link
         values.wrong(keys["to_ports"], f"{len(to_ports)} ports are fewer than the needed {needed}")
         return []
     plane = values.number(keys.get("plane"), MOST_PLANES)
-    speed = values.speed(keys.get("speed")) or links.speed
+    speed = speed_of(keys.get("speed"), values) or links.speed
     cables = []
     for low, device in enumerate(lower):
         for at, name in enumerate(ports):
-            turn, high = divmod(at, len(upper)) if order is PortsBy.TURN else reversed(divmod(at, parallel))
+            turn, high = divmod(at, len(upper)) if in_turn else reversed(divmod(at, parallel))
             target = Port(upper[high], to_ports[low * parallel + turn])
             cables.append(Cable(Port(device, name), target, None, plane, speed, "", None, entry.line))
     return cables

@@ -103,7 +103,7 @@ class Names:
     def _rdma(self) -> tuple[Codes, list[str], Codes]:
         identity = self._sight.wiring.identity
         codes, names = factorize(self._sight.wiring.seen.table(RdmaLink).column("device"))
-        return codes, names, identity.names.rdma_ports()
+        return codes, names, identity.names.rdma_ports
 
     def macs_with(self, digits: str) -> Iterator[tuple[str, int]]:
         """MAC addresses that contain these hexadecimal digits, in the order of their devices, each with its port."""
@@ -118,7 +118,7 @@ class Names:
     def _macs(self) -> tuple[str, list[str], Codes]:
         """All MACs without separators as lines of one length, the MACs, and their ports."""
         identity = self._sight.wiring.identity
-        column, ports = self._sight.wiring.seen.table(NetLink).column("mac"), identity.names.link_ports()
+        column, ports = self._sight.wiring.seen.table(NetLink).column("mac"), identity.names.link_ports
         is_mac = np.array([mac is not None and len(mac) == _MAC_LENGTH for mac in column], dtype=bool)
         use = np.flatnonzero(is_mac & (ports >= 0))  # an InfiniBand port has 20 bytes, too many to type
         macs = column[use].tolist()

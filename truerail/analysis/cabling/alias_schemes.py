@@ -39,17 +39,6 @@ class _Form:
 _FORMS = tuple(_Form(cage, lane, lanes) for lanes in _LANES for cage, lane in ((0, None), (-1, None), (0, -1)))
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """The first lane of each alias's cage, and its lane in the cage: as a number, or as a letter whose step is to be
-    found. Shapes (names,); -1 where a name does not have the form.
-    """
-
-    start: Codes
-    lane: Codes
-    letter: Codes
-
-
 def schemes(names: LocalNames, device: Codes, said: Codes) -> Iterator[Offer]:
     """The ports that each scheme yields for the aliases. `said` are codes of names; -1 where there is none."""
     distinct, code = np.unique(said, return_inverse=True)
@@ -58,44 +47,46 @@ def schemes(names: LocalNames, device: Codes, said: Codes) -> Iterator[Offer]:
         parts = [_read(text, form) for text in texts]
         columns = np.array(parts, dtype=np.int64).reshape(-1, 3)
         if (columns[:, 0] >= 0).any():
-            start, lane, letter = columns[code].T
-            fits = (start >= 0) & (device >= 0)
-            yield _port(names, device, _Parts(start, lane, letter), form.lanes), fits
+            of_rows = columns[code].T
+            yield _port(names, device, of_rows, form.lanes), (of_rows[0] >= 0) & (device >= 0)
 
 
 def _read(text: str, form: _Form) -> tuple[int, int, int]:
+    """The first lane of an alias's cage, and its lane in the cage: as a number, or as a letter, counted from 0, whose
+    step is to be found. -1 where a name does not have the form.
+    """
     numbers = _NUMBER.findall(text)
     if not numbers or " " in text or (form.lane is not None and len(numbers) < 2) or (form.cage and len(numbers) < 2):
         return NONE, 0, 0
     number, letter = numbers[form.cage]
     own = port_key(text).rstrip("0123456789") == "ethernet" and len(numbers) == 1
-    if int(number) < 1 or (own and form.lanes == 1):  # cages count from 1; a port off by one is no alias
-        return NONE, 0, 0
     lane = 0 if form.lane is None else int(numbers[form.lane][0]) - 1
-    if not 0 <= lane < form.lanes:
+    # cages count from 1; a port off by one is no alias
+    if int(number) < 1 or (own and form.lanes == 1) or not 0 <= lane < form.lanes:
         return NONE, 0, 0
     return (int(number) - 1) * form.lanes, lane, ord(letter.lower()) - ord("a") if letter else 0
 
 
-def _port(names: LocalNames, device: Codes, parts: _Parts, lanes: int) -> Codes:
-    """The port at a lane. The letters of a split port count its parts: their step is that of its known ports."""
-    at = parts.start + parts.lane
-    found = _ethernet(names, device, np.where(parts.start >= 0, at, NONE))
-    lettered = np.flatnonzero((parts.letter > 0) & (parts.start >= 0))
+def _port(names: LocalNames, device: Codes, parts: Codes, lanes: int) -> Codes:
+    """The port at a lane; `parts` as `_read` has them, shape (3, names). The letters of a split port count its parts:
+    their step is that of its known ports.
+    """
+    first, lane, letter = parts
+    found = _ethernet(names, device, np.where(first >= 0, first + lane, NONE))
+    lettered = np.flatnonzero((letter > 0) & (first >= 0))
     if not len(lettered):
         return found
-    start, of = parts.start[lettered], device[lettered]
+    start, of = first[lettered], device[lettered]
     step = np.zeros(len(lettered), dtype=np.int64)
     cage, inverse = np.unique(of << 32 | start, return_inverse=True)
     last = np.zeros(len(cage), dtype=np.int64)
-    np.maximum.at(last, inverse, parts.letter[lettered])
+    np.maximum.at(last, inverse, letter[lettered])
     for parts_of_cage in (8, 4, 2):
         if lanes >= parts_of_cage:
             width = lanes // parts_of_cage
             known = _ethernet(names, of, start + width) >= 0
             step = np.where((step == 0) & known & (last[inverse] < parts_of_cage), width, step)
-    at = np.where(step > 0, start + parts.letter[lettered] * step, NONE)
-    found[lettered] = _ethernet(names, of, at)
+    found[lettered] = _ethernet(names, of, np.where(step > 0, start + letter[lettered] * step, NONE))
     return found
 
 

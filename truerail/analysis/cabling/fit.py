@@ -195,15 +195,11 @@ def _by_last_words(plan: Names, own: Names) -> dict[int, int]:
 
 def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
     """The same of names with the same numbers: of one sort of planned and one of own names."""
-    sides: list[defaultdict[str, dict[int, str]]] = [defaultdict(dict), defaultdict(dict)]
-    for side, names in zip(sides, (plan, own), strict=True):
-        for code, name in names.items():
-            side[sort_of(name)][code] = name
+    planned, owned = (grouped((sort_of(of[1]), of) for of in names.items()).values() for names in (plan, own))
     found: dict[int, int] = {}
-    for sort in sides[0].values():
-        best: dict[int, int] = {}
-        for other in sides[1].values():
-            best = max(best, _paired(lambda name: (numbers_alone(name),), sort, other), key=len)
+    for sort in planned:
+        pairs = [_paired(lambda name: (numbers_alone(name),), dict(sort), dict(other)) for other in owned]
+        best: dict[int, int] = max(pairs, key=len, default={})
         found |= best
     return found
 

@@ -55,11 +55,7 @@ class _Device:
         """Planned and own names of ports that have the same neighbour: several of one neighbour by its ports, else in
         their order.
         """
-        sides: list[defaultdict[int, list[str]]] = [defaultdict(list), defaultdict(list)]
-        for side, ports in zip(sides, (self.planned, self.own), strict=True):
-            for name in in_order(ports):
-                side[ports[name]].append(name)
-        planned, own = sides
+        planned, own = (grouped((ports[name], name) for name in in_order(ports)) for ports in (self.planned, self.own))
         for peer, names in planned.items():
             mine = own.get(peer, [])
             known = [(name, self.across[name]) for name in names if len(names) > 1 and self.across.get(name) in mine]
@@ -86,12 +82,8 @@ def fit_ports(ports: "Ports", *, hosts: bool) -> Fit:
     """Planned ports that their switches do not have, or that have other neighbours on all switches of a kind, matched
     with the switches' own; or the same of `hosts`.
     """
-    return _fit(_groups(ports, hosts=hosts))
-
-
-def _fit(groups: Iterable["_Group"]) -> Fit:
-    """What some kinds keep of their numbers holds for others with the same forms of names."""
-    found = list(groups)
+    found = list(_groups(ports, hosts=hosts))
+    # what some kinds keep of their numbers holds for others with the same forms of names
     kept = frozenset().union(*(best.forms for group in found if (best := group.best(frozenset())) and best.natural))
     return sum((group.fit(group.best(kept)) for group in found), Fit())
 

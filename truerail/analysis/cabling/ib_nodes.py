@@ -108,9 +108,9 @@ def _by_guid(index: PlanIndex) -> dict[str, int]:
 def _ports_by_guid(names: LocalNames) -> dict[tuple[str, int], int]:
     """The port of each HCA whose host reports its GUID, by GUID and number of the HCA's port."""
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
-    macs = zip(links.column("mac").tolist(), names.link_ports().tolist(), strict=True)
+    macs = zip(links.column("mac").tolist(), names.link_ports.tolist(), strict=True)
     found = {(guid, 1): port for mac, port in macs if (guid := ipoib_guid(mac))}
-    of_rdma = zip(rdma.rows, names.rdma_ports().tolist(), strict=True)
+    of_rdma = zip(rdma.rows, names.rdma_ports.tolist(), strict=True)
     return found | {(link.guid, link.port): port for link, port in of_rdma if link.guid}
 
 

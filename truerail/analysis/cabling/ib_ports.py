@@ -80,7 +80,7 @@ def _hosts(names: LocalNames, device: Codes, name: Codes, owner: Codes) -> Codes
     """Ports of hosts: by the GUID, by the host's own name of the device, by name, by the name on all other hosts."""
     ports, index = names.index.ports, names.index
     rdma = names.seen.table(RdmaLink)
-    host, port = names.devices_of(rdma), names.rdma_ports()
+    host, port = names.devices_of(rdma), names.rdma_ports
     found = np.where(owner >= 0, owner, names.rdma_called(device, name))
     by_name = ports.find(device, name)
     found = np.where((found < 0) & (by_name < index.planned_ports), by_name, found)

@@ -263,7 +263,7 @@ def _file_gbps(speeds: Sequence[LinkSpeed]) -> Numbers:
 def port_states(identity: Identity) -> PortStates:
     """Finds the rows of NetLink, RdmaLink and LinkSpeed for the identity's ports."""
     names, seen = identity.names, identity.names.seen
-    links, speeds = names.link_ports(), _speed_ports(identity)  # may add ports: size comes after
+    links, speeds = names.link_ports, _speed_ports(identity)  # may add ports: size comes after
     row, port = names.rdma_members()
     size = len(identity.index.ports)
     link_row, speed_row = _rows(size, links), _rows(size, speeds)

@@ -140,13 +140,15 @@ class LocalNames:
         at = np.array([row for row, _ in pairs], dtype=np.int64)
         return device[at], of.name_codes(one for _, one in pairs), of.name_codes(table.column(port)[at])
 
+    @cached_property
     def link_ports(self) -> Codes:
         """The port of every row of the NetLink table."""
-        return self._link_ports
+        return self.as_planned(self.own_links)
 
+    @cached_property
     def rdma_ports(self) -> Codes:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
-        return self._rdma_ports
+        return self.as_planned(self.own_rdma)
 
     def rdma_members(self) -> tuple[Codes, Codes]:
         """Rows of the RdmaLink table, and the port of each: a bond's RDMA device covers all members of the bond, in
@@ -209,7 +211,7 @@ class LocalNames:
 
         The second port of `mlx5_0` is called `mlx5_0/2`. Shapes (n,).
         """
-        table, ports = self.seen.table(RdmaLink), self.rdma_ports()
+        table, ports = self.seen.table(RdmaLink), self.rdma_ports
         codes, links = table.codes("device", "port")
         called = self.index.ports.name_codes(device if port == 1 else f"{device}/{port}" for device, port in links)
         known = self.devices_of(table) << 32 | called[codes]
@@ -229,14 +231,6 @@ class LocalNames:
         table = self.seen.table(RdmaLink)
         name, called = (self.index.ports.names_in(table, field) for field in ("netdev", "device"))
         return self.index.ports.find_or_add(self.devices_of(table), np.where(name < 0, called, name))
-
-    @cached_property
-    def _link_ports(self) -> Codes:
-        return self.as_planned(self.own_links)
-
-    @cached_property
-    def _rdma_ports(self) -> Codes:
-        return self.as_planned(self.own_rdma)
 
     def learned(self) -> dict[int, int]:
         """Names that hosts with readings use for the plan's ports, name code to name code, where all of them agree.

@@ -43,7 +43,7 @@ class MacTable:
 
     def __init__(self, names: "LocalNames") -> None:
         links, planned = names.seen.table(NetLink), names.index.planned_ports
-        mac, (kind, kinds), port = links.column("mac"), links.codes("kind"), names.link_ports()
+        mac, (kind, kinds), port = links.column("mac"), links.codes("kind"), names.link_ports
         virtual = np.array([*map(_VIRTUAL.__contains__, kinds), False], dtype=bool)[kind]
         virtual &= (port < 0) | (port >= planned)  # in a virtual fabric a planned NIC is a veth
         use = ~(equals(mac, None) | equals(mac, _NO_MAC) | virtual)

@@ -16,7 +16,7 @@ def nic_places(wiring: "Wiring") -> dict[int, str]:
     names, seen = wiring.identity.names, wiring.seen
     found: dict[int, str] = {}
     planned = wiring.index.a[wiring.index.from_host]
-    rdma, links = (names.rdma_ports(), seen.table(RdmaLink).rows), (names.link_ports(), seen.table(NetLink).rows)
+    rdma, links = (names.rdma_ports, seen.table(RdmaLink).rows), (names.link_ports, seen.table(NetLink).rows)
     for ports, rows in (rdma, links):
         for row in np.flatnonzero(np.isin(ports, planned)).tolist():
             one = rows[row]

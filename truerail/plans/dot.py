@@ -1,4 +1,4 @@
-"""A plan from DOT: Cumulus PTM's topology files, and what `dump_dot` writes.
+"""A plan from DOT: Cumulus PTM's topology files, and a plan as Graphviz DOT, in the form that PTM reads.
 
 PTM's lines are `"switch1":"swp1" -- "switch2":"swp41" [LLDP="..."]`, ports with or without quotes, comments as in C and
 shell. Of another tool's file, roles are those that it gives nodes, else decided as for every cable list, as are rails.
@@ -11,12 +11,14 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
+from truerail.model.names import printable
 from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
-from truerail.plans.orient import oriented, path_of
+from truerail.plans.orient import cable_words, oriented, path_of
+from truerail.plans.palette import rail_colour
 from truerail.plans.plan_error import PlanError
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
@@ -119,3 +121,30 @@ def _cable(line: int, one: Port, other: Port, words: dict[str, str], devices: di
     rail, plane = whole(words.get("rail", ""), MOST_RAILS), whole(words.get("plane", ""), MOST_PLANES)
     speed, via = speed_gbps(words.get("speed", "")), path_of(words.get("via", ""))
     return oriented(Cable(one, other, rail, plane, speed, words.get("label", ""), None, line, via), devices)
+
+
+_SHAPES = {Role.HOST: "box", Role.LEAF: "box3d", Role.SPINE: "hexagon", Role.SUPERSPINE: "octagon"}
+
+
+def dump_dot(plan: Plan) -> str:
+    """The plan as an undirected graph: a node for a device, an edge for a cable, its colour the rail."""
+    lines = [f"graph {_quoted(plan.name or 'fabric')} {{", "  rankdir=BT;"]
+    for device in plan.devices.values():
+        words = {"shape": _SHAPES[device.role], "role": device.role.value, "pod": device.pod, "rack": device.rack}
+        lines.append(f"  {_quoted(device.name)}{_attributes(words)};")
+    for cable in plan.cables:
+        colour = "" if cable.rail is None else rail_colour(cable.rail)
+        words = cable_words(cable) | {"length_m": "", "color": colour}
+        a, b = (f"{_quoted(end.device)}:{_quoted(end.name)}" for end in (cable.a, cable.b))
+        lines.append(f"  {a} -- {b}{_attributes(words)};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _attributes(words: dict[str, str]) -> str:
+    given = ", ".join(f"{name}={_quoted(value)}" for name, value in words.items() if value)
+    return f" [{given}]" if given else ""
+
+
+def _quoted(text: str) -> str:
+    escaped = printable(text, 1000).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
