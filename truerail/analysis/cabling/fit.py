@@ -22,7 +22,7 @@ CLEAR = 0.75
 """Of the cables that a map of names can be tested on, those that it must explain: the others are wrong cables."""
 _MOST_SHOWN = 3
 _FEWEST = 3
-"""Unplanned devices that show that the plan is another fabric's, if no planned one answers."""
+"""Devices that must agree on what they are called, unless their tier has fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,13 @@ class Fit:
         """Each map of names that is used, as a sentence."""
         return tuple(f"{one.words}." for one in self.matches if not one.open)
 
+    def part(self, *, open: bool) -> "Fit":  # noqa: A002 - as in `Match`
+        """The questions, or what is used."""
+        matches = tuple(one for one in self.matches if one.open == open)
+        if open:
+            return Fit(open=self.open, proposed=self.proposed, maybe=self.maybe, matches=matches)
+        return Fit(self.devices, self.ports, matches=matches)
+
     def __add__(self, other: "Fit") -> "Fit":
         return Fit(
             {**self.devices, **other.devices},
@@ -111,17 +118,23 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     present = set(distinct(np.concatenate(codes)).tolist()) | {names.filed(one.device) for one in names.seen.readings}
     lost = {code: devices.names[code] for code in range(planned) if code not in present}
     strange = {code: devices.names[code] for code in sorted(present) if code >= planned}
+    if not (lost and strange):
+        return Fit()
     here = {sort_of(devices.names[code]) for code in present if code < planned}
     places = _heard_in_places(names, claims)
     found, maybe = dict[int, int](), dict[int, int]()
-    for paired in (_by_words, _by_last_words, _by_numbers) if lost and strange else ():
+    for paired in (_by_words, _by_last_words, _by_numbers):
         left = {code: name for code, name in lost.items() if code not in found.values()}
         if paired is not _by_words:  # part of a name shows nothing where others of its sort are found
             left = {code: name for code, name in left.items() if sort_of(name) not in here}
         pairs = paired(left, {code: name for code, name in strange.items() if code not in found})
         agree, tested = _agreement(names, claims, {**found, **pairs})
         right, seen = _in_places(pairs, places) if paired is _by_numbers else (0, 0)
-        enough = len(found) + len(pairs) >= _FEWEST and agree >= max(1, CLEAR * tested) and right >= CLEAR * seen
+        enough = (
+            len(found) + len(pairs) >= min(_FEWEST, len(lost))
+            and agree >= max(1, CLEAR * tested)
+            and right >= CLEAR * seen
+        )
         if paired is _by_words or (enough and (seen or paired is not _by_numbers)):
             found |= pairs
         elif enough:  # other numbers for the same devices would look the same
@@ -131,7 +144,7 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         match = Match(tuple(dict(pairs_of_names)), pairs_of_names, *_agreement(names, claims, found), of_devices=True)
         return Fit({own: plan for plan, own in pairs_of_names}, matches=(match,))
     maybe = maybe or _by_places(names, places, lost, strange)
-    if not maybe and (len(lost) < planned or len(strange) < _FEWEST):
+    if not maybe and len(lost) < planned:
         return Fit()
     asked = _spelled(names, maybe)
     whose = dict(asked) or {*lost.values()}
@@ -176,7 +189,8 @@ def _by_places(
     once, tier = Counter(best.values()), names.index.devices.tier
     pairs = {own: plan for plan, own in best.items() if once[own] == 1}
     size, shown = Counter(tier[: names.index.devices.planned]), Counter(tier[plan] for plan in pairs.values())
-    return {own: plan for own, plan in pairs.items() if shown[tier[plan]] >= max(_FEWEST, size[tier[plan]] / 2)}
+    most = {one for one, count in shown.items() if count >= max(min(_FEWEST, size[one] // 2 + 1), size[one] / 2)}
+    return {own: plan for own, plan in pairs.items() if tier[plan] in most}
 
 
 Names = Mapping[int, str]

@@ -6,7 +6,7 @@ Another one that would explain the cabling may be a shift of cables as well: tha
 is unknown.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -113,7 +113,8 @@ class Ports:
     @cached_property
     def doubtful(self) -> tuple[Codes, Mask]:
         """Per planned device: how many of its planned ports are not among its own, and so many of its own not among the
-        planned, if it is an eighth or more; and whether a quarter of its planned ports have other neighbours.
+        planned, if it is an eighth or more of those whose neighbours are met; and whether a quarter of its planned
+        ports have other neighbours.
         """
         index, ports = self.names.index, self.names.index.ports
         size = len(index.devices.names)
@@ -127,7 +128,8 @@ class Ports:
         known = np.concatenate([self.own, self.names.as_planned(self.own)])
         lacking = self.planned[~np.isin(self.planned, known)]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
-        lacks = np.where(_PART * unmatched >= count(self.planned), unmatched, 0)
+        shown = self.planned[np.isin(ports.device_of(index.far_ends(self.planned)), self.peer)]
+        lacks = np.where(_PART * unmatched >= count(shown), unmatched, 0)
         strange = self.names.as_planned(self.strange)
         all_ = count(linked[here]) + count(strange[np.isin(strange, self.planned)])
         hosts = np.array(index.devices.tier[: index.devices.planned]) == 0  # which may have one port each
@@ -207,12 +209,15 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     if hosts:
         _as_others(ports.names, ports.claims, [device for device in devices if index.devices.is_host(device.code)])
     kinds: defaultdict[tuple[object, ...], list[_Device]] = defaultdict(list)
-    for device in devices:
-        forms = frozenset(map(form, device.planned)), frozenset(() if hosts else counting(device.own).items())
-        kinds[index.devices.tier[device.code], *forms].append(device)
-    for group in kinds.values():
+    counted = [counting(() if hosts else device.own) for device in devices]
+    known = {of: at for one in counted for of, at in one.items() if at is not None}  # for a device with one such port
+    for device, own in zip(devices, counted, strict=True):
+        forms = frozenset((of, known.get(of) if at is None else at) for of, at in own.items())
+        kinds[index.devices.tier[device.code], frozenset(map(form, device.planned)), forms].append(device)
+    for (_, planned, _), group in kinds.items():
         codes, heard = [one.code for one in group], sum(bool(one.own) for one in group)
-        least = 1 if heard >= _MIN_DEVICES else _FEWEST
+        other_forms = planned.isdisjoint(form(name) for one in group for name in one.own)
+        least = 1 if heard >= _MIN_DEVICES or other_forms else _FEWEST
         lacking = lacks[codes] >= least
         if 2 * (lacking | elsewhere[codes]).sum() >= heard > 0:
             yield _Group(group, lacking=bool(2 * lacking.sum() >= heard))
@@ -293,12 +298,12 @@ class _Group:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_gpu()), _SOME)
         elif counted:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
-        shifted, most = list[_Map](), _counted(pairs)
+        kept_numbers, shifted, most = list[_Map](), list[_Map](), _counted(pairs)
         for names, forms, natural in lines(self.planned, self.own, pairs, kept):
             least = _HALF if natural and self.lacking else CLEAR
             one = _Map({name: (own,) for name, own in names.items()}, least, natural or self.agreed, natural, forms)
-            shifted += [one] * (not natural)
-            yield from [one] * natural
+            (kept_numbers if natural else shifted).append(one)
+        yield from sorted(kept_numbers, key=self.explained, reverse=True)
         first = in_order({found[0] for found in most.values()})
         in_line = {name: (own,) for name, own in zip(in_order(most), first, strict=False)}
         if self.lacking:
@@ -318,10 +323,13 @@ class _Group:
         found = self._match(meant, self.explained(best) if best else 0)
         if best is None or not best.clear:
             return Fit(open=frozenset(port for _, port in ports), proposed=meant, matches=(replace(found, open=True),))
+        ends = Counter((port.device, own) for port, own in meant.items())
+        unknown = [port for port, own in meant.items() if ends[port.device, own] > 1]  # two names of one port
+        meant = {port: own for port, own in meant.items() if port not in unknown}
         forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes}
-        left = (port for device, port in ports if port not in meant and port.name not in device.planned_as)
+        left = (port for device, port in ports if port not in {*meant, *unknown} and port.name not in device.planned_as)
         open_ = voted if not best.natural else set()
-        unknown = [port for port in left if form(port.name) not in forms or port.name in open_]
+        unknown += [port for port in left if form(port.name) not in forms or port.name in open_]
         asked = [self._match(dict.fromkeys(unknown, ""), 0, open_=True)] if unknown else []
         return Fit(ports=meant, open=frozenset(unknown), matches=(*([found] if found.names else []), *asked))
 

@@ -86,20 +86,20 @@ class Identity:
 
 def identify(plan: Plan, snapshot: Snapshot) -> Identity:
     """Resolves every neighbour of a snapshot: again where the plan uses other names than the devices."""
-    index, fit = PlanIndex(plan), Fit()
-    found = _identified(index, snapshot)
-    more = fit_devices(found.names, found.claims)
-    while more:
-        fit += more
-        found = _identified(PlanIndex(plan, fit.devices), snapshot)
-        more = fit_devices(found.names, found.claims) if more.devices else Fit()
-    ports = _ports(found)
-    for hosts in (False, True):
-        if more := fit_ports(ports, hosts=hosts):
-            fit += more
-            found = _identified(PlanIndex(plan, fit.devices, fit.ports), snapshot)
+    fit, found, at = Fit(), _identified(PlanIndex(plan), snapshot), 0
+    asked = [Fit(), Fit(), Fit()]
+    while at < len(asked):  # of devices, of switches' ports, of hosts' ports: each that is found may show more of all
+        if at == 1:
             ports = _ports(found)
-    return replace(found, fit=fit)
+        more = fit_ports(ports, hosts=at == 2) if at else fit_devices(found.names, found.claims)
+        questions = more.part(open=True)
+        again = at == 0 or not asked[at].open.isdisjoint(more.ports.keys() | questions.open)
+        asked[at] = questions if again else asked[at] + questions
+        at += 1
+        if more.devices or not more.ports.keys() <= fit.ports.keys():
+            fit += more.part(open=False)
+            found, at = _identified(PlanIndex(plan, fit.devices, fit.ports), snapshot), 0
+    return replace(found, fit=sum(asked, fit))
 
 
 def _ports(found: Identity) -> Ports:
