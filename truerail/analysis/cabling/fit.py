@@ -8,6 +8,7 @@ compared with the reported names that are not in the plan. Here devices are matc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -45,12 +46,9 @@ class Match:
         agree = f"{self.explained:,} of {self.tested:,} cables agree" if self.tested else "no cable shows it"
         whose = folded(self.devices)
         if self.of_devices:
-            lacking = "No device is called as the plan calls them"
-            if not self.names:
-                return f"{lacking}: {whose}; perhaps it is another fabric's plan"
-            if self.open:
-                return f"{lacking}; perhaps {shown} ({agree})"
-            return f"{lacking}, but {shown}, by words and numbers; {agree}"
+            meant = f"; perhaps {shown} ({agree})" if self.open else f", but {shown}, by words and numbers; {agree}"
+            other = f": {whose}; perhaps it is another fabric's plan"
+            return f"No device is called as the plan calls them{meant if self.names else other}"
         lacking = f"{whose} {'have' if len(self.devices) > 1 else 'has'} other ports than planned"
         if not self.open:
             return f"{lacking}: {shown}; {agree}"
@@ -118,23 +116,18 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     present = set(distinct(np.concatenate(codes)).tolist()) | {names.filed(one.device) for one in names.seen.readings}
     lost = {code: devices.names[code] for code in range(planned) if code not in present}
     strange = {code: devices.names[code] for code in sorted(present) if code >= planned}
-    if not (lost and strange):
-        return Fit()
     here = {sort_of(devices.names[code]) for code in present if code < planned}
     places = _heard_in_places(names, claims)
     found, maybe = dict[int, int](), dict[int, int]()
-    for paired in (_by_words, _by_last_words, _by_numbers):
+    for paired in (_by_words, _by_last_words, _by_numbers) if lost and strange else ():
         left = {code: name for code, name in lost.items() if code not in found.values()}
         if paired is not _by_words:  # part of a name shows nothing where others of its sort are found
             left = {code: name for code, name in left.items() if sort_of(name) not in here}
         pairs = paired(left, {code: name for code, name in strange.items() if code not in found})
         agree, tested = _agreement(names, claims, {**found, **pairs})
         right, seen = _in_places(pairs, places) if paired is _by_numbers else (0, 0)
-        enough = (
-            len(found) + len(pairs) >= min(_FEWEST, len(lost))
-            and agree >= max(1, CLEAR * tested)
-            and right >= CLEAR * seen
-        )
+        few = len(found) + len(pairs) < min(_FEWEST, len(lost))
+        enough = not few and agree >= max(1, CLEAR * tested) and right >= CLEAR * seen
         if paired is _by_words or (enough and (seen or paired is not _by_numbers)):
             found |= pairs
         elif enough:  # other numbers for the same devices would look the same
@@ -144,14 +137,13 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         match = Match(tuple(dict(pairs_of_names)), pairs_of_names, *_agreement(names, claims, found), of_devices=True)
         return Fit({own: plan for plan, own in pairs_of_names}, matches=(match,))
     maybe = maybe or _by_places(names, places, lost, strange)
-    if not maybe and len(lost) < planned:
+    if not maybe and (len(lost) < planned or not strange):
         return Fit()
     asked = _spelled(names, maybe)
     whose = dict(asked) or {*lost.values()}
     absent = tuple(name for name in lost.values() if name in whose)
     match = Match(absent, asked, *_in_places(maybe, places), True, of_devices=True)
-    ports = (port for cable in names.index.plan.cables for port in cable[:2])
-    open_ = frozenset(port for port in ports if port.device in whose)
+    open_ = frozenset(port for cable in names.index.plan.cables for port in cable[:2] if port.device in whose)
     return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))
 
 
@@ -197,27 +189,13 @@ Names = Mapping[int, str]
 """Names of devices by code."""
 
 
-def _by_words(plan: Names, own: Names) -> dict[int, int]:
-    """Own to planned codes of names with the same words and numbers."""
-    return _paired(lambda name: (words(name),), plan, own)
-
-
-def _by_last_words(plan: Names, own: Names) -> dict[int, int]:
-    """The same of names that end so."""
-    return _paired(last_words, plan, own)
-
-
 def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
     """The same of names with the same numbers: of one sort of planned and one of own names."""
-    sides: list[defaultdict[str, dict[int, str]]] = [defaultdict(dict), defaultdict(dict)]
-    for side, names in zip(sides, (plan, own), strict=True):
-        for code, name in names.items():
-            side[sort_of(name)][code] = name
+    sorts, others = (grouped((sort_of(name), (code, name)) for code, name in of.items()) for of in (plan, own))
     found: dict[int, int] = {}
-    for sort in sides[0].values():
-        best: dict[int, int] = {}
-        for other in sides[1].values():
-            best = max(best, _paired(lambda name: (numbers_alone(name),), sort, other), key=len)
+    for sort in sorts.values():
+        pairs = [_paired(lambda name: (numbers_alone(name),), dict(sort), dict(other)) for other in others.values()]
+        best: dict[int, int] = max(pairs, key=len, default={})
         found |= best
     return found
 
@@ -229,6 +207,12 @@ def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> d
     pairs = {(next(iter(owned[one])), code) for one, code in alone.items() if len(owned.get(one, ())) == 1}
     mine, theirs = (Counter(pair[at] for pair in pairs) for at in (0, 1))
     return {a: b for a, b in pairs if mine[a] == theirs[b] == 1}
+
+
+_by_words = partial(_paired, lambda name: (words(name),))
+"""Own to planned codes of names with the same words and numbers."""
+_by_last_words = partial(_paired, last_words)
+"""The same of names that end so."""
 
 
 def _by_key(key: Callable[[str], Iterable[Words]], names: Mapping[int, str]) -> Mapping[Words, Sequence[int]]:

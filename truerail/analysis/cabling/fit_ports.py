@@ -214,9 +214,9 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     for device, own in zip(devices, counted, strict=True):
         forms = frozenset((of, known.get(of) if at is None else at) for of, at in own.items())
         kinds[index.devices.tier[device.code], frozenset(map(form, device.planned)), forms].append(device)
-    for (_, planned, _), group in kinds.items():
+    for group in kinds.values():
         codes, heard = [one.code for one in group], sum(bool(one.own) for one in group)
-        other_forms = planned.isdisjoint(form(name) for one in group for name in one.own)
+        other_forms = {*map(form, group[0].planned)}.isdisjoint(form(name) for one in group for name in one.own)
         least = 1 if heard >= _MIN_DEVICES or other_forms else _FEWEST
         lacking = lacks[codes] >= least
         if 2 * (lacking | elsewhere[codes]).sum() >= heard > 0:
@@ -280,14 +280,10 @@ class _Group:
         """The most natural map that explains enough. Names that devices have keep their meaning, unless the list counts
         and all devices count otherwise.
         """
-        if not self.lacking and not self.agreed:
-            return None
-        for one in self._maps(kept):
-            if self.faults and not one.natural:
-                continue
+        for one in self._maps(kept) if self.lacking or self.agreed else ():
             explained = self.explained(one)
             enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms <= kept)
-            if enough and (self.lacking or explained > self.literal):
+            if enough and (one.natural or not self.faults) and (self.lacking or explained > self.literal):
                 return one
         return None
 

@@ -7,7 +7,7 @@ cable is right. Equal hosts give equal topologies, so each distinct one is evalu
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
@@ -57,7 +57,7 @@ class GpuRails:
     _reported: tuple["_Host", ...] = ()
     _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
-    def by_own_index(self, rails: Sequence[int]) -> Codes:
+    def by_own_index(self, rails: list[int]) -> Codes:
         """`near` if each GPU has the rail of its own index, also where the convention is another."""
         near = np.zeros_like(self.near)
         for host in self._reported:
@@ -65,7 +65,7 @@ class GpuRails:
                 near[[host.ports[nic] for nic in nics]] |= _own_rail((gpu, host.pattern.size), rails)
         return near
 
-    def is_unusual(self, rails: Sequence[int]) -> bool:
+    def is_unusual(self, rails: list[int]) -> bool:
         """Whether the convention gives a GPU other rails than that of its own index."""
         return any(found and not found & _own_rail(key, rails) for key, found in self._convention.items())
 
@@ -161,12 +161,12 @@ def rails_of(wiring: "Wiring") -> list[int]:
     return distinct(wiring.index.rail[wiring.index.rail >= 0]).tolist() or [0]
 
 
-def _is_untested(key: _Key, rails: Sequence[int], convention: int, by_sight: Mapping[_Key, Counter[int]]) -> bool:
+def _is_untested(key: _Key, rails: list[int], convention: int, by_sight: Mapping[_Key, Counter[int]]) -> bool:
     """Whether only the plan gives a GPU other rails than that of its own index."""
     return convention != 0 and not convention & _own_rail(key, rails) and key not in by_sight
 
 
-def _own_rail(key: _Key, rails: Sequence[int]) -> int:
+def _own_rail(key: _Key, rails: list[int]) -> int:
     """The rail of a GPU's own index as a bit set."""
     return 1 << rails[key[0] * len(rails) // key[1]]
 
@@ -184,7 +184,7 @@ def _evaluated(pattern: _Pattern, convention: Mapping[_Key, int]) -> tuple[list[
     return near, misordered
 
 
-def _convention(key: _Key, rails: Sequence[int], by_plan: Counter[int], by_sight: Counter[int]) -> int:
+def _convention(key: _Key, rails: list[int], by_plan: Counter[int], by_sight: Counter[int]) -> int:
     """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else the plan's."""
     natural = _own_rail(key, rails)
     for votes in (by_plan, by_sight):
@@ -196,9 +196,7 @@ def _convention(key: _Key, rails: Sequence[int], by_plan: Counter[int], by_sight
     return most if 2 * count > by_plan.total() else 0
 
 
-def _of_few(
-    convention: Mapping[_Key, int], by_plan: Mapping[_Key, Counter[int]], rails: Sequence[int]
-) -> dict[_Key, int]:
+def _of_few(convention: Mapping[_Key, int], by_plan: Mapping[_Key, Counter[int]], rails: list[int]) -> dict[_Key, int]:
     """GPUs for which most hosts of their size show no NIC nearby, so that the few that do would only agree with
     themselves: they have their own index's rail where all other GPUs have theirs.
     """
