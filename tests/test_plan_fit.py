@@ -32,7 +32,7 @@ SMALL = Shape(hosts=8, rails=4, spines=2, uplinks=4)
 
 @each("name", list(FORMS))
 def test_no_list_moves_a_right_cable(name: str) -> None:
-    seed = Random(name).randrange(draws(1, 1000))
+    seed = Random(name).randrange(1000)
     verdict = run(seed, name, ("four rails", "shared NICs", "two rails a leaf, blocks", "two planes"))
     assert not verdict.mistaken, verdict
     assert verdict.asked or not verdict.unknown, verdict
@@ -330,8 +330,8 @@ def test_another_order_of_nics_and_exchanged_leaves_are_one_question(
     for seed in range(draws(2, 40)):
         platforms = PLATFORMS if seed % 2 else (PLATFORMS[seed % len(PLATFORMS)],)
         simulation = simulate(replace(shape, platforms=platforms), [Fault(CauseKind.GPU_NIC_ORDER, "model")], seed=seed)
-        for name in ("old: two leaves exchanged", "old: two leaves exchanged, ports 1/N"):
-            list_ = edited(written(simulation, FORMS[name]), FORMS[name], Random(seed))
+        for old in (one for name, one in FORMS.items() if name.startswith("old: two leaves exchanged")):
+            list_ = edited(written(simulation, old), old, Random(seed))
             causes = evaluate(Round(list_.plan, simulation.snapshot())).causes
             assert not [cause for cause in causes if cause.moves], seed
             asked = [cause for cause in causes if "in each other's places; or" in cause.summary]

@@ -114,6 +114,17 @@ def _exchanged(role: Role) -> Edit:
     return edit
 
 
+def _from_1(edit: Edit) -> Edit:
+    """A list whose rails begin with 1."""
+
+    def edited(rng: Random, plan: Plan) -> tuple[Plan, frozenset[Port]]:
+        changed, wrong = edit(rng, plan)
+        cables = (cable if cable.rail is None else cable._replace(rail=cable.rail + 1) for cable in changed.cables)
+        return replace(changed, cables=tuple(cables)), wrong
+
+    return edited
+
+
 def _fewer(rng: Random, plan: Plan) -> tuple[Plan, frozenset[Port]]:
     """Two hosts that came after the list was written."""
     later = _some(rng, plan, Role.HOST)
@@ -215,6 +226,11 @@ FORMS: Mapping[str, Form] = {
     "ports PN, NICs N, devices gpu-1": Form(
         lambda n: f"P{n}", lambda r, p: str(1 + r) + ("b" if p else ""), lambda name: _unpadded(name)
     ),
+    "ports 1/N (400G), NICs GPU N, devices hall2-node-01": Form(
+        lambda n: f"1/{n} (400G)",
+        lambda r, p: f"GPU {r}" + "ab"[p],
+        lambda name: f"hall2-{_padded(name.replace('gpu', 'node'))}",
+    ),
     "breakouts 1/C/H, 1/C": Form(_split("1/{c}", "1/{c}/{h}"), fabric="breakouts"),
     "breakouts C/H, C": Form(_split("{c}", "{c}/{h}"), fabric="breakouts"),
     "breakouts Ca, Cb, C": Form(_split("{c}", "{c}{l}"), fabric="breakouts"),
@@ -237,6 +253,7 @@ FORMS: Mapping[str, Form] = {
     "old: two hosts exchanged, ports 1/N": Form(lambda n: f"1/{n}", edit=_exchanged(Role.HOST)),
     "old: two leaves exchanged": Form(edit=_exchanged(Role.LEAF)),
     "old: two leaves exchanged, ports 1/N": Form(lambda n: f"1/{n}", edit=_exchanged(Role.LEAF)),
+    "old: two leaves exchanged, rails from 1": Form(edit=_from_1(_exchanged(Role.LEAF))),
     "old: two hosts fewer": Form(edit=_fewer),
     "old: two hosts fewer, ports PN, NICs railN": Form(
         lambda n: f"P{n}", lambda r, p: f"rail{r}" + (f"p{p}" if p else ""), edit=_fewer

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
+from truerail.analysis.cabling.paths import rails_of
 from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
 from truerail.causes.moved import ORDER, WIRING
 from truerail.causes.nic_order import in_rails, slot_cables
@@ -23,7 +24,7 @@ from truerail.model.finding import Alternative
 
 def as_one_question(wiring: Wiring, drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
     """The drafts; those whose cables are all right in the other reading as one that orders no move."""
-    rails = int(wiring.index.rail.max(initial=NONE)) + 1
+    rails = rails_of(wiring)
     if not wiring.gpu_rails.is_unusual(rails) or not any(draft.moves for draft in drafts):
         return list(drafts)
     links, near = ObservedLinks.of(wiring), wiring.gpu_rails.by_own_index(rails)

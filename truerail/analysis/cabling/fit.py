@@ -8,6 +8,7 @@ compared with the reported names that are not in the plan. Here devices are matc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +23,7 @@ CLEAR = 0.75
 """Of the cables that a map of names can be tested on, those that it must explain: the others are wrong cables."""
 _MOST_SHOWN = 3
 _FEWEST = 3
-"""Unplanned devices that show that the plan is another fabric's, if no planned one answers."""
+"""Devices that must agree on what they are called, unless their tier has fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,9 @@ class Match:
         agree = f"{self.explained:,} of {self.tested:,} cables agree" if self.tested else "no cable shows it"
         whose = folded(self.devices)
         if self.of_devices:
-            lacking = "No device is called as the plan calls them"
-            if not self.names:
-                return f"{lacking}: {whose}; perhaps it is another fabric's plan"
-            if self.open:
-                return f"{lacking}; perhaps {shown} ({agree})"
-            return f"{lacking}, but {shown}, by words and numbers; {agree}"
+            meant = f"; perhaps {shown} ({agree})" if self.open else f", but {shown}, by words and numbers; {agree}"
+            other = f": {whose}; perhaps it is another fabric's plan"
+            return f"No device is called as the plan calls them{meant if self.names else other}"
         lacking = f"{whose} {'have' if len(self.devices) > 1 else 'has'} other ports than planned"
         if not self.open:
             return f"{lacking}: {shown}; {agree}"
@@ -90,6 +88,13 @@ class Fit:
         """Each map of names that is used, as a sentence."""
         return tuple(f"{one.words}." for one in self.matches if not one.open)
 
+    def part(self, *, open: bool) -> "Fit":  # noqa: A002 - as in `Match`
+        """The questions, or what is used."""
+        matches = tuple(one for one in self.matches if one.open == open)
+        if open:
+            return Fit(open=self.open, proposed=self.proposed, maybe=self.maybe, matches=matches)
+        return Fit(self.devices, self.ports, matches=matches)
+
     def __add__(self, other: "Fit") -> "Fit":
         return Fit(
             {**self.devices, **other.devices},
@@ -121,7 +126,8 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         pairs = paired(left, {code: name for code, name in strange.items() if code not in found})
         agree, tested = _agreement(names, claims, {**found, **pairs})
         right, seen = _in_places(pairs, places) if paired is _by_numbers else (0, 0)
-        enough = len(found) + len(pairs) >= _FEWEST and agree >= max(1, CLEAR * tested) and right >= CLEAR * seen
+        few = len(found) + len(pairs) < min(_FEWEST, len(lost))
+        enough = not few and agree >= max(1, CLEAR * tested) and right >= CLEAR * seen
         if paired is _by_words or (enough and (seen or paired is not _by_numbers)):
             found |= pairs
         elif enough:  # other numbers for the same devices would look the same
@@ -131,14 +137,13 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         match = Match(tuple(dict(pairs_of_names)), pairs_of_names, *_agreement(names, claims, found), of_devices=True)
         return Fit({own: plan for plan, own in pairs_of_names}, matches=(match,))
     maybe = maybe or _by_places(names, places, lost, strange)
-    if not maybe and (len(lost) < planned or len(strange) < _FEWEST):
+    if not maybe and (len(lost) < planned or not strange):
         return Fit()
     asked = _spelled(names, maybe)
     whose = dict(asked) or {*lost.values()}
     absent = tuple(name for name in lost.values() if name in whose)
     match = Match(absent, asked, *_in_places(maybe, places), True, of_devices=True)
-    ports = (port for cable in names.index.plan.cables for port in cable[:2])
-    open_ = frozenset(port for port in ports if port.device in whose)
+    open_ = frozenset(port for cable in names.index.plan.cables for port in cable[:2] if port.device in whose)
     return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))
 
 
@@ -176,25 +181,16 @@ def _by_places(
     once, tier = Counter(best.values()), names.index.devices.tier
     pairs = {own: plan for plan, own in best.items() if once[own] == 1}
     size, shown = Counter(tier[: names.index.devices.planned]), Counter(tier[plan] for plan in pairs.values())
-    return {own: plan for own, plan in pairs.items() if shown[tier[plan]] >= max(_FEWEST, size[tier[plan]] / 2)}
+    most = {one for one, count in shown.items() if count >= max(min(_FEWEST, size[one] // 2 + 1), size[one] / 2)}
+    return {own: plan for own, plan in pairs.items() if tier[plan] in most}
 
 
 Names = Mapping[int, str]
 """Names of devices by code."""
 
 
-def _by_words(plan: Names, own: Names) -> dict[int, int]:
-    """Own to planned codes of names with the same words and numbers."""
-    return _paired(lambda name: (words(name),), plan, own)
-
-
-def _by_last_words(plan: Names, own: Names) -> dict[int, int]:
-    """The same of names that end so."""
-    return _paired(last_words, plan, own)
-
-
 def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
-    """The same of names with the same numbers: of one sort of planned and one of own names."""
+    """Own to planned codes of names with the same numbers: of one sort of planned and one of own names."""
     planned, owned = (grouped((sort_of(of[1]), of) for of in names.items()).values() for names in (plan, own))
     found: dict[int, int] = {}
     for sort in planned:
@@ -211,6 +207,12 @@ def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> d
     pairs = {(next(iter(owned[one])), code) for one, code in alone.items() if len(owned.get(one, ())) == 1}
     mine, theirs = (Counter(pair[at] for pair in pairs) for at in (0, 1))
     return {a: b for a, b in pairs if mine[a] == theirs[b] == 1}
+
+
+_by_words = partial(_paired, lambda name: (words(name),))
+"""Own to planned codes of names with the same words and numbers."""
+_by_last_words = partial(_paired, last_words)
+"""The same of names that end so."""
 
 
 def _by_key(key: Callable[[str], Iterable[Words]], names: Mapping[int, str]) -> Mapping[Words, Sequence[int]]:

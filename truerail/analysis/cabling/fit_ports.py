@@ -6,10 +6,11 @@ Another one that would explain the cabling may be a shift of cables as well: tha
 is unknown.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -105,7 +106,8 @@ class Ports:
     @cached_property
     def doubtful(self) -> tuple[Codes, Mask]:
         """Per planned device: how many of its planned ports are not among its own, and so many of its own not among the
-        planned, if it is an eighth or more; and whether a quarter of its planned ports have other neighbours.
+        planned, if it is an eighth or more of those whose neighbours are met; and whether a quarter of its planned
+        ports have other neighbours.
         """
         index, ports = self.names.index, self.names.index.ports
         size = len(index.devices.names)
@@ -119,18 +121,20 @@ class Ports:
         known = np.concatenate([self.own, self.names.as_planned(self.own)])
         lacking = self.planned[~np.isin(self.planned, known)]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
-        lacks = np.where(_PART * unmatched >= count(self.planned), unmatched, 0)
+        shown = self.planned[np.isin(ports.device_of(index.far_ends(self.planned)), self.peer)]
+        lacks = np.where(_PART * unmatched >= count(shown), unmatched, 0)
         strange = self.names.as_planned(self.strange)
         all_ = count(linked[here]) + count(strange[np.isin(strange, self.planned)])
         hosts = np.array(index.devices.tier[: index.devices.planned]) == 0  # which may have one port each
         return lacks, (all_ > np.where(hosts, 0, _FEWEST)) & (count(linked[right]) < CLEAR * all_)
 
-    def forms(self) -> dict[int, frozenset[int]]:
-        """By planned device the forms of its planned ports' names, which devices of one kind share, as numbers."""
-        ports = self.names.index.ports
-        of_port = ports.forms(ports.name_of(self.planned), form)
-        rows = _rows(*distinct_pairs(ports.device_of(self.planned), of_port))
-        return {device: frozenset(forms) for device, forms in grouped((at, one) for at, one in rows).items()}
+    def forms(self) -> tuple[dict[int, frozenset[int]], dict[int, frozenset[int]]]:
+        """By device the forms of its planned and of its own ports' names, as numbers."""
+        ports, both = self.names.index.ports, np.concatenate([self.planned, self.linked])
+        rows = np.column_stack([ports.device_of(both), ports.forms(ports.name_of(both), form)]).tolist()
+        sides = grouped(rows[: len(self.planned)]), grouped(rows[len(self.planned) :])
+        planned, own = ({device: frozenset(forms) for device, forms in side.items()} for side in sides)
+        return planned, own
 
     def devices(self, codes: list[int]) -> dict[int, _Device]:
         """Some of the planned devices with their ports, by code."""
@@ -206,13 +210,15 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
         return
     heard = index.devices.marked(index.ports.device_of(ports.linked))
 
+    forms, own_forms = ports.forms()
+
     def doubted(codes: list[int], *, lack: bool = False) -> bool:
         """Whether half of the devices that are heard have doubtful names, or `lack` ports."""
         several = heard[codes].sum()
-        doubt = lacks[codes] >= (1 if several >= _MIN_DEVICES else _FEWEST)
+        others = forms[codes[0]].isdisjoint(chain.from_iterable(own_forms.get(code, ()) for code in codes))
+        doubt = lacks[codes] >= (1 if several >= _MIN_DEVICES or others else _FEWEST)
         return bool(2 * (doubt if lack else doubt | elsewhere[codes]).sum() >= several > 0)
 
-    forms = ports.forms()
     kinds = list(grouped(((index.devices.tier[code], forms[code]), code) for code in forms if here[code]).values())
     if hosts and not any(map(doubted, kinds)):
         return
@@ -220,7 +226,12 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     if hosts:
         _as_others(ports.names, ports.claims, devices.values())
     else:
-        by_own = {code: frozenset(counting(device.own).items()) for code, device in devices.items()}
+        counted = {code: counting(device.own) for code, device in devices.items()}
+        known = {of: at for one in counted.values() for of, at in one.items() if at is not None}  # for one such port
+        by_own = {
+            code: frozenset((of, known.get(of) if at is None else at) for of, at in one.items())
+            for code, one in counted.items()
+        }
         kinds = [some for codes in kinds for some in grouped((by_own[code], code) for code in codes).values()]
     for codes in filter(doubted, kinds):
         yield _Group([devices[code] for code in codes], lacking=doubted(codes, lack=True))
@@ -283,14 +294,10 @@ class _Group:
         """The most natural map that explains enough. Names that devices have keep their meaning, unless the list counts
         and all devices count otherwise.
         """
-        if not self.lacking and not self.agreed:
-            return None
-        for one in self._maps(kept):
-            if self.faults and not one.natural:
-                continue
+        for one in self._maps(kept) if self.lacking or self.agreed else ():
             explained = self.explained(one)
             enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms <= kept)
-            if enough and (self.lacking or explained > self.literal):
+            if enough and (one.natural or not self.faults) and (self.lacking or explained > self.literal):
                 return one
         return None
 
@@ -301,12 +308,12 @@ class _Group:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_gpu()), _SOME)
         elif counted:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
-        shifted, most = list[_Map](), _counted(pairs)
+        kept_numbers, shifted, most = list[_Map](), list[_Map](), _counted(pairs)
         for names, forms, natural in lines(self.planned, self.own, pairs, kept):
             least = _HALF if natural and self.lacking else CLEAR
             one = _Map({name: (own,) for name, own in names.items()}, least, natural or self.agreed, natural, forms)
-            shifted += [one] * (not natural)
-            yield from [one] * natural
+            (kept_numbers if natural else shifted).append(one)
+        yield from sorted(kept_numbers, key=self.explained, reverse=True)
         first = in_order({found[0] for found in most.values()})
         in_line = {name: (own,) for name, own in zip(in_order(most), first, strict=False)}
         if self.lacking:
@@ -326,10 +333,13 @@ class _Group:
         found = self._match(meant, self.explained(best) if best else 0)
         if best is None or not best.clear:
             return Fit(open=frozenset(port for _, port in ports), proposed=meant, matches=(replace(found, open=True),))
+        ends = Counter((port.device, own) for port, own in meant.items())
+        unknown = [port for port, own in meant.items() if ends[port.device, own] > 1]  # two names of one port
+        meant = {port: own for port, own in meant.items() if port not in unknown}
         forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes}
-        left = (port for device, port in ports if port not in meant and port.name not in device.planned_as)
+        left = (port for device, port in ports if port not in {*meant, *unknown} and port.name not in device.planned_as)
         open_ = voted if not best.natural else set()
-        unknown = [port for port in left if form(port.name) not in forms or port.name in open_]
+        unknown += [port for port in left if form(port.name) not in forms or port.name in open_]
         asked = [self._match(dict.fromkeys(unknown, ""), 0, open_=True)] if unknown else []
         return Fit(ports=meant, open=frozenset(unknown), matches=(*([found] if found.names else []), *asked))
 

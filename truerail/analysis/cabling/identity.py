@@ -16,7 +16,7 @@ from truerail.analysis.cabling.announce import announced
 from truerail.analysis.cabling.claims import Claims, nameless_chassis, read_claims
 from truerail.analysis.cabling.discovery import Discovery, discovered
 from truerail.analysis.cabling.fit import Fit, fit_devices
-from truerail.analysis.cabling.fit_ports import Ports, fit_ports, ports_of
+from truerail.analysis.cabling.fit_ports import fit_ports, ports_of
 from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import Codes, Mask, distinct
@@ -86,24 +86,21 @@ class Identity:
 
 def identify(plan: Plan, snapshot: Snapshot) -> Identity:
     """Resolves every neighbour of a snapshot: again where the plan uses other names than the devices."""
-    index, fit = PlanIndex(plan), Fit()
-    found = _identified(index, snapshot)
-    more = fit_devices(found.names, found.claims)
-    while more:
-        fit += more
-        found = _identified(PlanIndex(plan, fit.devices), snapshot)
-        more = fit_devices(found.names, found.claims) if more.devices else Fit()
-    ports = _ports(found)
-    for hosts in (False, True):
-        if more := fit_ports(ports, hosts=hosts):
-            fit += more
-            found = _identified(PlanIndex(plan, fit.devices, fit.ports), snapshot)
-            ports = _ports(found)
-    return replace(found, fit=fit)
-
-
-def _ports(found: Identity) -> Ports:
-    return ports_of(found.names, found.claims, found.discovery.ports if found.discovery else found.claims.u[:0])
+    fit, found, at = Fit(), _identified(PlanIndex(plan), snapshot), 0
+    asked = [Fit(), Fit(), Fit()]
+    while at < len(asked):  # of devices, of switches' ports, of hosts' ports: each that is found may show more of all
+        if at == 1:
+            ports = ports_of(
+                found.names, found.claims, found.discovery.ports if found.discovery else found.claims.u[:0]
+            )
+        more = fit_ports(ports, hosts=at == 2) if at else fit_devices(found.names, found.claims)
+        again = at == 0 or not asked[at].open.isdisjoint(more.ports.keys() | more.open)
+        asked[at] = (Fit() if again else asked[at]) + more.part(open=True)
+        at += 1
+        if more.devices or not more.ports.keys() <= fit.ports.keys():
+            fit += more.part(open=False)
+            found, at = _identified(PlanIndex(plan, fit.devices, fit.ports), snapshot), 0
+    return replace(found, fit=sum(asked, fit))
 
 
 def _identified(index: PlanIndex, snapshot: Snapshot) -> Identity:
@@ -198,13 +195,11 @@ def who_answered(identity: Identity) -> tuple[Mask, Mask]:
     """Which devices returned any data, and which their LLDP neighbours. Shapes (devices + 1,)."""
     devices = identity.index.devices
     answers: dict[str, bool] = {}
-    for name in dict.fromkeys(reading.device for reading in identity.names.seen.readings):
-        identity.filed(name)  # now: a device that is filed later would have no place in the columns made here
+    codes = {name: identity.filed(name) for name in dict.fromkeys(one.device for one in identity.names.seen.readings)}
     for reading in identity.names.seen.readings:
         if not reading.error and not answers.get(reading.device) and reading.collector not in NOT_POLLED:
             answers[reading.device] = reading.collector.startswith("lldp")
-    codes = {name: identity.filed(name) for name in answers}
-    read = devices.marked(list(codes.values()))
+    read = devices.marked([codes[name] for name in answers])
     listened = devices.marked([codes[name] for name, lldp in answers.items() if lldp])
     if identity.discovery is not None:  # the cabling of a device met in a discovery is known without a login
         read[identity.discovery.devices] = listened[identity.discovery.devices] = True

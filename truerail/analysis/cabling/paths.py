@@ -1,9 +1,9 @@
 """From GPU to NIC to rail: which rail each NIC should serve, according to the host's own PCI topology.
 
-`nvidia-smi topo -m` ranks the NICs of a host for every GPU. GPU g of G belongs to rail g * R // G; where the whole
-fabric agrees on another convention (a vendor's slot order), that convention applies. A NIC whose nearest GPUs belong to
-another rail than planned was enumerated in another order than the plan assumes: its cable is right. Equal hosts give
-equal topologies, so each distinct one is evaluated once.
+`nvidia-smi topo -m` ranks the NICs of a host for every GPU. GPU g of G belongs to the rail at place g * R // G of the
+plan's R rails; where the whole fabric agrees on another convention (a vendor's slot order), that convention applies. A
+NIC whose nearest GPUs belong to another rail than planned was enumerated in another order than the plan assumes: its
+cable is right. Equal hosts give equal topologies, so each distinct one is evaluated once.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, grouped
+from truerail.model.columns import Codes, distinct, grouped
 from truerail.model.facts import GpuNicPath, RdmaLink
 from truerail.model.plan import Transport
 
@@ -57,7 +57,7 @@ class GpuRails:
     _reported: tuple["_Host", ...] = ()
     _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
-    def by_own_index(self, rails: int) -> Codes:
+    def by_own_index(self, rails: list[int]) -> Codes:
         """`near` if each GPU has the rail of its own index, also where the convention is another."""
         near = np.zeros_like(self.near)
         for host in self._reported:
@@ -65,7 +65,7 @@ class GpuRails:
                 near[[host.ports[nic] for nic in nics]] |= _own_rail((gpu, host.pattern.size), rails)
         return near
 
-    def is_unusual(self, rails: int) -> bool:
+    def is_unusual(self, rails: list[int]) -> bool:
         """Whether the convention gives a GPU other rails than that of its own index."""
         return any(found and not found & _own_rail(key, rails) for key, found in self._convention.items())
 
@@ -138,7 +138,7 @@ def gpu_rails(wiring: "Wiring") -> GpuRails:
             on_sight = pattern.rails(gpu, pattern.seen)
             if on_sight:
                 by_sight.setdefault((gpu, pattern.size), Counter())[on_sight] += like[key]
-    rails = int(wiring.index.rail.max(initial=NONE)) + 1
+    rails = rails_of(wiring)
     convention = {key: _convention(key, rails, votes, by_sight.get(key, Counter())) for key, votes in by_plan.items()}
     convention |= _of_few(convention, by_plan, rails)
     evaluated = {key: _evaluated(pattern, convention) for key, pattern in patterns.items()}
@@ -156,14 +156,19 @@ def gpu_rails(wiring: "Wiring") -> GpuRails:
     return GpuRails(near, misordered, nearest, reading, not_evaluated, tuple(untested), tuple(hosts), convention)
 
 
-def _is_untested(key: _Key, rails: int, convention: int, by_sight: Mapping[_Key, Counter[int]]) -> bool:
+def rails_of(wiring: "Wiring") -> list[int]:
+    """The numbers of the plan's rails, ascending: people begin with 0 or with 1."""
+    return distinct(wiring.index.rail[wiring.index.rail >= 0]).tolist() or [0]
+
+
+def _is_untested(key: _Key, rails: list[int], convention: int, by_sight: Mapping[_Key, Counter[int]]) -> bool:
     """Whether only the plan gives a GPU other rails than that of its own index."""
     return convention != 0 and not convention & _own_rail(key, rails) and key not in by_sight
 
 
-def _own_rail(key: _Key, rails: int) -> int:
+def _own_rail(key: _Key, rails: list[int]) -> int:
     """The rail of a GPU's own index as a bit set."""
-    return 1 << (key[0] * rails // key[1])
+    return 1 << rails[key[0] * len(rails) // key[1]]
 
 
 def _evaluated(pattern: _Pattern, convention: Mapping[_Key, int]) -> tuple[list[int], dict[int, tuple[int, int]]]:
@@ -174,12 +179,12 @@ def _evaluated(pattern: _Pattern, convention: Mapping[_Key, int]) -> tuple[list[
         wanted, given = convention[gpu, pattern.size], pattern.rails(gpu, pattern.planned)
         for nic in nics:
             near[nic] |= wanted
-        if wanted and given != wanted:
+        if given and wanted not in (0, given):
             misordered[gpu] = (wanted, given)
     return near, misordered
 
 
-def _convention(key: _Key, rails: int, by_plan: Counter[int], by_sight: Counter[int]) -> int:
+def _convention(key: _Key, rails: list[int], by_plan: Counter[int], by_sight: Counter[int]) -> int:
     """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else the plan's."""
     natural = _own_rail(key, rails)
     for votes in (by_plan, by_sight):
@@ -191,7 +196,7 @@ def _convention(key: _Key, rails: int, by_plan: Counter[int], by_sight: Counter[
     return most if 2 * count > by_plan.total() else 0
 
 
-def _of_few(convention: Mapping[_Key, int], by_plan: Mapping[_Key, Counter[int]], rails: int) -> dict[_Key, int]:
+def _of_few(convention: Mapping[_Key, int], by_plan: Mapping[_Key, Counter[int]], rails: list[int]) -> dict[_Key, int]:
     """GPUs for which most hosts of their size show no NIC nearby, so that the few that do would only agree with
     themselves: they have their own index's rail where all other GPUs have theirs.
     """

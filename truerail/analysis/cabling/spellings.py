@@ -172,7 +172,7 @@ def lines(
             meant.setdefault(of_plan, (of_own, count))
     sides = [(_Line(planned, one), _Line(own, of), count, (one, of, counts[of])) for one, (of, count) in meant.items()]
     for mine, theirs in product(("stepped", "plain"), repeat=2):
-        names, forms, natural = dict[str, str](), set[Forms](), True
+        names, forms, natural = dict[str, str](), set[Forms](), len(set(planned)) > 1
         for one, other, count, which in sides:
             here, there = getattr(one, mine), getattr(other, theirs)
             shifts = Counter(there[b] - here[a] for a, b in pairs if a in here and b in there)
