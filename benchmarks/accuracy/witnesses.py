@@ -137,7 +137,7 @@ Fabrics of 64 hosts and 8 rails, each with six swaps of two cables, 2 % of the h
 cables, on {", ".join(PLATFORMS)} in turn. MAC tables have an entry on 97 % of the ports with a host,
 0.5 % of these are old; serial numbers are read at both ends of 90 % of the cables, and 3 % bear the number of another
 cable. *Judged* are host cables said to be right or wrong. `python -m benchmarks.accuracy.witnesses` writes this
-section; [evidence.md](../evidence.md) says what each witness proves.
+section; [evidence.md](../../docs/evidence.md) says what each witness proves.
 
 | LLDP on | witnesses | judged | right called wrong | swapped cables found | called right | moves | of right cables |
 |---|---|---|---|---|---|---|---|
