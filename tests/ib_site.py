@@ -36,6 +36,8 @@ class Site:
     """Servers that are no part of the rails."""
     unset: set[End] = field(default_factory=set)
     """Adapters that show the description of the factory."""
+    slow: set[Place] = field(default_factory=set)
+    """Ports of leaves whose uplinks run at a lower rate."""
 
     def __post_init__(self) -> None:
         number = 0
@@ -109,7 +111,8 @@ class Site:
         rows = [f'{head}Switch\t65 "S-{own}"\t\t# "{self._says(name)}" enhanced port 0 lid 73 lmc 0\n']
         for (switch, port), far in sorted(links.items(), key=lambda row: row[0]):
             if switch == name and isinstance(far[1], int):
-                rows.append(f'[{port}]\t"S-{guid[far[0]]}"[{far[1]}]\t\t# "{self._says(far[0])}" lid 74 4xNDR\n')
+                rate = "4xDDR" if {(switch, port), far} & self.slow else "4xNDR"
+                rows.append(f'[{port}]\t"S-{guid[far[0]]}"[{far[1]}]\t\t# "{self._says(far[0])}" lid 74 {rate}\n')
             elif switch == name:
                 end = (far[0], str(far[1]))
                 rows.append(f'[{port}]\t"H-{of_end[end]}"[1]({of_end[end]}) \t\t# "{self._node(end)}" lid 75 4xNDR\n')

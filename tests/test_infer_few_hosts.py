@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -243,6 +244,24 @@ def test_a_fabric_with_mostly_factory_descriptions(tmp_path: Path) -> None:
     site.unset = {end for end in site.planned if end[0].startswith("b06") and not end[0].endswith(("c01", "c02"))}
     site.swap_rails(site.host(1, 1), 2, 3)
     holds(site, tmp_path)
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named leaves", "unnamed leaves"])
+@pytest.mark.parametrize("units", UNITS.values(), ids=UNITS.keys())
+def test_where_no_adapter_announces_its_host_links_are_compared_and_no_cable_is_right(
+    units: tuple[int, ...], named: bool, tmp_path: Path
+) -> None:
+    site = Site(units, named=named)
+    site.unset, site.slow = set(site.planned), {(site.leaves[3], 34)}
+    site.swap_rails(site.host(1, 1), 2, 3)
+    inference, evaluated = checked(site, tmp_path)
+    assert "No adapter announces its host" in inference.notes[0]
+    assert Counter(evaluated.cable_states.values()) == {
+        CableState.UNKNOWN: len(site.planned),
+        CableState.RIGHT: len(site.leaves) * site.spines,
+    }
+    assert [(one.rule, one.subject.partition("/")[2]) for one in evaluated.findings] == [("LNK001", "34")]
+    assert [(cause.kind, cause.moves) for cause in evaluated.causes] == [("degraded-link", ())]
 
 
 def test_vlan_interfaces_share_the_mac_by_which_firmware_announces_a_nic(tmp_path: Path, run: Run) -> None:

@@ -91,8 +91,7 @@ def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
     inference = infer(snapshot)
     if not inference.plan.cables:
         raise CommandError(f"no plan is given, and none can be inferred: {inference.why_not}")
-    rails = ", ".join(f"rail {rail} {support}" for rail, support in inference.support.items())
-    reported = [f"No plan is given: the rails are inferred from the fabric. Cables that agree: {rails}."]
+    reported = [inference.found]
     reported += [f"{outlier.subject}: {outlier.summary}" for outlier in inference.outliers[:MOST_OUTLIERS]]
     if hidden := len(inference.outliers) - len(reported) + 1:
         reported.append(f"and {hidden:,} more cables that do not match their rail")

@@ -213,7 +213,7 @@ def infer(
     for line in reported:
         terminal_output.remark(line)
     language = to or _language(output, Language.YAML)
-    doubts = [line for line in reported if plan.undecided and line.startswith("Not decided")]
+    doubts = [line for line in reported if plan.undecided and line.startswith(("Not decided", "No adapter"))]
     remarks = "".join(f"# {line}\n" for line in doubts) if language is Language.YAML else ""
     written = _written(plan, language)
     _put(remarks + written if isinstance(written, str) else written, output)

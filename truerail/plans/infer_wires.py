@@ -136,6 +136,23 @@ def uplinks(wires: Wires, leaves: set[str], renamed: dict[str, str]) -> tuple[di
     return tiers, [Cable(low, high) for low, high in pairs]
 
 
+def nameless(wires: Wires) -> Plan:
+    """The links of a fabric whose adapters announce no host, as they are: an adapter's cable is undecided."""
+    links = wires.peer.items()
+    held = grouped((near.device, Cable(far, near)) for near, far in links if far.device not in wires.switches)
+    several = {name for name, cables in held.items() if len(cables) > 1}
+    leaves = held.keys() - (
+        {near.device for near, far in links if far.device in several} - several
+    )  # spines with SHARP
+    ends = [cable for leaf in sorted(leaves, key=natural_key) for cable in held[leaf]]
+    tiers, above = uplinks(wires, leaves, {})
+    roles = {**{cable.a.device: Role.HOST for cable in ends}, **dict.fromkeys(leaves, Role.LEAF), **tiers}
+    devices = {name: Device(name, role) for name, role in roles.items()}
+    undecided = {cable.a: "its adapter announces no host" for cable in ends}
+    source = "inferred from the snapshot"
+    return Plan(devices, (*ends, *above), "inferred", source=source, inferred=True, undecided=undecided)
+
+
 def _tiers(wires: Wires, leaves: set[str]) -> dict[str, Role]:
     """Switches next to leaves are spines, switches next to those superspines. One that serves hosts is neither."""
     serves = {peer.device for port, peer in wires.peer.items() if port.device in wires.hosts}

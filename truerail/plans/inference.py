@@ -15,12 +15,16 @@ from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
 from truerail.plans.infer_ports import Consensus, agree
 from truerail.plans.infer_rails import Columns, common_orders
-from truerail.plans.infer_wires import Wires, uplinks, wires_of
+from truerail.plans.infer_wires import Wires, nameless, uplinks, wires_of
 
 MOST_DOUBTS = 20
 """Most reasons for undecided cables shown one by one."""
 MOST_NAMED = 6
 """Most cables or hosts named for one reason."""
+_NAMELESS = (
+    "No adapter announces its host: rails, hosts and GPUs are unknown, adapters have their GUIDs as names, and links "
+    "are compared with each other. For the rest give a plan, or set the node descriptions (rdma-ndd)"
+)
 _DECIDES = "Give a plan, or check the labels at both ends"
 
 
@@ -46,7 +50,13 @@ class Inference:
     apart: Mapping[str, str] = field(default_factory=dict)
     """Hosts that take no part in the rails, and why."""
     why_not: str = ""
-    """Why the inference failed; empty if it succeeded."""
+    """Why no rails were found; empty if they were."""
+
+    @property
+    def found(self) -> str:
+        """How many cables follow the consensus, as a sentence."""
+        rails = ", ".join(f"rail {rail} {support}" for rail, support in self.support.items())
+        return f"No plan is given: the rails are inferred from the fabric. Cables that agree: {rails or 'none'}."
 
 
 @garbage_collection_paused()
@@ -62,6 +72,9 @@ def infer(snapshot: Snapshot) -> Inference:
     sure = frozenset(host for host in reported if says[host].near)
     orders, scrambled = common_orders({host: order for host, order in reported.items() if order}, sure)
     columns, found = _columns(wires, orders, says)
+    why = "" if columns.at else why_not(snapshot, wires, says, held_apart=found.apart)
+    if why and not wires.hosts and (plan := nameless(wires)).cables:
+        return Inference(with_guids(plan, snapshot, {}), {}, (), (_NAMELESS,), 0.0, why_not=why)
     agreed = agree(columns, found)
     planes = len({plane for places in columns.at.values() for _, plane in places}) > 1
     outliers = tuple(_outliers(columns, agreed))
@@ -74,7 +87,7 @@ def infer(snapshot: Snapshot) -> Inference:
         notes=(*_doubts(columns, agreed), *_silent(columns, found), *_notes(scrambled, wires, says, orders, found)),
         confidence=right / total if total else 0.0,
         apart=found.apart,
-        why_not="" if columns.at else why_not(snapshot, wires, says, held_apart=found.apart),
+        why_not=why,
     )
 
 

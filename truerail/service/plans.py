@@ -1,6 +1,6 @@
 """The plan in force: read from its file, taken from the inventory, or inferred from the fabric once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,16 +33,11 @@ class PlanInForce:
         if self.plan is None:
             inference = infer(snapshot)
             self.why_not = inference.why_not
-            if not inference.plan.cables:
+            if self.why_not:
                 return None
             self.plan = inference.plan
-            self.notes = (_support(inference.support), *inference.notes)
+            self.notes = (inference.found, *inference.notes)
         return self.plan
-
-
-def _support(support: Mapping[int, str]) -> str:
-    rails = ", ".join(f"rail {rail} {behind}" for rail, behind in support.items())
-    return f"No plan is given: the rails are inferred from the fabric. Cables that agree: {rails}."
 
 
 def version_of(plan: Plan, at: datetime) -> PlanVersion:
