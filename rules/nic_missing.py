@@ -13,7 +13,8 @@ RDMA devices are numbered in the order in which the kernel finds the cards (Linu
 alloc_name), so one card more or less shifts the numbers of those behind it. Where a host has its NICs at the PCI
 addresses, and in the order, of two or more hosts with the same plan, each NIC counts as the planned one at its address,
 unless more of its cables are right by number. That is an info finding on the host: no cable is wrong, but settings that
-name devices by number (`NCCL_IB_HCA`) refer to other NICs there.
+name devices by number (`NCCL_IB_HCA`) refer to other NICs there. So it is where the plan has names of interfaces, and
+one or two hosts have another RDMA device on a rail than most of three or more.
 
 ## What to do
 `lspci | grep -i -e ethernet -e infiniband`: if the card is missing there, reseat it and look for PCIe errors in
@@ -23,6 +24,7 @@ numbers are shifted, find the card that is new or missing on this host; names by
 rdma_rename) do not shift.
 
 ## Decide
+- `numbers its RDMA devices differently`: no list of names in NCCL_IB_HCA fits this host and the others. Move no cable.
 - `is not among the interfaces`: `lspci` on the host decides: card missing, driver missing, or another name.
 - `! unknown`: if the interface is there under another name, correct the udev rule or the plan. Move no cable.
 
@@ -41,7 +43,7 @@ from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, RdmaLink, Severity
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, factorize, grouped
 from truerail.model.names import some
 
 _LOOK = "On {host}, check the card with lspci and its driver in dmesg; or correct the plan's name."
@@ -52,6 +54,8 @@ _SHIFTED = (
     "other NICs there."
 )
 _SHOWN = 4
+_LEAST_ALIKE = 3
+"""Hosts with one name that are more than an exception."""
 
 
 @rule("NIC003", severity=Severity.CRITICAL, needs=[RdmaLink])
@@ -60,6 +64,7 @@ def nic_missing(round: Round) -> Iterator[Finding]:
     wiring = round.cabling
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
     yield from _shifted(wiring)
+    yield from _named_otherwise(wiring)
     planned, gone = _of_each_host(wiring, slice(None)), _of_each_host(wiring, absent)
     for cable in absent.tolist():
         port, host = wiring.index.a_port(cable), int(wiring.index.a_device[cable])
@@ -95,6 +100,36 @@ def _shifted(wiring: Wiring) -> Iterator[Finding]:
         )
 
 
+def _named_otherwise(wiring: Wiring) -> Iterator[Finding]:
+    """Hosts with other RDMA devices on their rails than most hosts have, under a plan of interfaces."""
+    index, row = wiring.index, wiring.states.rdma_row
+    railed = np.flatnonzero((index.rail >= 0) & index.from_host)
+    railed = railed[row[index.a[railed]] >= 0]
+    links = wiring.seen.table(RdmaLink)
+    name, names = factorize(links.column("device")[row[index.a[railed]]])
+    place = index.rail[railed] * (int(index.plane.max(initial=0)) + 2) + index.plane[railed] + 1
+    count = np.bincount(place * len(names) + name, minlength=(place.max(initial=0) + 1) * len(names))
+    count = count.reshape(-1, max(len(names), 1))
+    usual, most = count.argmax(axis=1)[place], count.max(axis=1)[place]
+    odd = (count[place, name] < _LEAST_ALIKE) & (most >= _LEAST_ALIKE) & (2 * most > count.sum(axis=1)[place])
+    rows = ((int(index.a_device[railed[at]]), at) for at in np.flatnonzero(odd & (name != usual)).tolist())
+    for host, at in grouped(rows).items():
+        ports = index.a[railed[at]].tolist()
+        pairs = [(port, names[name[one]], names[usual[one]]) for port, one in zip(ports, at, strict=True)]
+        if host not in wiring.identity.names.renumbered and all(
+            index.spell(port).name != own for port, own, _ in pairs
+        ):
+            shown = some([f"{index.spell(port).name} is {own}, {other} on most hosts" for port, own, other in pairs])
+            yield nic_missing.found(
+                index.devices.names[host],
+                severity=Severity.INFO,
+                summary=f"{index.devices.names[host]} numbers its RDMA devices differently from most hosts: {shown}",
+                action=_SHIFTED.format(host=index.devices.names[host]),
+                confidence=ONE_END,
+                evidence=wiring.evidence(*ports[:_SHOWN]),
+            )
+
+
 def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
     """The number of these cables that start at each device, shape (devices,)."""
     device = wiring.index.a_device[cables]
@@ -116,6 +151,14 @@ def _numbered(*numbers: int) -> list[RdmaLink]:
     ]
 
 
+_NAMED = railed(4, rails=2)
+
+
+def _under(*numbers: int) -> list[RdmaLink]:
+    """NICs of the rails under these RDMA devices."""
+    return [RdmaLink(f"mlx5_{number}", 1, "ACTIVE", "LINK_UP", f"nic{rail}") for rail, number in enumerate(numbers)]
+
+
 FIRES = (
     Case(
         "A card more on one host shifts the numbers of its later NICs: each is there under another name.",
@@ -130,6 +173,12 @@ FIRES = (
         {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)},
         "gpu-2",
     ),
+    Case(
+        "Names of interfaces are the same, those of RDMA devices on one host of four are not.",
+        _NAMED,
+        alike("gpu-1 gpu-2 gpu-4", _under(0, 1)) | {"gpu-3": _under(1, 2)},
+        "gpu-3",
+    ),
     Case("The host lists only one of its two NICs.", facts={"gpu-1": [rdma(), up("nic0")]}, finds="gpu-1/nic1"),
     Case(
         "The host lists none of them: more likely the plan names another model's NICs.",
@@ -139,6 +188,16 @@ FIRES = (
 )
 
 QUIET = (
+    Case(
+        "Two models of hosts number their devices differently.",
+        railed(6, rails=2),
+        alike("gpu-1 gpu-2 gpu-3", _under(0, 1)) | alike("gpu-4 gpu-5 gpu-6", _under(2, 3)),
+    ),
+    Case(
+        "The plan has other devices for this host.",
+        "\n".join(f"gpu-{n}/mlx5_{n // 4} leaf-0/swp{n} rail=0" for n in range(1, 5)),
+        alike("gpu-1 gpu-2 gpu-3", [rdma()]) | {"gpu-4": [rdma(device="mlx5_1")]},
+    ),
     Case(
         "The numbers of one host are backwards: cards may have been swapped, so no NIC is taken for another.",
         _BY_NUMBER,
