@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from truerail.journal import tables
-from truerail.journal.bodies import cause_extras
-from truerail.journal.row_values import cause_of, cause_record, finding_of, finding_record
+from truerail.journal.bodies import cause_extras, cause_of, cause_record, finding_of, finding_record
 from truerail.journal.salvage import Salvage
 from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState

@@ -1,4 +1,4 @@
-"""The fields of a finding or cause that no query uses, in one compressed field: evidence, moves, alternatives."""
+"""Findings and causes in rows; one compressed field has what no query asks for: evidence, moves, alternatives."""
 
 import json
 import zlib
@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import Connection, Row, select
+
+from truerail.journal import tables
+from truerail.model import history
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import Fact
-from truerail.model.finding import Alternative, Cause, Evidence, Finding, Move, Rename
+from truerail.model.finding import Alternative, Cause, Evidence, Finding, Move, Rename, Severity
+from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
 
 _FACTS = {kind.__name__: kind for kind in KINDS}
@@ -107,3 +112,49 @@ def _evidence(packed: Any) -> Iterator[Evidence]:
         shape = _FACTS.get(kind)
         if shape is not None and set(shape._fields) == fields.keys():
             yield Evidence(device, collector, datetime.fromisoformat(at), shape(**fields))
+
+
+def newest_round_at(connection: Connection) -> datetime | None:
+    """Time of the newest round."""
+    asked = select(tables.rounds.c.at).order_by(tables.rounds.c.number.desc()).limit(1)
+    found: datetime | None = connection.execute(asked).scalar_one_or_none()
+    return found
+
+
+def life_of(row: Row[Any], newest: datetime | None) -> Life:
+    """A row's life. A present entry was last seen in the newest round: that is written once, not with each."""
+    last_seen = max(row.last_seen, newest) if row.present and newest else row.last_seen
+    return Life(row.id, LifeState(row.state), row.first_seen, row.since, last_seen, row.resolved_at, row.episodes)
+
+
+def finding_record(row: Row[Any], newest: datetime | None) -> history.FindingRecord:
+    """A row of `findings`."""
+    return history.FindingRecord(
+        life_of(row, newest), row.rule, row.name, row.severity, row.subject, row.rail, row.expected, row.observed,
+        row.summary, row.action, row.cause,
+    )  # fmt: skip
+
+
+def cause_record(row: Row[Any], newest: datetime | None) -> history.CauseRecord:
+    """A row of `causes`."""
+    return history.CauseRecord(
+        life_of(row, newest), row.kind, tuple(json.loads(row.subjects)), row.summary, row.action, row.findings
+    )
+
+
+def finding_of(row: Row[Any]) -> Finding:
+    """A finding. Without a body (a row of an old release) it has no evidence."""
+    extras = finding_extras(row.body) if row.body is not None else {"subject": row.subject}
+    return Finding(
+        rule=row.rule, name=row.name, severity=Severity(row.severity), summary=row.summary, action=row.action,
+        expected=row.expected, observed=row.observed, rail=row.rail, **extras,
+    )  # fmt: skip
+
+
+def cause_of(row: Row[Any]) -> Cause:
+    """A cause. Without a body (a row of an old release) it has no moves and explains nothing."""
+    extras = cause_extras(row.body) if row.body is not None else {"id": ""}
+    return Cause(
+        kind=CauseKind(row.kind), subjects=tuple(json.loads(row.subjects)), summary=row.summary, action=row.action,
+        **extras,
+    )  # fmt: skip

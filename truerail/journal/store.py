@@ -1,24 +1,23 @@
 """The journal: the service's history in SQLite or PostgreSQL."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import BigInteger, Connection, Row, func, select, type_coerce
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
-from truerail.journal import as_of, blobs, job_rows, retention, row_values, tables
+from truerail.journal import blobs, retention, tables
+from truerail.journal.bodies import cause_of, finding_of, life_of, newest_round_at
 from truerail.journal.changes import CauseRow, Changes, FindingRow, LinkState, Memory, Past
 from truerail.journal.database import Database
 from truerail.journal.job_rows import open_jobs
+from truerail.journal.queries import JournalQueries, utc_now
 from truerail.journal.round_writer import write_round
-from truerail.journal.row_values import cause_of, finding_of, life_of, newest_round_at
 from truerail.journal.salvage import UNREADABLE, Salvage
 from truerail.journal.types import moment, storable
 from truerail.model import history
-from truerail.model.history import RowRange
-from truerail.model.job_record import JobRecord
 from truerail.model.target import Secret
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -91,13 +90,6 @@ def _links(salvage: Salvage, connection: Connection) -> tuple[LinkState, ...]:
 # ----------------------------------------------------------------------------------------------------------------------
 # The journal: the service's history in SQLite or PostgreSQL.
 
-FIRST = RowRange()
-P = ParamSpec("P")
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
 
 class Kept(Protocol):
     """The settings of the journal."""
@@ -129,7 +121,7 @@ def open_journal(settings: Kept) -> "Journal":
     return journal
 
 
-class Journal:
+class Journal(JournalQueries):
     """Implements `History`. Every write is on disk when it returns, otherwise it raises `JournalUnavailableError`.
 
     Safe for several threads at once.
@@ -140,13 +132,10 @@ class Journal:
         database: Database,
         retention: timedelta,
         round_retention: timedelta,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._clock = clock
-        self._database = database
-        self._retention = retention
+        super().__init__(database, retention, clock)
         self._round_retention = round_retention
-        self._salvage = Salvage()
 
     def __repr__(self) -> str:
         return f"Journal({self._database!r})"
@@ -177,7 +166,8 @@ class Journal:
 
     def restore(self) -> Memory:
         """The state for `Lives.restore`."""
-        return self._read(memory_of)
+        with self._database.reading() as connection:
+            return memory_of(self._salvage, connection)
 
     def next_number(self) -> int:
         """The number of the next round."""
@@ -253,10 +243,6 @@ class Journal:
             key: Any = connection.execute(table.insert().values(**row)).inserted_primary_key
             return int(key[0])
 
-    def unreadable(self, table: str) -> Mapping[int, str]:
-        """Unreadable rows of `acknowledgements` or `windows`: number to reason. Ending one deletes it."""
-        return self._salvage.of(table)
-
     def _end(self, table: Any, number: int, note: history.AuditRecord) -> None:
         ending: Any = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=note.at)
         if self._salvage.has(table.name, number):
@@ -265,104 +251,6 @@ class Journal:
             if connection.execute(ending).rowcount:
                 _audit(connection, note)
         self._salvage.forget(table.name, number)
-
-    def _read(self, query: Callable[Concatenate[Salvage, Connection, P], T], *given: P.args, **more: P.kwargs) -> T:
-        with self._database.reading() as connection:
-            return query(self._salvage, connection, *given, **more)
-
-    # --- queries, as in `History` -------------------------------------------------------------------------------------
-
-    def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
-        """When each of these ports was last seen to change."""
-        with self._database.reading() as connection:
-            return row_values.link_since(connection, ports)
-
-    def link_changes(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
-    ) -> Sequence[history.LinkChange]:
-        """Link changes from `start` up to `end`, both included."""
-        return self._read(row_values.link_changes, start, end, devices, page)
-
-    def finding_events(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
-    ) -> Sequence[history.FindingEvent]:
-        """Events of findings from `start` up to `end`, both included. People's actions are not among them: see
-        `acknowledgements`, `windows`, `plans` and `audit`.
-        """
-        return self._read(row_values.finding_events, start, end, devices, page)
-
-    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = FIRST) -> Sequence[history.CauseEvent]:
-        """Events of causes from `start` up to `end`, both included."""
-        return self._read(row_values.cause_events, start, end, page)
-
-    def kept_finding(self, finding: str) -> history.KeptFinding | None:
-        """One finding, open or resolved, with its evidence."""
-        found = self.kept_findings([finding])
-        return found[0] if found else None
-
-    def kept_findings(self, findings: Collection[str]) -> Sequence[history.KeptFinding]:
-        """Those of these findings that the journal has, open or resolved, with their evidence."""
-        return self._read(row_values.kept_findings, findings)
-
-    def kept_cause(self, key: str) -> history.KeptCause | None:
-        """One cause, open or resolved, with its moves and the findings that it explained."""
-        return self._read(row_values.kept_cause, key)
-
-    def kept_since(self) -> datetime | None:
-        """The first moment of which anything is kept; None for an empty journal."""
-        with self._database.reading() as connection:
-            first = as_of.kept_since(connection)
-        return None if first is None else max(first, self._clock() - self._retention)
-
-    def as_of(self, at: datetime) -> history.PastState:
-        """Everything that was known at a time."""
-        return self._read(as_of.as_of, at)
-
-    def job_runs(
-        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = FIRST
-    ) -> Sequence[JobRecord]:
-        """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
-        return self._read(job_rows.job_runs, start, end, hosts, page)
-
-    def jobs_named(self, asked: str, *, page: RowRange = FIRST) -> Sequence[JobRecord]:
-        """Runs of the job with this key, or of the array or the jobs with this name, those that began last first."""
-        return self._read(job_rows.jobs_named, asked, page)
-
-    def findings(
-        self, *, resolved_since: datetime | None = None, page: RowRange = FIRST
-    ) -> Sequence[history.FindingRecord]:
-        """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""
-        return self._read(row_values.findings, resolved_since, page)
-
-    def finding(self, finding: str) -> history.FindingRecord | None:
-        """One finding, open or resolved."""
-        return self._read(row_values.finding, finding)
-
-    def causes(
-        self, *, resolved_since: datetime | None = None, page: RowRange = FIRST
-    ) -> Sequence[history.CauseRecord]:
-        """Open causes, or those resolved since. `page.before` is how many to skip."""
-        return self._read(row_values.causes, resolved_since, page)
-
-    def rounds(self, page: RowRange = FIRST) -> Sequence[history.RoundRecord]:
-        """Rounds; `page.before` is a round's number."""
-        return self._read(row_values.rounds, page)
-
-    def plans(self) -> Sequence[history.PlanVersion]:
-        """Every plan that was in force."""
-        return self._read(row_values.plans)
-
-    def acknowledgements(self, *, open_only: bool = True) -> Sequence[history.Acknowledgement]:
-        """Acknowledgements in force now, or all stored ones."""
-        return self._read(row_values.acknowledgements, self._clock() if open_only else None)
-
-    def windows(self, *, open_only: bool = True) -> Sequence[history.MaintenanceWindow]:
-        """Windows that are open or announced, or all stored ones."""
-        return self._read(row_values.windows, self._clock() if open_only else None)
-
-    def audit(self, page: RowRange = FIRST) -> Sequence[history.AuditRecord]:
-        """Who did what."""
-        return self._read(row_values.audit, page)
 
 
 def _row(value: Any, *without: str) -> dict[str, Any]:
