@@ -40,10 +40,6 @@ class Stage:
     def open(self, url: str) -> None:
         """Prints the service's address, and from now on every event."""
         terminal_output.say(self._greeting(url.rstrip("/")))
-        self.narrate()
-
-    def narrate(self) -> None:
-        """Prints every event of the fabric from now on."""
         if not self._quiet:
             self._director.tell = lambda entry: terminal_output.say(self.line(entry))
 
