@@ -31,11 +31,6 @@ Wanted = Callable[[Declared], bool]
 """Whether a metric is wanted."""
 
 
-def every(_: Declared) -> bool:
-    """All are."""
-    return True
-
-
 CATALOGUE: Final[dict[str, Declared]] = {}
 """Every metric by name, in the order of the reference."""
 

@@ -35,7 +35,7 @@ from truerail.outputs.metrics.declared_links import (
     UPLINK_STATE,
     UPLINKS,
 )
-from truerail.outputs.metrics.declaring import Declared, Wanted, every
+from truerail.outputs.metrics.declaring import Declared, Wanted
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.metrics.fault_series import device_findings, fault_series
 from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_instead, uplink_info
@@ -151,7 +151,8 @@ class Exposition:
         for series in chain(plan.series(publication, wanted), _of_faults(plan.layout, publication)):
             if wanted(series.metric):
                 yield series
-        for family in _of_fabric(publication, page.answered, counters, now):
+        live = Live(publication, page.answered, counters, now)
+        for family in chain(FabricWide(publication).collect(), live.collect()):
             if wanted(declaration_of(family)):
                 yield family
 
@@ -205,7 +206,7 @@ class _OfPlan:
             yield series.block()
         yield from self._traffic.blocks(publication)
 
-    def series(self, publication: Published, wanted: Wanted = every) -> Iterator[Series]:
+    def series(self, publication: Published, wanted: Wanted) -> Iterator[Series]:
         """The same as series, those of large metrics only where they are wanted."""
         layout, wiring = self.layout, publication.wiring
         near = gpus(layout, wiring)
@@ -247,18 +248,3 @@ def _of_faults(layout: Layout, publication: Published) -> Iterator[Series]:
     """What also depends on mutes."""
     yield device_findings(layout, publication)
     yield from fault_series(layout, publication)
-
-
-def families(publication: Published, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
-    """The full page as prometheus-client's metric families: the same meaning, at ten times the cost."""
-    plan = _OfPlan(publication)
-    for series in (*plan.series(publication), *_of_faults(plan.layout, publication)):
-        yield series.family()
-    yield from _of_fabric(publication, newest_answers(publication.snapshot.readings), counters, now)
-
-
-def _of_fabric(
-    publication: Published, answered: Mapping[str, datetime], counters: Mapping[str, float], now: datetime
-) -> Iterator[Metric]:
-    yield from FabricWide(publication).collect()
-    yield from Live(publication, answered, counters, now).collect()

@@ -15,5 +15,5 @@ def family(metric: Declared, samples: Samples) -> Metric:
     name = metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name
     made = Metric(name, metric.summary, metric.kind.value)
     for labels, value in samples:
-        made.add_sample(metric.name, {label: clean(text) for label, text in labels.items() if text}, value)
+        made.add_sample(metric.name, {label: clean(text, label) for label, text in labels.items() if text}, value)
     return made

@@ -19,7 +19,7 @@ from truerail.outputs.metrics.declared_traffic import (
     UPLINK_PEAK_EXPECTED,
     UPLINKS_COUNTED,
 )
-from truerail.outputs.metrics.declaring import Declared, Wanted, every
+from truerail.outputs.metrics.declaring import Declared, Wanted
 from truerail.outputs.metrics.metric_series import Block, Rows, Series, head
 from truerail.outputs.metrics.plan_rows import Layout
 
@@ -156,7 +156,7 @@ class TrafficText:
             yield from (metric.block(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
             yield from (series.block() for series in self._few(traffic, publication))
 
-    def series(self, publication: Published, wanted: Wanted = every) -> Iterator[Series]:
+    def series(self, publication: Published, wanted: Wanted) -> Iterator[Series]:
         """The same as series, those of large metrics only where they are wanted."""
         if (traffic := publication.traffic) is not None:
             chosen = (one for one in self._metrics if wanted(one[2].metric))
