@@ -24,7 +24,7 @@ from truerail.analysis.published import Published
 from truerail.model import Cable, Device, Plan, Port, Reading, Role, Severity, Snapshot
 from truerail.model.life import Mute, MuteKind
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE
+from truerail.outputs.metrics.declared import declared
 from truerail.outputs.metrics.metric_series import Rows, Series, Stencil
 from truerail.outputs.metrics.traffic_series import Measured
 from truerail.simulator import Noise, Shape, simulate
@@ -72,7 +72,7 @@ def test_joined_text_means_what_the_family_means(rows: list[tuple[str, str, str,
     rows = sorted(rows, key=lambda row: row[4])
     hosts, nics, states = ([row[place] for row in rows] for place in range(3))
     about = Rows(fabric, {"host": hosts, "nic": nics}, np.array([row[4] for row in rows], dtype=np.int64), 3)
-    series = Series(HOST_LINKS, about, [row[3] for row in rows], {"state": states})
+    series = Series(declared("host_links"), about, [row[3] for row in rows], {"state": states})
     joined = b"".join(series.block().parts(None)).decode()
     assert meaning(joined) == meaning(text_of([family_of(series)]))
     assert joined.count("\n") == (len(rows) + 2 if rows else 0), "each series is one line"
@@ -83,7 +83,7 @@ def test_joined_text_means_what_the_family_means(rows: list[tuple[str, str, str,
 def test_a_stencil_means_what_the_family_means(rows: list[tuple[str, int, int]]) -> None:
     rows = sorted(rows, key=lambda row: row[2])
     about = Rows("lab", {"host": [row[0] for row in rows]}, np.array([row[2] for row in rows], dtype=np.int64), 3)
-    stencil = Stencil(LINK_STATE, about)
+    stencil = Stencil(declared("link_state"), about)
     for values in (np.array([row[1] for row in rows], dtype=np.int64), np.zeros(len(rows), dtype=np.int64)):
         for pod in (None, 0, 1, 2):
             chosen = [value for value, row in zip(values.tolist(), rows, strict=True) if pod in (None, row[2])]
@@ -100,7 +100,7 @@ RATES = st.just(float("nan")) | st.floats(0, 1e12) | st.floats(0, 1) | st.just(0
 def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]], data: st.DataObject) -> None:
     rows = sorted(rows, key=lambda row: row[1])
     about = Rows("lab", {"host": [row[0] for row in rows]}, np.array([row[1] for row in rows], dtype=np.int64), 3)
-    metric = Measured(LINK_STATE, about)
+    metric = Measured(declared("link_state"), about)
     for _ in range(3):
         values = np.array(data.draw(st.lists(RATES, min_size=len(rows), max_size=len(rows))), dtype=np.float64)
         block = metric.block(values)
@@ -118,13 +118,13 @@ def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]],
      (99999.6, "1.0000e+05"), (0.05, "5.0000e-02"), (1e-45, "1.0000e-45"), (1e-300, "0.0000e+00")],
 )  # fmt: skip
 def test_a_measured_value_has_five_digits(value: float, text: str) -> None:
-    metric = Measured(LINK_STATE, Rows("lab", {}, np.zeros(1, dtype=np.int64), 1))
+    metric = Measured(declared("link_state"), Rows("lab", {}, np.zeros(1, dtype=np.int64), 1))
     (line,) = metric.block(np.array([value], dtype=np.float64)).pods
     assert bytes(line).decode().rpartition(" ")[2] == text + "\n"
 
 
 def test_what_is_measured_the_same_again_is_the_same_text() -> None:
-    metric = Measured(LINK_STATE, Rows("lab", {}, np.zeros(2, dtype=np.int64), 1))
+    metric = Measured(declared("link_state"), Rows("lab", {}, np.zeros(2, dtype=np.int64), 1))
     values = np.array([1.0, np.nan])
     first = metric.block(values)
     assert metric.block(values) is first

@@ -14,7 +14,7 @@ import numpy as np
 
 from truerail.model.columns import Codes
 from truerail.model.names import printable
-from truerail.outputs.metrics.declaring import Declared
+from truerail.outputs.metrics.declared import Declared
 
 _LONGEST: Final = 200
 _SENTENCES: Final = {"summary": 600, "action": 600}

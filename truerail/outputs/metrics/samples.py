@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from prometheus_client import Metric
 
-from truerail.outputs.metrics.declaring import Declared, Kind
+from truerail.outputs.metrics.declared import Declared, Kind
 from truerail.outputs.metrics.metric_series import clean
 
 Samples = Iterable[tuple[Mapping[str, str], float]]
