@@ -19,8 +19,7 @@ from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalHea
 from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.metric_series import Series
-from truerail.outputs.metrics.samples import family
+from truerail.outputs.metrics.metric_series import Series, family
 from truerail.rounds import evaluate
 from truerail.views.faults_now import open_faults
 

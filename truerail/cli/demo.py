@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli.demo_faults import faults, troubles
+from truerail.cli.demo_folder import faults, troubles
 from truerail.errors import CommandError
 
 KNOWN = (

@@ -14,8 +14,7 @@ from truerail.model import Device
 from truerail.model.cause_kinds import Work
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, count, name, place, sentence
-from truerail.outputs.text.blocks import hanging, heading
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
 from truerail.questions.repairs import MINUTES, PLUGS_EACH
 from truerail.questions.text import MOST_LINES, more, rows, section
 from truerail.questions.working_time import JobsThere

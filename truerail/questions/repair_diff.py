@@ -16,8 +16,7 @@ from truerail.model.plan import Plan
 from truerail.outputs.options import Options
 from truerail.outputs.renaming import inventory_changes, is_name, link_files, plan_diff, unfit_name, why_unsafe
 from truerail.outputs.report_words import as_sentence, count, name, sentence
-from truerail.outputs.text.blocks import Verbatim, hanging, heading
-from truerail.outputs.text.style import QUIET
+from truerail.outputs.text.blocks import QUIET, Verbatim, hanging, heading
 from truerail.questions.question import Form, Parameter, Question
 from truerail.views.view import View, view_of
 

@@ -24,9 +24,8 @@ from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.metrics.fault_series import device_findings, fault_series
 from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_instead, uplink_info
 from truerail.outputs.metrics.metric_series import Block, Rows, Series
-from truerail.outputs.metrics.packed_text import PackedText
 from truerail.outputs.metrics.plan_rows import HOST_STATES, REST, Group, Layout
-from truerail.outputs.metrics.scrape_page import ScrapePage
+from truerail.outputs.metrics.scrape_page import PackedText, ScrapePage
 from truerail.outputs.metrics.scrape_values import Live, declaration_of, newest_answers
 from truerail.outputs.metrics.traffic_series import TrafficText
 

@@ -14,7 +14,7 @@ from truerail.model.finding import Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.outputs.metrics.declared import declared
 from truerail.outputs.metrics.job_series import job_families, probe_families
-from truerail.outputs.metrics.samples import Samples, family
+from truerail.outputs.metrics.metric_series import Samples, family
 
 NOT_MUTED = "no"
 MUTED = (NOT_MUTED, *(kind.value for kind in MuteKind))

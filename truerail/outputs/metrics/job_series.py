@@ -13,7 +13,7 @@ from truerail.analysis.published import Published
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import distinct
 from truerail.outputs.metrics.declared import declared
-from truerail.outputs.metrics.samples import Samples, family
+from truerail.outputs.metrics.metric_series import Samples, family
 
 MOST: Final = 50
 """Jobs that have their own series: 10,000 jobs a day would be as many new series. Their label is no `job`, which is

@@ -21,7 +21,7 @@ from truerail.outputs.metrics.declared import (
     declared,
     kind_of,
 )
-from truerail.outputs.metrics.samples import family
+from truerail.outputs.metrics.metric_series import family
 
 _Figure = Callable[[CollectorRun], float | None]
 _UNSAFE = re.compile(r"[^a-z0-9_]")

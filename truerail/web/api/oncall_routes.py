@@ -17,8 +17,8 @@ from truerail.questions.moments import moment as moment_of
 from truerail.questions.question import LONGEST_LIST, Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
-from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
+from truerail.web.etag import to_bytes
 from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered, running_or_ended
 from truerail.web.writing import Written, done
