@@ -69,7 +69,7 @@ measured, a test takes half as long again; the others run the same code, and tes
 LONG = (
     *("lab_live", "lab_serve", "demo_faults", "living", "page", "docs_commands", "api_schema", "alerts_end_to_end"),
     *("probe_command", "bus_judges", "bus_fronts", "alerts", "lab_alerts", "processes", "poller_processes"),
-    *("demo_distributed", "lab_ecmp", "recipes", "probe_clos", "history_store", "cli", "slow_polls", "real_lldpd"),
+    *("lab_ecmp", "recipes", "probe_clos", "history_store", "cli", "slow_polls", "real_lldpd"),
     *("page_storm", "page_as_of", "page_states", "page_frame", "runbooks", "bus_nats", "wheel"),
     *("living_traffic", "grafana_checks", "slurm_real", "probe_kernel", "history_past", "page_history", "alerts_real"),
     *("fuzz_host", "flows_habits", "hostile_answers", "rules_cases", "deploy_ansible", "wired_identity"),

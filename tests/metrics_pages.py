@@ -1,6 +1,6 @@
 """Publications to take metrics of, and pages read back with prometheus-client's own parser."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalHea
 from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
+from truerail.outputs.metrics.metric_series import Series, family
 from truerail.rounds import evaluate
 from truerail.views.faults_now import open_faults
 
@@ -82,6 +83,19 @@ def samples(family: Metric) -> list[Sample]:
 def all_samples(text: str) -> list[Sample]:
     """Every sample of a text, sorted."""
     return sorted(sample for family in text_string_to_metric_families(text) for sample in samples(family))
+
+
+def families(publication: Published) -> Iterator[Metric]:
+    """The whole page as prometheus-client's metric families: the same meaning, at ten times the cost."""
+    for one in Exposition().series(publication, COUNTERS, NOW, lambda metric: True):
+        yield one if isinstance(one, Metric) else family_of(one)
+
+
+def family_of(series: Series) -> Metric:
+    """A series as prometheus-client's metric family: the reference."""
+    columns = {"fabric": [series.rows.fabric] * len(series.values), **series.rows.labels, **series.labels}
+    rows = ({label: column[number] for label, column in columns.items()} for number in range(len(series.values)))
+    return family(series.metric, zip(rows, series.values, strict=True))
 
 
 def text_of(families: Iterable[Metric]) -> str:

@@ -60,7 +60,7 @@ def test_nobody_sees_anything_without_a_log_in() -> None:
 
 def test_a_reader_writes_nothing() -> None:
     writes = {(how, path) for how, path in endpoints(application()) - OPEN if how not in ("GET", "HEAD")}
-    questions = {("POST", f"/api/v1/{name}") for name in ("lint-topology", "nccl", "repair-diff")}  # they store nothing
+    questions = {("POST", f"/api/v1/{name}") for name in ("lint-topology", "nccl")}  # they store nothing
     assert ask_all(questions, READER) == dict.fromkeys(questions, 503)
     writes -= {("POST", "/logout"), *questions}
     assert ("POST", "/api/v1/recheck") in writes

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.api_client import Api
-from truerail.web.packing import LEAST_BYTES, takes_gzip
+from truerail.web.answering import LEAST_BYTES, takes_gzip
 
 PACKED = {"Accept-Encoding": "gzip"}
 PLAIN = {"Accept-Encoding": "identity"}

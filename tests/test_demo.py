@@ -19,8 +19,7 @@ from tests.living_site import Site
 from tests.patience import ENOUGH
 from tests.real import require
 from truerail.cli.demo_folder import MARK, kept_for_one
-from truerail.cli.demo_live import demo_settings, needs_free
-from truerail.cli.demo_scheduler import SLURM_TARGET, WithScheduler
+from truerail.cli.demo_live import SLURM_TARGET, WithScheduler, demo_settings, needs_free
 from truerail.cli.demo_stage import HELP, Stage, for_prometheus
 from truerail.errors import CommandError
 from truerail.model import CauseKind, Device, Fact, SchedulerJob, SchedulerNode

@@ -14,7 +14,7 @@ from tests.api_client import Api
 from tests.metrics_pages import COUNTERS, NOW, published, with_traffic
 from truerail.analysis.published import Published
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.packed_text import PackedText
+from truerail.outputs.metrics.scrape_page import PackedText
 from truerail.simulator import Noise, Shape, simulate
 
 

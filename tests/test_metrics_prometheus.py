@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 from urllib.request import urlopen
 
+from docs.catalogues import metrics_page
 from tests.loopback import prometheus, served
 from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published, with_traffic
 from tests.patience import ENOUGH, soon
@@ -19,7 +20,6 @@ from truerail.analysis.published import Published
 from truerail.model import Role
 from truerail.outputs.metrics import CONTENT_TYPE, Exposition, sd
 from truerail.outputs.metrics.declared import CATALOGUE
-from truerail.outputs.metrics.reference import reference
 from truerail.simulator import Noise, Shape, simulate
 
 
@@ -137,7 +137,7 @@ def test_a_real_prometheus_finds_and_takes_all_of_it(tmp_path: Path) -> None:
         assert not query(server, "{exported_pod!=''}", then)
         for metric in CATALOGUE.values():
             query(server, metric.query, then)
-        documented = re.findall(r"```promql\n(.*?)```", reference(), re.DOTALL)
+        documented = re.findall(r"```promql\n(.*?)```", metrics_page(), re.DOTALL)
         assert [bool(answered(server, text)) for text in documented] == [True, True]
         joined = query(server, CATALOGUE["truerail_link_info"].query, then)
         assert joined

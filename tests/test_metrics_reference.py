@@ -11,6 +11,7 @@ import promql_parser
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from docs.catalogues import LABELS, metrics_page
 from rules import rules
 from tests.each import each
 from tests.metrics_pages import page, published, with_traffic
@@ -25,7 +26,6 @@ from truerail.model.open_fault import OpenFault
 from truerail.outputs.metrics import sd
 from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, Declared, Kind
 from truerail.outputs.metrics.fault_series import MOST
-from truerail.outputs.metrics.reference import LABELS, reference
 from truerail.simulator import Noise, Shape, simulate
 
 SHOWN_ELSEWHERE = {
@@ -133,7 +133,7 @@ def test_no_label_is_explained_that_no_metric_has() -> None:
 
 
 def test_the_reference_tells_of_every_metric_and_label() -> None:
-    page_of_all = reference()
+    page_of_all = metrics_page()
     for name in (*CATALOGUE, *LABELS):
         assert f"`{name}`" in page_of_all
     rows = [line for line in page_of_all.splitlines() if line.startswith("| ")]
@@ -142,7 +142,7 @@ def test_the_reference_tells_of_every_metric_and_label() -> None:
 
 def test_the_page_that_is_kept_is_current() -> None:
     kept = Path(__file__).resolve().parent.parent / "docs/metrics.md"
-    assert kept.read_text(encoding="utf-8") == reference(), "run `make docs`"
+    assert kept.read_text(encoding="utf-8") == metrics_page(), "run `make docs`"
 
 
 def test_rules_are_named() -> None:

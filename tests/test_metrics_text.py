@@ -7,14 +7,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.metrics_pages import COUNTERS, NOW, all_samples, meaning, page, published, text_of, with_traffic
+from tests.metrics_pages import (
+    COUNTERS,
+    NOW,
+    all_samples,
+    families,
+    family_of,
+    meaning,
+    page,
+    published,
+    text_of,
+    with_traffic,
+)
 from tests.small_fabric import AT, World, make_plan
 from truerail.analysis.published import Published
 from truerail.model import Cable, Device, Plan, Port, Reading, Role, Severity, Snapshot
 from truerail.model.life import Mute, MuteKind
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE
-from truerail.outputs.metrics.exposition import families
+from truerail.outputs.metrics.declared import declared
 from truerail.outputs.metrics.metric_series import Rows, Series, Stencil
 from truerail.outputs.metrics.traffic_series import Measured
 from truerail.simulator import Noise, Shape, simulate
@@ -62,9 +72,9 @@ def test_joined_text_means_what_the_family_means(rows: list[tuple[str, str, str,
     rows = sorted(rows, key=lambda row: row[4])
     hosts, nics, states = ([row[place] for row in rows] for place in range(3))
     about = Rows(fabric, {"host": hosts, "nic": nics}, np.array([row[4] for row in rows], dtype=np.int64), 3)
-    series = Series(HOST_LINKS, about, [row[3] for row in rows], {"state": states})
+    series = Series(declared("host_links"), about, [row[3] for row in rows], {"state": states})
     joined = b"".join(series.block().parts(None)).decode()
-    assert meaning(joined) == meaning(text_of([series.family()]))
+    assert meaning(joined) == meaning(text_of([family_of(series)]))
     assert joined.count("\n") == (len(rows) + 2 if rows else 0), "each series is one line"
     assert all_samples("".join(b"".join(series.block().parts(pod)).decode() for pod in range(3))) == all_samples(joined)
 
@@ -73,14 +83,14 @@ def test_joined_text_means_what_the_family_means(rows: list[tuple[str, str, str,
 def test_a_stencil_means_what_the_family_means(rows: list[tuple[str, int, int]]) -> None:
     rows = sorted(rows, key=lambda row: row[2])
     about = Rows("lab", {"host": [row[0] for row in rows]}, np.array([row[2] for row in rows], dtype=np.int64), 3)
-    stencil = Stencil(LINK_STATE, about)
+    stencil = Stencil(declared("link_state"), about)
     for values in (np.array([row[1] for row in rows], dtype=np.int64), np.zeros(len(rows), dtype=np.int64)):
         for pod in (None, 0, 1, 2):
             chosen = [value for value, row in zip(values.tolist(), rows, strict=True) if pod in (None, row[2])]
             reported = all_samples(b"".join(stencil.block(values).parts(pod)).decode())
             assert sorted(value for *_, value in reported) == sorted(chosen)
         whole = b"".join(stencil.block(values).parts(None)).decode()
-        assert meaning(whole) == meaning(text_of([stencil.series(values).family()]))
+        assert meaning(whole) == meaning(text_of([family_of(stencil.series(values))]))
 
 
 RATES = st.just(float("nan")) | st.floats(0, 1e12) | st.floats(0, 1) | st.just(0.0)
@@ -90,7 +100,7 @@ RATES = st.just(float("nan")) | st.floats(0, 1e12) | st.floats(0, 1) | st.just(0
 def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]], data: st.DataObject) -> None:
     rows = sorted(rows, key=lambda row: row[1])
     about = Rows("lab", {"host": [row[0] for row in rows]}, np.array([row[1] for row in rows], dtype=np.int64), 3)
-    metric = Measured(LINK_STATE, about)
+    metric = Measured(declared("link_state"), about)
     for _ in range(3):
         values = np.array(data.draw(st.lists(RATES, min_size=len(rows), max_size=len(rows))), dtype=np.float64)
         block = metric.block(values)
@@ -99,7 +109,7 @@ def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]],
             reported = sorted(value for *_, value in all_samples(b"".join(block.parts(pod)).decode()))
             assert reported == pytest.approx(sorted(value for value in chosen if value == value), rel=1e-4)
         whole = b"".join(block.parts(None)).decode()
-        assert meaning(whole) == meaning(text_of([metric.series(values).family()]))
+        assert meaning(whole) == meaning(text_of([family_of(metric.series(values))]))
 
 
 @pytest.mark.parametrize(
@@ -108,13 +118,13 @@ def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]],
      (99999.6, "1.0000e+05"), (0.05, "5.0000e-02"), (1e-45, "1.0000e-45"), (1e-300, "0.0000e+00")],
 )  # fmt: skip
 def test_a_measured_value_has_five_digits(value: float, text: str) -> None:
-    metric = Measured(LINK_STATE, Rows("lab", {}, np.zeros(1, dtype=np.int64), 1))
+    metric = Measured(declared("link_state"), Rows("lab", {}, np.zeros(1, dtype=np.int64), 1))
     (line,) = metric.block(np.array([value], dtype=np.float64)).pods
     assert bytes(line).decode().rpartition(" ")[2] == text + "\n"
 
 
 def test_what_is_measured_the_same_again_is_the_same_text() -> None:
-    metric = Measured(LINK_STATE, Rows("lab", {}, np.zeros(2, dtype=np.int64), 1))
+    metric = Measured(declared("link_state"), Rows("lab", {}, np.zeros(2, dtype=np.int64), 1))
     values = np.array([1.0, np.nan])
     first = metric.block(values)
     assert metric.block(values) is first
@@ -125,7 +135,7 @@ def test_what_is_measured_the_same_again_is_the_same_text() -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_page_means_what_the_families_mean(name: str) -> None:
     publication = simulated(name)
-    assert meaning(page(publication)) == meaning(text_of(families(publication, COUNTERS, NOW)))
+    assert meaning(page(publication)) == meaning(text_of(families(publication)))
 
 
 @settings(max_examples=25)
@@ -135,7 +145,7 @@ def test_whatever_a_plan_calls_things(names: list[str], pod: str) -> None:
     devices = {host: Device(host, pod=pod, rack=rack), leaf: Device(leaf, Role.LEAF, pod)}
     plan = Plan(devices, (Cable(Port(host, nic), Port(leaf, port), rail=0),), name=rack)
     publication = replace(published(plan, Snapshot(AT, [Reading(host, "lldp_host", AT)])), fabric=fabric)
-    assert meaning(page(publication)) == meaning(text_of(families(publication, COUNTERS, NOW)))
+    assert meaning(page(publication)) == meaning(text_of(families(publication)))
     assert len([sample for sample in all_samples(page(publication)) if sample[0] == "truerail_link_state"]) == 1
 
 

@@ -14,8 +14,7 @@ from truerail.model import Evaluation, Port
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report_html import render_html
 from truerail.outputs.report_json import document
-from truerail.outputs.worklist import Worklist
-from truerail.outputs.worklist_text import line_of
+from truerail.outputs.worklist import Worklist, line_of
 from truerail.questions.job import job
 from truerail.questions.where import where
 from truerail.views.lines import cause_lines

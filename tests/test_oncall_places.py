@@ -18,8 +18,7 @@ from truerail.questions.blast import blast
 from truerail.questions.find import find
 from truerail.questions.job import job
 from truerail.questions.moments import end_of
-from truerail.questions.resolve import recognise
-from truerail.questions.subjects import scope_of
+from truerail.questions.resolve import recognise, scope_of
 from truerail.questions.where import where
 from truerail.rounds import publication_of
 from truerail.testing.cases import scene

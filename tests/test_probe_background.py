@@ -2,17 +2,13 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
-import typer
 from pydantic import ValidationError
 
-from tests.live_site import runner
 from tests.probed_fabric import nics_of_plan
 from truerail.analysis.round import Round
-from truerail.cli import probing
-from truerail.cli.probing import Probed
 from truerail.errors import CommandError
 from truerail.model import NetLink, Plan, ProbeReach, ProbeTrouble, Reading, Snapshot
 from truerail.model.qos_profile import QosProfile
@@ -25,7 +21,7 @@ from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 
 if TYPE_CHECKING:
-    from truerail.model import Evaluation
+    pass
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 EVERY = timedelta(minutes=10)
@@ -162,58 +158,3 @@ def test_settings_that_would_probe_too_much_are_refused(wrong: dict[str, object]
     with pytest.raises(ValidationError):
         ProbeSettings.model_validate(wrong)
     assert ProbeSettings().every == EVERY
-
-
-def _repeated(monkeypatch: pytest.MonkeyPatch, *runs: object) -> tuple[list[object], list[float]]:
-    """What is told of these runs, one a call, and the pauses between them; Ctrl-C comes in the last pause."""
-    told: list[object] = []
-    pauses: list[float] = []
-    left = list(runs)
-
-    def probed(wanted: object) -> object:
-        run = left.pop(0)
-        if isinstance(run, Exception):
-            raise run
-        return run
-
-    def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-        if not left:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(probing, "probed", probed)
-    monkeypatch.setattr(probing.time, "sleep", sleep)
-    with pytest.raises(typer.Exit) as ended:
-        probing.repeated(None, 600.0, told.append)  # type: ignore[arg-type]  # `probed` stands in its way
-    assert ended.value.exit_code == 130
-    return told, pauses
-
-
-def test_probes_are_repeated_until_ctrl_c_and_a_run_that_fails_is_no_end(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first, last = (Probed(cast("Evaluation", None), 4, False) for _ in range(2))
-    told, pauses = _repeated(monkeypatch, first, CommandError("no host can be probed"), last)
-    assert told == [first, last]
-    assert len(pauses) == 3
-    assert all(590 < pause <= 600 for pause in pauses)
-    assert "not probed: no host can be probed" in capsys.readouterr().err
-    ended = Probed(cast("Evaluation", None), 4, True)
-    assert _repeated(monkeypatch, ended) == ([ended], [])
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("--repeat", "10m"), "--repeat needs --yes"),
-        (("--repeat", "10m", "--yes", "--dry-run"), "--repeat needs --yes"),
-        (("--repeat", "59", "--yes"), "at least 1m"),
-        (("--repeat", "soon", "--yes"), "not a duration"),
-    ],
-)
-def test_a_repetition_that_cannot_be_is_refused_before_anything_is_sent(
-    words: tuple[str, ...], why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, err = runner(monkeypatch, capsys)("probe", "--inventory", "none.yaml", *words)
-    assert code == 2
-    assert why in " ".join(err.replace("│", " ").split())

@@ -255,5 +255,3 @@ def test_a_service_takes_a_topology_that_is_longer_than_a_query(tmp_path: Path) 
         assert (code, "1,000 (old-[0-999]): has no host of the plan" in said) == (1, True), said
         assert "not a topology.conf or topology.yaml" in asked_of_the_service("SwitchName=", "lint-topology")[1]
         assert "see http.body_bytes" in asked_of_the_service(f"# {'x' * 2_000_000}\n{long}", "lint-topology")[1]
-        code, said = asked_of_the_service(long, "repair-diff", "--topology")
-        assert code == 0, said

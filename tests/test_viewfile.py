@@ -31,7 +31,7 @@ from truerail.views.lists import cable_lines, cause_rows, device_lines, finding_
 from truerail.views.racks import rack_lines
 from truerail.views.topology import topology
 from truerail.views.view import view_of
-from truerail.web.body import to_bytes
+from truerail.web.etag import to_bytes
 
 _LISTS: dict[str, Callable[[Published], Any]] = {
     "fabric": lambda one: fabric_view(one, NOW),

@@ -23,7 +23,7 @@ from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME
 from truerail.views.fabric_map import fabric_map
 from truerail.views.lists import finding_lines
-from truerail.web.body import to_bytes
+from truerail.web.etag import to_bytes
 
 
 def written(folder: Path, *, faults: bool = True) -> Path:

@@ -26,8 +26,7 @@ from tests.fake_fleet import FakeFleet
 from tests.live_site import Run, Site, runner
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation, Reading, Snapshot
-from truerail.outputs.worklist import Mark, Worklist
-from truerail.outputs.worklist_text import line_of, screen, status_line, totals
+from truerail.outputs.worklist import Mark, Worklist, line_of, screen, status_line, totals
 from truerail.plans import dump_csv
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate

@@ -193,7 +193,7 @@ def test_without_extras_a_fabric_is_checked_and_the_rest_names_its_extra(core: P
         ("query", "SELECT 1", "--store", "fabric"): "history",
         ("mcp",): "mcp",
         ("plan", "pack", "fabric/plan.csv", "--output", "pack"): "pack",
-        ("demo", "--distributed"): "bus",
+        ("bus", "check", "--bus", "nats://127.0.0.1:4222"): "bus",
     }
     (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\n")
     ended = dict(zip((*done, *refused), several(core, (*done, *refused), tmp_path), strict=True))

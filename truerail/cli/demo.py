@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli.demo_faults import faults, troubles
+from truerail.cli.demo_folder import faults, troubles
 from truerail.errors import CommandError
 
 KNOWN = (
@@ -31,31 +31,11 @@ def demo(
     host: Annotated[str, typer.Option(help="Address of the page.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")] = 8080,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the fabric's events.")] = False,
-    distributed: Annotated[
-        bool,
-        typer.Option(
-            "--distributed", help="Two pollers, judges and fronts over a bus (nats-server); one of each is killed."
-        ),
-    ] = False,
-    pause: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="With --distributed: time before each of them is killed.")
-    ] = 20.0,
 ) -> None:
     """Run the service on a simulated, changing fabric: faults appear and are repaired. Ctrl-C stops it."""
     cabling, traffic = troubles(fault or [])
     wanted = faults(cabling)
-    if distributed:
-        if once:
-            raise CommandError("--distributed runs on, and --once ends: choose one of them")
-        from truerail.cli.demo_distributed import serve_distributed
-        from truerail.extras import require
-
-        require("bus", "--distributed")
-
-        serve_distributed(
-            hosts, rails, wanted, traffic, seed, output, host=host, port=port, quiet=quiet, pause_seconds=pause
-        )
-    elif once:
+    if once:
         from truerail.cli.demo_once import check_once
 
         if traffic:

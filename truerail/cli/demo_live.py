@@ -4,7 +4,7 @@ simulated.
 
 import asyncio
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,14 @@ from truerail.cli import terminal_output
 from truerail.cli.demo_folder import HISTORY, JOURNAL, kept_for_one, too_few
 from truerail.cli.demo_stage import Stage
 from truerail.errors import CommandError, NoRoomError
+from truerail.model import Target
+from truerail.model.platforms import SLURM
 from truerail.simulator import Fault
 from truerail.simulator.live import LivingFabric, living_fabric
 from truerail.simulator.traffic import FlowFault
+from truerail.transport.command_gate import refuse_undeclared
+from truerail.transport.fleet_transport import LOCAL
+from truerail.transport.protocol import Answer, Transport
 
 if TYPE_CHECKING:
     from truerail.roles.post import Post
@@ -62,7 +67,6 @@ def serve_living(
 
 async def _judge(fabric: LivingFabric, settings: "Settings", stage: Stage, post: "Post") -> None:
     """The judge of a fabric that lives in its process."""
-    from truerail.cli.demo_scheduler import SLURM_TARGET, WithScheduler
     from truerail.roles.judge import judge
     from truerail.service.plans import PlanInForce
 
@@ -124,3 +128,53 @@ def needs_free(host: str, port: int) -> None:
     except OSError as error:
         why = error.strerror or str(error)
     raise CommandError(f"port {port} of {host}: {why}. Set another with --port; --port 0 takes any free one")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The demo's Slurm: the jobs whose traffic the fabric simulates, as squeue and scontrol print them.
+
+SLURM_TARGET = Target(SLURM, LOCAL, platform=SLURM)
+_FIRST_JOB = 4101
+_USERS = ("ana", "bo", "chen")
+
+
+class WithScheduler:
+    """The `Transport` of a fabric, and of the Slurm whose jobs run on it."""
+
+    def __init__(self, fabric: LivingFabric) -> None:
+        self._fabric: Transport = fabric.transport
+        self._answers = _answers(fabric)
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each command, in order. Raises like the fabric's own transport."""
+        if target.platform != SLURM:
+            return await self._fabric.ask(target, commands)
+        refuse_undeclared(target, commands)
+        return [self._answer(command) for command in commands]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+        await self._fabric.close()
+
+    def _answer(self, command: str) -> Answer:
+        found = next((text for part, text in self._answers.items() if part in command), None)
+        return Answer(command, error="exit status 1", refused=True) if found is None else Answer(command, found)
+
+
+def _answers(fabric: LivingFabric) -> Mapping[str, str]:
+    """The answers by a part of their commands. Each host has a GPU for each of its rails."""
+    shape, began = fabric.living.world.fabric.shape, int(fabric.living.ambient.now().timestamp())
+    hosts = [name for name in fabric.plan.devices if fabric.living.world.is_host(name)]
+    busy = {host for job in fabric.traffic.jobs for host in job.hosts}
+    jobs, nodes = "", ""
+    for number, job in enumerate(fabric.traffic.jobs):
+        fields = (
+            *(_FIRST_JOB + number, _FIRST_JOB + number, "N/A", "RUNNING", ",".join(sorted(job.hosts)), len(job.hosts)),
+            *(f"gres:gpu:h100:{shape.rails}", began - 3600 * (number + 1), "NONE", _USERS[number % len(_USERS)]),
+            *("research", "train", job.name),
+        )
+        jobs += "\x1f".join(map(str, fields)) + "\n"
+    for host in hosts:
+        state = "ALLOCATED" if host in busy else "IDLE"
+        nodes += f"NodeName={host} ActiveFeatures=h100 Gres=gpu:h100:{shape.rails} NodeHostName={host} State={state}\n"
+    return {"squeue -h": jobs, "show node": nodes}

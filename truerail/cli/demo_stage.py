@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from truerail.cli import terminal_output
-from truerail.cli.demo_faults import faults, troubles
+from truerail.cli.demo_folder import faults, troubles
 from truerail.cli.demo_once import terminal_command
 from truerail.cli.oncall import LOCAL_SERVICE
 from truerail.errors import CommandError, NoRoomError
@@ -40,10 +40,6 @@ class Stage:
     def open(self, url: str) -> None:
         """Prints the service's address, and from now on every event."""
         terminal_output.say(self._greeting(url.rstrip("/")))
-        self.narrate()
-
-    def narrate(self) -> None:
-        """Prints every event of the fabric from now on."""
         if not self._quiet:
             self._director.tell = lambda entry: terminal_output.say(self.line(entry))
 

@@ -183,7 +183,7 @@ def pack(
     from truerail.cli.evaluating import load_plan
     from truerail.cli.text_table import aligned
     from truerail.outputs.pack import Pack, make_pack
-    from truerail.outputs.pack.bill import COLUMNS, bill_of
+    from truerail.outputs.pack.pack import COLUMNS, bill_of
 
     loaded = load_plan(plan)
     try:

@@ -72,9 +72,7 @@ def probe(
             "Needs --pipe, and never uses busy hosts.",
         ),
     ] = False,
-    rate: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Packets a second from each host; at most 20 with --repeat.")
-    ] = 100,
+    rate: Annotated[int, typer.Option(min=1, max=10_000, help="Packets a second from each host.")] = 100,
     mtu: Annotated[
         int | None, typer.Option(min=128, max=65_000, help="Bytes of a large packet. [default: the plan's, else 9000]")
     ] = None,
@@ -85,10 +83,6 @@ def probe(
     per_nic: Annotated[
         float, typer.Option(min=0.1, max=1000, help="The same, by one NIC: Linux answers one target once a second.")
     ] = 1.0,
-    repeat: Annotated[
-        str,
-        typer.Option("--repeat", metavar="DURATION", help="Probe again and again, as often as this: 10m. Needs --yes."),
-    ] = "",
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Store all answers for `check --from`.")
     ] = None,
@@ -110,7 +104,7 @@ def probe(
     The devices are polled first, as by `check`. Hosts that carry a job are left out. Ctrl-C ends the probes within a
     second; what came by then is evaluated.
     """
-    from truerail.cli.probing import probed, repeated
+    from truerail.cli.probing import probed
     from truerail.model import Severity
     from truerail.probe.path_sweep import Budget
     from truerail.probe.pinglists import LISTS
@@ -121,13 +115,11 @@ def probe(
     if pipe != bool(by_operator):
         raise typer.BadParameter("--pipe and --by-operator NAME belong together: it runs a script by your own account")
     if heavy:
-        _refuse_heavy_unless(
-            pipe, {"--allow-jobs": allow_jobs, "--assume-idle": assume_idle, "--repeat": repeat, "--ipv6": ipv6}
-        )
+        _refuse_heavy_unless(pipe, {"--allow-jobs": allow_jobs, "--assume-idle": assume_idle, "--ipv6": ipv6})
     settings = Settings(
         what=WHAT if what == "all" else _words(what, WHAT, "--what"),
         version=6 if ipv6 else 4,
-        packets_per_second=min(rate, 20) if allow_jobs or repeat else rate,
+        packets_per_second=min(rate, 20) if allow_jobs else rate,
         mtu=mtu or 0,
         budget=Budget(per_switch, per_nic),
         echoes=not allow_jobs,
@@ -150,12 +142,6 @@ def probe(
         deadline,
     )
     severity = Severity(fail_on.value)
-    if repeat:
-        repeated(
-            wanted,
-            _interval(repeat, wanted),
-            lambda one: tell(one.evaluation, chosen, output, severity, details=details),
-        )
     found = probed(wanted)
     if found is None:
         raise typer.Exit(ExitCode.GOOD)
@@ -175,21 +161,6 @@ def _refuse_heavy_unless(pipe: bool, others: Mapping[str, object]) -> None:
         raise typer.BadParameter("--heavy needs --pipe and --by-operator NAME: the account of probes runs no tests")
     if refused := [name for name, given in others.items() if given]:
         raise typer.BadParameter(f"--heavy and {refused[0]} exclude each other: it tests idle hosts, once, over IPv4")
-
-
-def _interval(text: str, wanted: Wanted) -> float:
-    """Seconds between two runs. Raises BadParameter."""
-    from truerail.service.durations import duration
-
-    try:
-        every = duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"--repeat: {error}") from error
-    if every.total_seconds() < 60:
-        raise typer.BadParameter("--repeat: at least 1m: hosts are never probed more often")
-    if not wanted.yes or wanted.dry_run:
-        raise typer.BadParameter("--repeat needs --yes: what is sent is not asked for again, and no --dry-run")
-    return every.total_seconds()
 
 
 def _words(text: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:

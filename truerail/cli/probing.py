@@ -4,14 +4,12 @@ import asyncio
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 import typer
 
@@ -22,8 +20,6 @@ from truerail.cli import live, live_progress, terminal_output
 from truerail.cli.evaluating import evaluated_round, named, read
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.probe import Wanted
-from truerail.cli.probing_heavy import run_heavy
-from truerail.cli.probing_heavy import summary as heavy_summary
 from truerail.errors import CommandError, UnreadableError
 from truerail.model import Evaluation, Fact, Plan, Reading, Role, Snapshot, Target
 from truerail.model.names import answer_file
@@ -31,12 +27,12 @@ from truerail.model.tasks import end
 from truerail.poller import Gathered, Limits, Row
 from truerail.probe.background import of_round
 from truerail.probe.follow_ups import Look, follow_up
-from truerail.probe.heavy import GPUS_UNKNOWN, gpus_unknown, plan_heavy
+from truerail.probe.heavy import GPUS_UNKNOWN, SECONDS, HeavyPlan, gpus_unknown, plan_heavy
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nics, nics_of
 from truerail.probe.pinglists import pairs_of
 from truerail.probe.recordings import unfit
-from truerail.probe.runner import Run, script
+from truerail.probe.runner import Progress, Run, script
 from truerail.probe.summary import summary
 from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
@@ -48,7 +44,8 @@ from truerail.transport.protocol import Transport
 _FILE, _HEAVY_FILE = answer_file("truerail-probe"), answer_file("truerail-probe-heavy")
 _COLLECTOR = "probe_results"
 _APART_SECONDS = 1.0
-_NOT_KNOWN = "does not show whether it is busy: --assume-idle probes it all the same"
+_BUSY_UNKNOWN = "does not show whether it is busy"
+_NOT_KNOWN = f"{_BUSY_UNKNOWN}: --assume-idle probes it all the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def probed(wanted: Wanted) -> Probed | None:
     if wanted.heavy:
         hidden = gpus_unknown(polled.first.snapshot().readings, {nic.host for nic in nics.nics})
         heavy = plan_heavy(plan.run, nics.nics, dict.fromkeys(sorted(hidden), GPUS_UNKNOWN) | dict(plan.left_out))
-        lines += heavy_summary(heavy)
+        lines += _heavy_summary(heavy)
     if not plan.hosts:
         raise CommandError("\n".join(["no host can be probed", *other_version(round, wanted.settings.version), *lines]))
     if not _agreed(lines, wanted):
@@ -102,7 +99,7 @@ def probed(wanted: Wanted) -> Probed | None:
     if heavy is not None and not interrupted:
         rest = heavy.without({host: f"took no part: {why}" for host, why in run.left_out.items()})
         shown = _Sending(round.plan, targets, None, "heavy tests: none done")
-        files[_HEAVY_FILE] = run_heavy(rest, fleet, targets, shown.heavy_progress)
+        files[_HEAVY_FILE] = _run_heavy(rest, fleet, targets, shown.heavy_progress)
         _remark(shown.shown)
     evaluation, unstored = _evaluation(files, polled, fleet, wanted.record)
     return Probed(evaluation, len(run.answers), interrupted, unstored)
@@ -114,32 +111,6 @@ def other_version(round: Round, version: int) -> list[str]:
     if nics_of(round, version).nics or not nics_of(round, other).nics:
         return []
     return [f"the NICs have IPv{other} addresses alone: {'add' if other == 6 else 'leave out'} --ipv6"]
-
-
-def repeated(wanted: Wanted, every_seconds: float, tell: Callable[[Probed], None]) -> NoReturn:
-    """Runs again and again until Ctrl-C. A run that cannot be made is reported, and the next one is awaited: what it
-    would have shown is unknown. Raises Exit.
-    """
-    while True:
-        began = time.monotonic()
-        try:
-            found = probed(wanted)
-        except CommandError as error:
-            terminal_output.remark(f"not probed: {error}")
-        else:
-            if found is not None:
-                tell(found)
-                if found.unstored:
-                    terminal_output.remark(f"not stored: {found.unstored}")
-                if found.interrupted:
-                    raise typer.Exit(ExitCode.INTERRUPTED)
-        left = every_seconds - (time.monotonic() - began)
-        if left <= 0:
-            terminal_output.remark(f"late: this run took {-left:.0f} s more than the interval")
-        try:
-            time.sleep(max(0.0, left))
-        except KeyboardInterrupt:
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
 def _poll(fleet: live.Fleet, wanted: Wanted) -> _Polled:
@@ -367,3 +338,48 @@ def _written(recordings: Mapping[str, Mapping[str, str]], polled: _Polled, fleet
     except OSError:
         shutil.rmtree(writer.folder, ignore_errors=True)
         raise
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The heavy part: RDMA tests between hosts that are idle at that moment.
+
+
+def _heavy_summary(plan: HeavyPlan) -> Iterator[str]:
+    """What the tests will send, for an operator to agree to."""
+    tests = plan.total // 2
+    yield (
+        f"heavy: {tests:,} tests of RDMA between {len(plan.hosts):,} hosts, {plan.slots:,} after each other, "
+        f"in {plan.seconds:,.0f} s: one NIC of a host at a time sends at full speed for {SECONDS} s"
+    )
+    if plan.left_out:
+        left_out = [f"{host} ({why})" for host, why in list(plan.left_out.items())[:8]]
+        yield f"left out of it, {len(plan.left_out):,} hosts: {', '.join(left_out)}"
+
+
+def _run_heavy(plan: HeavyPlan, fleet: live.Fleet, targets: Mapping[str, Target], progress: Progress) -> dict[str, str]:
+    """The recordings by host. Looks again which hosts are idle, and leaves all others out."""
+
+    async def sending(transport: Transport, stop: asyncio.Event) -> dict[str, str]:
+        poller = fleet.gatherer(transport, Limits())
+        hosts = set(plan.hosts)
+        first = (await poller.round(only=hosts, collectors=ACTIVITY, progress=None, stop=stop)).snapshot()
+        await asyncio.sleep(_APART_SECONDS)
+        second = (await poller.round(only=hosts, collectors=LOAD, progress=None, stop=stop)).snapshot()
+        found = activity(first, second, hosts)
+        idle = plan.without(
+            dict.fromkeys(gpus_unknown(first.readings, hosts), GPUS_UNKNOWN)
+            | dict.fromkeys(found.unknown, _BUSY_UNKNOWN)
+            | {host: f"busy: {why}" for host, why in found.busy.items()}
+        )
+        for host, why in sorted(idle.left_out.items() - plan.left_out.items()):
+            terminal_output.remark(f"{host}: left out of the heavy tests: {why}")
+        run = Run(idle, targets, piped=script("heavy_script.py"), progress=progress)
+        if idle.hosts and not stop.is_set():
+            async with ProbeSessions() as sessions:
+                await run.go(sessions, stop)
+        for host, why in sorted(run.left_out.items()):
+            terminal_output.remark(f"{host}: left out of the heavy tests: {why}")
+        last = idle.without(run.left_out)
+        return last.completed(run.recordings())
+
+    return live.run(sending, live.ENDING)

@@ -13,8 +13,7 @@ from truerail.cli.evaluating import Seen, inferred
 from truerail.cli.exit_codes import refusing
 from truerail.errors import CaptureError
 from truerail.model import Plan
-from truerail.outputs.worklist import Worklist
-from truerail.outputs.worklist_text import line_of, screen, status_line, totals
+from truerail.outputs.worklist import Worklist, line_of, screen, status_line, totals
 
 if TYPE_CHECKING:
     from rich.live import Live

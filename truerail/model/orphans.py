@@ -6,26 +6,15 @@ import signal
 import sys
 from contextlib import suppress
 
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_PDEATHSIG = 1
 
 
 def end_with(parent: int) -> None:
     """Asks the kernel to kill this process when its parent ends. No other signal ends one that is busy in a call of C:
     it would go on polling, or writing, beside the service that is started again.
     """
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def wait_for_orphans() -> None:
-    """Asks the kernel to make this process the parent of its children's children when those end first, so that it can
-    wait for them.
-    """
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         with suppress(OSError, MemoryError):  # a sandbox may forbid it: systemd ends all processes of a unit itself
-            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)

@@ -58,10 +58,10 @@ def plan_diff(plan: Plan, names: Mapping[str, str]) -> str:
 def text_diff(before: str, after: str, file: str, context: int = 3) -> str:
     """A unified diff of a file for `patch`; empty if nothing changes. A file that does not exist yet has no text."""
     old, new = (text.splitlines(keepends=True) for text in (before, after))
-    return "".join(map(diff_line, unified_diff(old, new, file if before else "/dev/null", file, n=context)))
+    return "".join(map(_diff_line, unified_diff(old, new, file if before else "/dev/null", file, n=context)))
 
 
-def diff_line(line: str) -> str:
+def _diff_line(line: str) -> str:
     """A line of a unified diff, with the mark for a last line of a file that has no end."""
     return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 

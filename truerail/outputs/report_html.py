@@ -31,7 +31,7 @@ from truerail.outputs.report_words import (
     sure,
     title,
 )
-from truerail.outputs.text.style import GLYPHS, TONE_MARKS
+from truerail.outputs.text.blocks import GLYPHS, TONE_MARKS
 from truerail.outputs.unevaluated import doubts, rule_name
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -17,8 +17,7 @@ from truerail.questions.blast_answer import Blast, BlastHost, BlastJob, Hurt, bl
 from truerail.questions.pairs import joined, rails_of
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
-from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.questions.subjects import gpus_of, in_order
+from truerail.questions.resolve import ResolvedTarget, gpus_of, in_order, recognise
 from truerail.views.view import View, view_of
 
 _MOST_JOBS = 100

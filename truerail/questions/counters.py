@@ -18,8 +18,7 @@ from truerail.errors import QueryError
 from truerail.model.columns import Codes
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name
-from truerail.outputs.text.blocks import heading
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET, heading
 from truerail.questions.moments import moment
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.questions.rates import BITS_TO_GBPS, place_of, ports_meant, speed_of

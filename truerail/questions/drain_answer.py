@@ -11,9 +11,8 @@ from rich.text import Text
 from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, count, name, sentence
-from truerail.outputs.text.blocks import hanging, heading
-from truerail.outputs.text.style import PORT
-from truerail.questions.subjects import rail_words
+from truerail.outputs.text.blocks import PORT, hanging, heading
+from truerail.questions.resolve import rail_words
 from truerail.questions.text import MOST_LINES, rows, section, when
 from truerail.views.pieces import AsOf
 

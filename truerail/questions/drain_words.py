@@ -13,8 +13,7 @@ from truerail.outputs.report_words import as_sentence, count
 from truerail.questions.blast_answer import Blast, named
 from truerail.questions.drain_answer import DrainFault, DrainHost, DrainJob, DrainSwitch, OtherWork
 from truerail.questions.drain_lost import ENDS, SLOWER, Cells
-from truerail.questions.resolve import ResolvedTarget
-from truerail.questions.subjects import rail_words, scope_of
+from truerail.questions.resolve import ResolvedTarget, rail_words, scope_of
 from truerail.questions.working_time import shortened
 from truerail.views.view import View
 

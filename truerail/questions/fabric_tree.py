@@ -25,7 +25,7 @@ from truerail.model.columns import Codes
 from truerail.model.job_facts import REASON, SchedulerNode
 from truerail.model.names import printable
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
-from truerail.questions.subjects import in_order
+from truerail.questions.resolve import in_order
 from truerail.views.view import View, view_of
 
 _SHUT = frozenset(("DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING", "CORDONED", "NOT_READY"))

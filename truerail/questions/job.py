@@ -37,7 +37,7 @@ from truerail.questions.pairs import count_pairs
 from truerail.questions.past import Past
 from truerail.questions.question import Asked, Form, Kind, Parameter, Question
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
-from truerail.questions.subjects import hosts_asked, in_order
+from truerail.questions.resolve import hosts_asked, in_order
 from truerail.views.lines import cause_lines
 from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of

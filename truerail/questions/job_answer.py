@@ -14,11 +14,10 @@ from truerail.model.columns import NONE, grouped
 from truerail.model.finding import Evaluation, Severity, Status, Verdict, is_down
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
-from truerail.outputs.text.blocks import hanging, heading
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
 from truerail.questions.jobs_answer import JobRun, run_lines
 from truerail.questions.rail_status import RailStatus, Stand
-from truerail.questions.subjects import rail_words
+from truerail.questions.resolve import rail_words
 from truerail.questions.text import MOST_LINES, cause, grid, section, to_do
 from truerail.views.lines import seen_end, why_words
 from truerail.views.pieces import AsOf, CauseLine

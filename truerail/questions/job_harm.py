@@ -17,7 +17,7 @@ from truerail.outputs.report_words import count
 from truerail.questions.job_answer import Doubts
 from truerail.questions.jobs_answer import JobHarm, JobRun
 from truerail.questions.rail_status import RailStatus
-from truerail.questions.subjects import in_order
+from truerail.questions.resolve import in_order
 from truerail.views.cause_jobs import HurtJob, cause_job, hosts_by_cause, moment
 from truerail.views.lines import cause_lines
 from truerail.views.view import View

@@ -18,8 +18,7 @@ from truerail.model.plan import Role
 from truerail.questions.path_answer import Hop, PathAnswer, RailPath, path_text
 from truerail.questions.question import Form, Kind, Option, Parameter, Question, all_good
 from truerail.questions.rail_status import RailStatus, Stand, Step, between, rail_status_of
-from truerail.questions.resolve import recognise
-from truerail.questions.subjects import gpus_of, host_asked, in_order, rail_words
+from truerail.questions.resolve import gpus_of, host_asked, in_order, rail_words, recognise
 from truerail.views.lines import seen_end, why_words
 from truerail.views.view import View, view_of
 

@@ -7,8 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from truerail.outputs.report_words import name, sentence
-from truerail.outputs.text.blocks import hanging
-from truerail.outputs.text.style import PORT, QUIET, TONE_MARKS
+from truerail.outputs.text.blocks import PORT, QUIET, TONE_MARKS, hanging
 from truerail.questions.text import TONES
 from truerail.views.pieces import AsOf
 

@@ -12,20 +12,20 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from truerail.errors import QueryError
+from truerail.model import Plan, Port
 from truerail.model.cause_kinds import Work
 from truerail.model.columns import Codes, Mask
 from truerail.outputs.punch import Step
-from truerail.outputs.report_words import count
+from truerail.outputs.report_words import as_sentence, count
 from truerail.questions.plan_repair_answer import (
     NOW,
     NotTogether,
-    Placed,
     Repair,
     RepairPlan,
+    RepairStep,
     RepairWindow,
     assumptions,
     plan_repair_text,
-    repair_of,
     summary,
 )
 from truerail.questions.question import RUNNING_JOBS, Asked, Form, Journal, Kind, Option, Question
@@ -44,9 +44,11 @@ from truerail.questions.working_time import (
     windows_given,
 )
 from truerail.views.lines import cause_line
+from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of
 
 LEAST_HOURS = 24
+_CONFIRM = "confirm which explanation is right; nothing is moved before"
 MOST_DAYS = 28
 """The plan reaches to the end of the last window, and not beyond four weeks."""
 
@@ -80,8 +82,7 @@ def plan_repair(asked: Asked, job: str | None = None, window: str | None = None,
     basis = basis_of(asked, job, window, technicians)
     work = schedule_of(basis)
     start = in_order(work)
-    placed = _placed(basis, work, start)
-    repairs = tuple(_repairs(basis, placed))
+    repairs = tuple(_repairs(basis, work, start))
     unknown = sum(gain.gpus is None for gain in basis.gains)
     loud = [f for f in basis.view.findings.all if f.id not in basis.view.sight.cause_of and f.severity.rank > 0]
     return RepairPlan(
@@ -193,14 +194,6 @@ def _unit(basis: Basis, at: datetime) -> int:
     return max(0, _minutes(basis, min(at, basis.ends)) // UNIT_MINUTES)
 
 
-def _placed(basis: Basis, work: Schedule, start: Codes) -> list[Placed]:
-    """Where each repair is in the plan, in order of work."""
-    slots = enumerate(start.tolist())
-    found = [Placed(row, *_span(basis, work, row, at), _waits_for(basis, work, row, start)) for row, at in slots]
-    late = basis.ends + timedelta(days=1)
-    return sorted(found, key=lambda one: (one.starts or late, one.row))
-
-
 def _span(basis: Basis, work: Schedule, row: int, start: int) -> tuple[str, datetime | None, datetime | None]:
     if start < 0:
         return "", None, None
@@ -255,23 +248,65 @@ def _in_use(basis: Basis, one: Candidate) -> str:
     return f"it interrupts {hosts}, where {shown} run{'s' if len(names) == 1 else ''}: it needs a window"
 
 
-def _repairs(basis: Basis, placed: Sequence[Placed]) -> Iterator[Repair]:
-    pairs = apart(basis.groups, len(basis.repairs))
-    for one in placed:
-        repair = basis.repairs[one.row]
-        line = cause_line(basis.view, repair.cause)
-        jobs = tuple(job.name for job, _ in jobs_on(basis.jobs.jobs, repair.hosts))
-        yield repair_of(
-            basis.view,
-            repair,
-            line,
-            one,
-            basis.gains[one.row],
-            basis.steps.get(repair.cause.id, ()),
-            interrupts=folded(basis.view, repair.hosts),
-            jobs=jobs,
-            after=_keys(basis, basis.after[one.row]),
-            not_with=_keys(basis, np.flatnonzero(pairs[one.row]).tolist()),
+def _repairs(basis: Basis, work: Schedule, start: Codes) -> list[Repair]:
+    """All repairs, in order of work."""
+    apart_from = apart(basis.groups, len(basis.repairs))
+    found = [_repair(basis, work, row, start, apart_from[row]) for row in range(len(basis.repairs))]
+    late = basis.ends + timedelta(days=1)
+    return sorted(found, key=lambda one: one.starts or late)
+
+
+def _repair(basis: Basis, work: Schedule, row: int, start: Codes, apart_from: Mask) -> Repair:
+    """A repair as the answer has it. One that is to be confirmed has no steps: nothing is moved."""
+    one, gain = basis.repairs[row], basis.gains[row]
+    line = cause_line(basis.view, one.cause)
+    when, starts, ends = _span(basis, work, row, int(start[row]))
+    steps = tuple(_steps(basis.view.plan, one, basis.steps.get(one.cause.id, ())))
+    return Repair(
+        key=one.key,
+        id=line.id,
+        kind=line.kind,
+        summary=line.summary,
+        work=one.work.value,
+        action=_action(one, line),
+        confirm_first=line.to_confirm,
+        when=when,
+        starts=starts,
+        ends=ends,
+        minutes=one.minutes,
+        technicians=one.technicians,
+        racks=tuple(dict.fromkeys(step.rack for step in steps if step.rack)),
+        gpus_back=gain.gpus,
+        gpus_back_is_lower_bound=gain.is_lower_bound,
+        bisection_share_back=gain.bisection_share,
+        interrupts=folded(basis.view, one.hosts),
+        jobs=tuple(job.name for job, _ in jobs_on(basis.jobs.jobs, one.hosts)),
+        after=_keys(basis, basis.after[row]),
+        not_with=_keys(basis, np.flatnonzero(apart_from).tolist()),
+        waits_for=_waits_for(basis, work, row, start),
+        muted=line.muted,
+        steps=steps,
+    )
+
+
+def _action(one: Candidate, line: CauseLine) -> str:
+    if one.work is not Work.CONFIRM or (one.cause.undecided and line.action):
+        return line.action
+    return as_sentence(f"{_CONFIRM}: {line.to_confirm}" if line.to_confirm else _CONFIRM)
+
+
+def _steps(plan: Plan, one: Candidate, steps: Sequence[Step]) -> Iterator[RepairStep]:
+    for step in steps if one.work not in (Work.CONFIRM, Work.WAIT) else ():
+        device = plan.placed(step.device)
+        yield RepairStep(
+            device=step.device,
+            rack=device.rack if device else "",
+            unit=device.unit if device else None,
+            at=str(step.at),
+            to=str(step.to) if step.to else None,
+            far=str(step.far) if isinstance(step.far, Port) else None,
+            label=step.label,
+            action=step.action,
         )
 
 

@@ -10,22 +10,18 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from truerail.files.nodesets import fold
-from truerail.model import Device, Plan, Port
+from truerail.model import Device
 from truerail.model.cause_kinds import Work
 from truerail.outputs.options import Options
-from truerail.outputs.punch import Step
 from truerail.outputs.report_words import as_sentence, count, name, place, sentence
-from truerail.outputs.text.blocks import hanging, heading
-from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.repairs import MINUTES, PLUGS_EACH, Candidate, Gain
+from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
+from truerail.questions.repairs import MINUTES, PLUGS_EACH
 from truerail.questions.text import MOST_LINES, more, rows, section
 from truerail.questions.working_time import JobsThere
-from truerail.views.pieces import AsOf, CauseLine
-from truerail.views.view import View
+from truerail.views.pieces import AsOf
 
 MOST_STEPS = 4
 NOW = "now"
-_CONFIRM = "confirm which explanation is right; nothing is moved before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,80 +227,6 @@ def _together(answer: RepairPlan, most: int | None) -> Iterator[RenderableType]:
         rest = f" and {len(group.causes) - 8:,} more" if len(group.causes) > 8 else ""
         yield hanging("-", Text(f"{named}{rest}: {sentence(group.why)}"))
     yield from more(len(answer.not_together) - len(answer.not_together[:most]), "reasons")
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A repair by its row, with its place in the plan, or why it has none."""
-
-    row: int
-    when: str
-    starts: datetime | None
-    ends: datetime | None
-    waits_for: str
-
-
-def repair_of(
-    view: View,
-    one: Candidate,
-    line: CauseLine,
-    placed: Placed,
-    gain: Gain,
-    steps: Sequence[Step],
-    *,
-    interrupts: str,
-    jobs: tuple[str, ...],
-    after: tuple[str, ...],
-    not_with: tuple[str, ...],
-) -> Repair:
-    """A repair as the answer has it. One that is to be confirmed has no steps: nothing is moved."""
-    shown = tuple(_steps(view.plan, one, steps))
-    return Repair(
-        key=one.key,
-        id=line.id,
-        kind=line.kind,
-        summary=line.summary,
-        work=one.work.value,
-        action=_action(one, line),
-        confirm_first=line.to_confirm,
-        when=placed.when,
-        starts=placed.starts,
-        ends=placed.ends,
-        minutes=one.minutes,
-        technicians=one.technicians,
-        racks=tuple(dict.fromkeys(step.rack for step in shown if step.rack)),
-        gpus_back=gain.gpus,
-        gpus_back_is_lower_bound=gain.is_lower_bound,
-        bisection_share_back=gain.bisection_share,
-        interrupts=interrupts,
-        jobs=jobs,
-        after=after,
-        not_with=not_with,
-        waits_for=placed.waits_for,
-        muted=line.muted,
-        steps=shown,
-    )
-
-
-def _action(one: Candidate, line: CauseLine) -> str:
-    if one.work is not Work.CONFIRM or (one.cause.undecided and line.action):
-        return line.action
-    return as_sentence(f"{_CONFIRM}: {line.to_confirm}" if line.to_confirm else _CONFIRM)
-
-
-def _steps(plan: Plan, one: Candidate, steps: Sequence[Step]) -> Iterator[RepairStep]:
-    for step in steps if one.work not in (Work.CONFIRM, Work.WAIT) else ():
-        device = plan.placed(step.device)
-        yield RepairStep(
-            device=step.device,
-            rack=device.rack if device else "",
-            unit=device.unit if device else None,
-            at=str(step.at),
-            to=str(step.to) if step.to else None,
-            far=str(step.far) if isinstance(step.far, Port) else None,
-            label=step.label,
-            action=step.action,
-        )
 
 
 def summary(repairs: Sequence[Repair], findings: int, *, jobs_known: bool) -> str:

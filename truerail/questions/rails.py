@@ -20,7 +20,7 @@ from truerail.model.finding import Severity
 from truerail.outputs.report_words import count
 from truerail.questions.question import Form, Kind, Parameter, Question
 from truerail.questions.rails_answer import Balance, HostBalance, HostRail, NotMeasured, RailBalance, balance_text
-from truerail.questions.subjects import hosts_asked, in_order, rail_words
+from truerail.questions.resolve import hosts_asked, in_order, rail_words
 from truerail.views.lines import STATES, count_of, finding_lines_of, seen_end
 from truerail.views.pieces import FindingLine
 from truerail.views.view import View, view_of

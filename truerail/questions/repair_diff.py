@@ -13,14 +13,11 @@ from truerail.model.facts import NetLink
 from truerail.model.finding import Cause, Finding, Rename
 from truerail.model.names import printable
 from truerail.model.plan import Plan
-from truerail.outputs.inventory_rows import bulk_updates, read_ids
 from truerail.outputs.options import Options
 from truerail.outputs.renaming import inventory_changes, is_name, link_files, plan_diff, unfit_name, why_unsafe
 from truerail.outputs.report_words import as_sentence, count, name, sentence
-from truerail.outputs.text.blocks import Verbatim, hanging, heading
-from truerail.outputs.text.style import QUIET
-from truerail.outputs.topology_diff import topology_diff
-from truerail.questions.question import Form, Kind, Option, Parameter, Question
+from truerail.outputs.text.blocks import QUIET, Verbatim, hanging, heading
+from truerail.questions.question import Form, Parameter, Question
 from truerail.views.view import View, view_of
 
 LONGEST_LINE = 4000
@@ -58,8 +55,8 @@ class InventoryChange:
 @dataclass(frozen=True, slots=True)
 class TextRepair:
     """The repair of one cause, or of one finding that has none: `cause` is its key or the finding's id, `kind` the kind
-    or the rule. `devices` and `links` give devices their planned names; `inventory`, `bulk_updates`, `plan_diff` and
-    `topology_diff` change the names there instead. `refused` says why there is no diff.
+    or the rule. `devices` and `links` give devices their planned names; `inventory` and `plan_diff` change
+    the names there instead. `refused` says why there is no diff.
     """
 
     cause: str
@@ -70,12 +67,8 @@ class TextRepair:
     devices: tuple[DeviceRename, ...]
     links: tuple[HostLinks, ...]
     inventory: tuple[InventoryChange, ...]
-    bulk_updates: tuple[str, ...]
-    """Bodies of requests to NetBox or Nautobot, with the ids of the given export."""
     plan_diff: str
     """A unified diff of the plan in its CSV form."""
-    topology_diff: str
-    """A unified diff of the given topology.conf."""
     refused: str
 
 
@@ -143,23 +136,14 @@ def _macs(view: View, host: str) -> dict[str, str]:
     return {link.netdev: link.mac for link in links if link.mac}
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """What was given: the text of a `topology.conf`, and ids by name."""
-
-    topology: str
-    ids: Mapping[str, str]
-
-
-def repair_diff(publication: Published, wanted: str, topology: str = "", export: str = "") -> RepairDiff:
-    """The repairs of one cause, by its key or id, or of one finding by its id; else of all that text repairs.
-    `topology` is the text of a `topology.conf`, `export` NetBox's or Nautobot's. Raises NotFoundError and QueryError.
+def repair_diff(publication: Published, wanted: str) -> RepairDiff:
+    """The repairs of one cause, by its key or id, or of one finding by its id; else of all that text repairs. Raises
+    NotFoundError.
     """
     view = view_of(publication)
-    files = _Files(topology, read_ids(export) if export else {})
     causes, alone = _chosen(view, wanted.strip())
-    repairs = [_of_cause(view, key, cause, files) for key, cause in causes.items()]
-    repairs += [_of_finding(view, finding, files) for finding in alone]
+    repairs = [_of_cause(view, key, cause) for key, cause in causes.items()]
+    repairs += [_of_finding(view, finding) for finding in alone]
     return RepairDiff(wanted, tuple(repairs), _summary(repairs))
 
 
@@ -184,18 +168,18 @@ def _by_names(cause: Cause) -> bool:
     return bool(cause.renames) and not cause.moves
 
 
-def _of_cause(view: View, key: str, cause: Cause, files: _Files) -> TextRepair:
+def _of_cause(view: View, key: str, cause: Cause) -> TextRepair:
     renames = cause.renames if _by_names(cause) else ()
-    made = _made(view, renames, files, "" if renames else f"no diff: {cause.action}")
+    made = _made(view, renames, "" if renames else f"no diff: {cause.action}")
     return made(cause=key, id=cause.id, kind=cause.kind.value, summary=cause.summary, confirm_first=cause.to_confirm)
 
 
-def _of_finding(view: View, finding: Finding, files: _Files) -> TextRepair:
-    made = _made(view, renames_of(finding, view.plan), files)
+def _of_finding(view: View, finding: Finding) -> TextRepair:
+    made = _made(view, renames_of(finding, view.plan))
     return made(cause=finding.id, id=finding.rule, kind=finding.name, summary=finding.summary, confirm_first="")
 
 
-def _made(view: View, renames: Sequence[Rename], files: _Files, refused: str = "") -> Callable[..., TextRepair]:
+def _made(view: View, renames: Sequence[Rename], refused: str = "") -> Callable[..., TextRepair]:
     """A repair by these names, without what it repairs."""
     refused = refused or refused_names(renames, view.plan)
     renames = () if refused else renames
@@ -205,9 +189,7 @@ def _made(view: View, renames: Sequence[Rename], files: _Files, refused: str = "
         devices=device_renames(view.plan, renames),
         links=host_links(view, renames),
         inventory=tuple(InventoryChange(*pair) for pair in inventory_changes(changed)),
-        bulk_updates=bulk_updates(changed, files.ids),
         plan_diff=plan_diff(view.plan, changed) if changed else "",
-        topology_diff=topology_diff(files.topology, changed) if changed and files.topology else "",
         refused=refused,
     )
 
@@ -230,7 +212,7 @@ def _number(made: Sequence[TextRepair], field: str, one: str, more: str) -> str:
 
 
 def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[RenderableType]:
-    """Each repair: the devices, then what changes in inventory, plan and topology instead."""
+    """Each repair: the devices, then what changes in inventory and plan instead."""
     for repair in answer.repairs:
         yield heading(f"{repair.id}  {repair.kind}", repair.cause)
         yield hanging(" ", Text(as_sentence(repair.summary)))
@@ -277,13 +259,6 @@ def _instead(repair: TextRepair, options: Options) -> Iterator[RenderableType]:
     yield Text("\n  NetBox, Nautobot or truerail's inventory, in this order", style=QUIET)
     yield _line("name,new_name")
     yield from (_line(f"{one.name},{one.new_name}") for one in repair.inventory)
-    what = "interfaces" if repair.links else "devices"
-    for number, body in enumerate(repair.bulk_updates, 1):
-        yield Text(f"\n  {number}. PATCH /api/dcim/{what}/", style=QUIET)
-        yield from map(_line, body.splitlines())
-    if repair.topology_diff:
-        yield Text("\n  Slurm's topology.conf", style=QUIET)
-        yield from map(_line, repair.topology_diff.splitlines())
     lines = repair.plan_diff.splitlines()
     if not options.details:
         yield Text(f"\n  the plan: {len(lines)} lines of a diff: add --details", style=QUIET)
@@ -309,28 +284,12 @@ QUESTION = Question(
             label="Cause or finding",
             example="C1",
         ),
-        Option(
-            "topology",
-            help="Slurm's topology.conf: its names change as those of the plan do.",
-            description="the text of Slurm's topology.conf",
-            kind=Kind.TEXT,
-            metavar="FILE",
-            label="Slurm's topology.conf",
-        ),
-        Option(
-            "ids",
-            help="Devices, or interfaces, as NetBox or Nautobot export them (CSV or JSON): for bulk updates with ids.",
-            description="an export of devices or interfaces by NetBox or Nautobot: CSV or JSON with id, name, device",
-            kind=Kind.TEXT,
-            metavar="FILE",
-            label="Export of NetBox or Nautobot",
-        ),
     ),
-    lambda asked, given: repair_diff(asked.publication, *(given[name] or "" for name in ("cause", "topology", "ids"))),
-    "The names to change where no cable has to move: of each device, in NetBox or Nautobot, in the plan and in Slurm's "
-    "topology, as text to review.",
+    lambda asked, given: repair_diff(asked.publication, given["cause"] or ""),
+    "The names to change where no cable has to move: of each device, in NetBox or Nautobot and in the plan, as "
+    "text to review.",
     help="Names to change where no cable has to move: of each device; or, if the names in the plan are wrong, in "
-    "NetBox or Nautobot, the plan, Slurm's topology. Nothing is applied.",
+    "NetBox or Nautobot and the plan. Nothing is applied.",
     good=lambda answer: not answer.repairs,
     text=repair_diff_text,
     operation="the_repair_diff",

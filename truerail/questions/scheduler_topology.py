@@ -24,7 +24,7 @@ from truerail.outputs.report_words import count
 from truerail.questions.fabric_tree import FabricTree, fabric_tree, kubernetes_drain, slurm_drain
 from truerail.questions.lint_topology import read_units, topology_faults
 from truerail.questions.question import Option, Question
-from truerail.questions.subjects import rail_words
+from truerail.questions.resolve import rail_words
 from truerail.views.view import View, view_of
 
 _WITH_RAILS = (2, 30, 0)

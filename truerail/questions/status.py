@@ -15,8 +15,7 @@ from truerail.model.finding import Severity
 from truerail.model.names import printable
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
-from truerail.outputs.text.blocks import hanging, heading
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
 from truerail.outputs.unevaluated import doubts
 from truerail.questions.question import Form, Question
 from truerail.questions.text import MOST_LINES, age, cause, finding, section, to_do, when

@@ -21,8 +21,7 @@ from truerail.model.names import natural_key
 from truerail.model.plan import Transport
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sure
-from truerail.outputs.text.blocks import heading
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET, heading
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.questions.text import finding, rows, section, to_do, when

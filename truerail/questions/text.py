@@ -12,8 +12,7 @@ from rich.text import Text
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone, as_sentence, count, name, sentence, sure
 from truerail.outputs.text import drawn
-from truerail.outputs.text.blocks import hanging, heading
-from truerail.outputs.text.style import PORT, QUIET, SEVERITY_STYLES, STATE_STYLES, TONE_MARKS
+from truerail.outputs.text.blocks import PORT, QUIET, SEVERITY_STYLES, STATE_STYLES, TONE_MARKS, hanging, heading
 from truerail.questions import question_of
 from truerail.views.pieces import CauseLine, End, FindingLine
 

@@ -27,7 +27,7 @@ from truerail.model.history import (
 from truerail.model.names import device_key
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET
 from truerail.questions.changes import CausesOfChanges
 from truerail.questions.question import Form, Journal, Kind, Option, Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise

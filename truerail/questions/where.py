@@ -12,7 +12,7 @@ from truerail.analysis.published import Published
 from truerail.model.history import History, NoHistory
 from truerail.model.names import printable
 from truerail.outputs.report_words import count, name, sentence, sure
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET
 from truerail.questions.question import Form, Journal, Parameter, Question, all_good
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.questions.text import cause, end, finding, rows, section, state_word, when

@@ -13,7 +13,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.history import History, MaintenanceWindow
 from truerail.model.names import printable
 from truerail.questions.moments import end_of
-from truerail.questions.subjects import hosts_asked, in_order, scope_of
+from truerail.questions.resolve import hosts_asked, in_order, scope_of
 from truerail.views.cause_jobs import job_words
 from truerail.views.view import View, view_of
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from truerail.analysis.published import Published
 from truerail.errors import SecretMissingError
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.declaring import Declared
+from truerail.outputs.metrics.declared import Declared
 from truerail.service.logs import logger
 from truerail.service.notify_settings import Otlp
 from truerail.service.otlp_session import exporter_options

@@ -6,7 +6,7 @@ from itertools import islice
 from opentelemetry.sdk.metrics import export
 from prometheus_client import Metric as Family
 
-from truerail.outputs.metrics.declaring import Declared, Kind
+from truerail.outputs.metrics.declared import Declared, Kind
 from truerail.outputs.metrics.metric_series import Series, clean
 from truerail.outputs.metrics.scrape_values import declaration_of
 from truerail.service.otlp_session import resource_of, scope

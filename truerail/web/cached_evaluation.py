@@ -6,7 +6,7 @@ from truerail.analysis.published import Published
 from truerail.model.history import History
 from truerail.views.fabric_map import fabric_map
 from truerail.views.view import View, view_of
-from truerail.web.body import to_bytes
+from truerail.web.etag import to_bytes
 
 KEPT_BYTES = 16 << 20
 """Cache of one publication's answers: all open pages send the same requests after a new evaluation."""

@@ -4,10 +4,42 @@ An answer that depends only on the publication is tagged before it is computed, 
 depends on the journal or on the time is tagged by its content.
 """
 
+import json
 from hashlib import blake2s
+from typing import Any
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
+
+from truerail.views.plain import as_json
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers to bytes: orjson over the dataclasses directly, several times as fast as over plain dicts.
+
+_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+
+
+def to_bytes(answer: Any) -> bytes:
+    """An answer as JSON, as in `as_json`. Text that UTF-8 cannot encode (a lone surrogate from a device's
+    answer) is escaped instead.
+    """
+    try:
+        return orjson.dumps(answer, _plain, _OPTIONS)
+    except TypeError:
+        return json.dumps(as_json(answer), allow_nan=False).encode()
+
+
+def _plain(value: Any) -> Any:
+    """Converts types that orjson does not support: read-only mappings, sets, named tuples."""
+    plain = as_json(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} has no JSON")
+    return plain
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Entity tags (RFC 9110 section 8.8): a client that already has the newest answer gets a 304 without body.
 
 JSON = "application/json"
 

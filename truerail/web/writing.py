@@ -8,8 +8,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Strin
 from starlette.responses import Response
 
 from truerail.web.access import Caller, operator
-from truerail.web.body import to_bytes
-from truerail.web.etag import JSON
+from truerail.web.etag import JSON, to_bytes
 
 Operator = Annotated[Caller, Depends(operator)]
 LINE = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*$"

@@ -19,30 +19,13 @@ from truerail.analysis.cabling.named_by import VERIFIED, verified
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes, distinct
 from truerail.model.pause import garbage_collection_paused
-from truerail.outputs.metrics.declared_links import (
-    DEVICES,
-    DEVICES_READ,
-    GPU_NIC_AFFINITY,
-    HOST_LINKS,
-    HOSTS,
-    LINK_INFO,
-    LINK_STATE,
-    LINKS,
-    LINKS_VERIFIED,
-    RAIL_RIGHT,
-    RAIL_STATE,
-    UPLINK_INFO,
-    UPLINK_STATE,
-    UPLINKS,
-)
-from truerail.outputs.metrics.declaring import Declared, Wanted, every
+from truerail.outputs.metrics.declared import Declared, Wanted, declared
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.metrics.fault_series import device_findings, fault_series
 from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_instead, uplink_info
 from truerail.outputs.metrics.metric_series import Block, Rows, Series
-from truerail.outputs.metrics.packed_text import PackedText
 from truerail.outputs.metrics.plan_rows import HOST_STATES, REST, Group, Layout
-from truerail.outputs.metrics.scrape_page import ScrapePage
+from truerail.outputs.metrics.scrape_page import PackedText, ScrapePage
 from truerail.outputs.metrics.scrape_values import Live, declaration_of, newest_answers
 from truerail.outputs.metrics.traffic_series import TrafficText
 
@@ -64,17 +47,17 @@ def counts(layout: Layout, wiring: Wiring) -> Iterator[Series]:
     """Every count over cables and devices, except those of each host."""
     links, uplinks = layout.links.number, layout.uplinks.number
     state, level = wiring.state[links], levels(wiring, links)
-    yield _series(LINKS, layout.rail_links, layout.by_rail.count(state, len(State)))
-    yield _series(LINKS_VERIFIED, layout.rail_verified, layout.by_rail.count(verified(wiring)[links], len(VERIFIED)))
-    yield _series(UPLINKS, layout.uplink_states, layout.uplinks_by_pod.count(wiring.state[uplinks], len(State)))
+    yield _series("links", layout.rail_links, layout.by_rail.count(state, len(State)))
+    yield _series("links_verified", layout.rail_verified, layout.by_rail.count(verified(wiring)[links], len(VERIFIED)))
+    yield _series("uplinks", layout.uplink_states, layout.uplinks_by_pod.count(wiring.state[uplinks], len(State)))
     railed, rails = layout.whole_rails
-    yield _series(RAIL_STATE, rails.rows, rails.worst(level[railed]))
-    yield _series(RAIL_RIGHT, rails.rows, rails.chosen(state[railed] == State.RIGHT) / np.bincount(rails.of))
+    yield _series("rail_state", rails.rows, rails.worst(level[railed]))
+    yield _series("rail_right_ratio", rails.rows, rails.chosen(state[railed] == State.RIGHT) / np.bincount(rails.of))
     yield _hosts(layout, level)
     devices = layout.devices_by_role
     read = wiring.read[: len(devices.of)]
-    yield _series(DEVICES, devices.rows, np.bincount(devices.of))
-    yield _series(DEVICES_READ, devices.rows, devices.chosen(read))
+    yield _series("devices", devices.rows, np.bincount(devices.of))
+    yield _series("devices_read", devices.rows, devices.chosen(read))
 
 
 def by_host(layout: Layout, wiring: Wiring) -> Codes:
@@ -89,11 +72,11 @@ def _hosts(layout: Layout, level: Codes) -> Series:
     worst = _HOST_STATE[group.worst(level)[linked]]
     pods, of = np.unique(group.rows.pod[linked], return_inverse=True)
     rows = layout.rows(pods)
-    return _series(HOSTS, rows.crossed("state", HOST_STATES), Group(rows, of).count(worst, len(HOST_STATES)))
+    return _series("hosts", rows.crossed("state", HOST_STATES), Group(rows, of).count(worst, len(HOST_STATES)))
 
 
-def _series(metric: Declared, rows: Rows, values: Codes | npt.NDArray[np.float64]) -> Series:
-    return Series(metric, rows, values.tolist())
+def _series(name: str, rows: Rows, values: Codes | npt.NDArray[np.float64]) -> Series:
+    return Series(declared(name), rows, values.tolist())
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -151,7 +134,8 @@ class Exposition:
         for series in chain(plan.series(publication, wanted), _of_faults(plan.layout, publication)):
             if wanted(series.metric):
                 yield series
-        for family in _of_fabric(publication, page.answered, counters, now):
+        live = Live(publication, page.answered, counters, now)
+        for family in chain(FabricWide(publication).collect(), live.collect()):
             if wanted(declaration_of(family)):
                 yield family
 
@@ -205,17 +189,17 @@ class _OfPlan:
             yield series.block()
         yield from self._traffic.blocks(publication)
 
-    def series(self, publication: Published, wanted: Wanted = every) -> Iterator[Series]:
+    def series(self, publication: Published, wanted: Wanted) -> Iterator[Series]:
         """The same as series, those of large metrics only where they are wanted."""
         layout, wiring = self.layout, publication.wiring
         near = gpus(layout, wiring)
         large: tuple[tuple[Declared, Callable[[], Series]], ...] = (
-            (LINK_STATE, lambda: layout.link_stencil.series(levels(wiring, layout.links.number))),
-            (LINK_INFO, lambda: self._info.series(wiring, near)),
-            (UPLINK_STATE, lambda: layout.uplink_stencil.series(levels(wiring, layout.uplinks.number))),
-            (UPLINK_INFO, lambda: uplink_info(layout)),
-            (GPU_NIC_AFFINITY, lambda: self._affinity.series(near)),
-            (HOST_LINKS, lambda: layout.host_stencil.series(by_host(layout, wiring))),
+            (declared("link_state"), lambda: layout.link_stencil.series(levels(wiring, layout.links.number))),
+            (declared("link_info"), lambda: self._info.series(wiring, near)),
+            (declared("uplink_state"), lambda: layout.uplink_stencil.series(levels(wiring, layout.uplinks.number))),
+            (declared("uplink_info"), lambda: uplink_info(layout)),
+            (declared("gpu_nic_affinity"), lambda: self._affinity.series(near)),
+            (declared("host_links"), lambda: layout.host_stencil.series(by_host(layout, wiring))),
         )
         yield from (series() for metric, series in large if wanted(metric))
         yield from (seen_instead(layout, publication), *counts(layout, wiring))
@@ -247,18 +231,3 @@ def _of_faults(layout: Layout, publication: Published) -> Iterator[Series]:
     """What also depends on mutes."""
     yield device_findings(layout, publication)
     yield from fault_series(layout, publication)
-
-
-def families(publication: Published, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
-    """The full page as prometheus-client's metric families: the same meaning, at ten times the cost."""
-    plan = _OfPlan(publication)
-    for series in (*plan.series(publication), *_of_faults(plan.layout, publication)):
-        yield series.family()
-    yield from _of_fabric(publication, newest_answers(publication.snapshot.readings), counters, now)
-
-
-def _of_fabric(
-    publication: Published, answered: Mapping[str, datetime], counters: Mapping[str, float], now: datetime
-) -> Iterator[Metric]:
-    yield from FabricWide(publication).collect()
-    yield from Live(publication, answered, counters, now).collect()

@@ -12,9 +12,9 @@ from truerail.analysis.published import Published
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.finding import Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
-from truerail.outputs.metrics import declared
+from truerail.outputs.metrics.declared import declared
 from truerail.outputs.metrics.job_series import job_families, probe_families
-from truerail.outputs.metrics.samples import Samples, family
+from truerail.outputs.metrics.metric_series import Samples, family
 
 NOT_MUTED = "no"
 MUTED = (NOT_MUTED, *(kind.value for kind in MuteKind))
@@ -32,17 +32,17 @@ class FabricWide(Collector):
     def collect(self) -> Iterator[Metric]:
         """All families with at least one series."""
         families = (
-            family(declared.FINDINGS, self._findings()),
-            family(declared.FINDING_LIVES, self._lives()),
-            family(declared.CAUSES, self._causes()),
-            family(declared.CAUSE_MOVES, self._moves()),
-            family(declared.CAUSES_UNPROVEN, self._unproven()),
-            family(declared.RULE_STATUS, self._statuses()),
-            family(declared.RULE_INFO, self._rules()),
-            family(declared.PLAN_INFO, self._plan()),
-            family(declared.JOBS_RUNNING, self._jobs()),
-            family(declared.JOB_SOURCE_SUCCESS, self._sources()),
-            family(declared.JOB_SOURCE_AGE, self._source_ages()),
+            family(declared("findings"), self._findings()),
+            family(declared("findings_by_state"), self._lives()),
+            family(declared("causes"), self._causes()),
+            family(declared("cause_moves"), self._moves()),
+            family(declared("causes_unproven"), self._unproven()),
+            family(declared("rule_status"), self._statuses()),
+            family(declared("rule_info"), self._rules()),
+            family(declared("plan_info"), self._plan()),
+            family(declared("jobs_running"), self._jobs()),
+            family(declared("job_source_success"), self._sources()),
+            family(declared("job_source_age_seconds"), self._source_ages()),
             *job_families(self._publication),
             *probe_families(self._publication),
         )

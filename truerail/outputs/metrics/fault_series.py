@@ -11,9 +11,7 @@ from truerail.model.finding import Finding
 from truerail.model.life import Mute
 from truerail.model.open_fault import OpenFault
 from truerail.model.plan import Role
-from truerail.outputs.metrics import declared_faults as declared
-from truerail.outputs.metrics.declared_links import DEVICE_FINDINGS
-from truerail.outputs.metrics.declaring import Declared
+from truerail.outputs.metrics.declared import Declared, declared
 from truerail.outputs.metrics.families import all_muted, muted
 from truerail.outputs.metrics.metric_series import Rows, Series
 from truerail.outputs.metrics.plan_rows import Layout
@@ -30,17 +28,17 @@ def fault_series(layout: Layout, publication: Published) -> Iterator[Series]:
     findings = [fault for fault in publication.open_faults if fault.kind is None]
     named, rows = _identified(layout, publication, causes[:MOST], "cause")
     more = {"findings": [_ids(fault) for fault in named]}
-    yield Series(declared.CAUSE_INFO, rows, [1] * len(named), {**_texts(publication, named), **more})
-    for metric, values in (
-        (declared.CAUSE_GPUS, [fault.affected_gpus for fault in named]),
-        (declared.CAUSE_HOSTS, [fault.affected_hosts for fault in named]),
-        (declared.CAUSE_SINCE, [fault.since.timestamp() if fault.since else None for fault in named]),
+    yield Series(declared("cause_info"), rows, [1] * len(named), {**_texts(publication, named), **more})
+    for name, values in (
+        ("cause_affected_gpus", [fault.affected_gpus for fault in named]),
+        ("cause_affected_hosts", [fault.affected_hosts for fault in named]),
+        ("cause_since_timestamp_seconds", [fault.since.timestamp() if fault.since else None for fault in named]),
     ):
-        yield _known(metric, rows, values)
-    yield _folded(layout, publication.mutes, causes[MOST:], declared.CAUSES_FOLDED)
+        yield _known(declared(name), rows, values)
+    yield _folded(layout, publication.mutes, causes[MOST:], declared("causes_folded"))
     named, rows = _identified(layout, publication, findings[:MOST], "finding")
-    yield Series(declared.FINDING_INFO, rows, [1] * len(named), _texts(publication, named))
-    yield _folded(layout, publication.mutes, findings[MOST:], declared.FINDINGS_FOLDED)
+    yield Series(declared("finding_info"), rows, [1] * len(named), _texts(publication, named))
+    yield _folded(layout, publication.mutes, findings[MOST:], declared("findings_folded"))
 
 
 def _identified(
@@ -140,4 +138,4 @@ def _subject(finding: Finding) -> str:
 def _series(layout: Layout, counts: list[tuple[_Key, int]]) -> Series:
     pod = np.array([rank for (rank, _), _ in counts], dtype=np.int64)
     labels = {label: [key[place] for (_, key), _ in counts] for place, label in enumerate(_LABELS)}
-    return Series(DEVICE_FINDINGS, layout.rows(pod, **labels), [count for _, count in counts])
+    return Series(declared("device_findings"), layout.rows(pod, **labels), [count for _, count in counts])

@@ -12,9 +12,8 @@ from truerail.analysis.probes.results import NIC_STATES, NO_NIC, PAIR_STATES, Pr
 from truerail.analysis.published import Published
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import distinct
-from truerail.outputs.metrics import declared_jobs as declared
-from truerail.outputs.metrics import declared_probes
-from truerail.outputs.metrics.samples import Samples, family
+from truerail.outputs.metrics.declared import declared
+from truerail.outputs.metrics.metric_series import Samples, family
 
 MOST: Final = 50
 """Jobs that have their own series: 10,000 jobs a day would be as many new series. Their label is no `job`, which is
@@ -41,10 +40,10 @@ def job_families(publication: Published) -> Iterator[Metric]:
             hosts[job] = max(hosts[job], len(about["hosts"]))
     worst = sorted(hosts, key=lambda job: (-hosts[job], job))
     families = (
-        family(declared.JOB_HURT, [(fabric | {"kind": kind}, len(jobs)) for kind, jobs in sorted(by_kind.items())]),
-        family(declared.JOB_HURT_GPUS, [(fabric | {"rail": str(rail)}, gpus[rail]) for rail in sorted(gpus)]),
-        family(declared.JOB_INFO, [(fabric | {"job_id": key, "scheduler": of}, 1) for of, key in worst[:MOST]]),
-        family(declared.JOBS_LEFT_OUT, [(fabric, max(len(worst) - MOST, 0))]),
+        family(declared("job_hurt"), [(fabric | {"kind": kind}, len(jobs)) for kind, jobs in sorted(by_kind.items())]),
+        family(declared("job_hurt_gpus"), [(fabric | {"rail": str(rail)}, gpus[rail]) for rail in sorted(gpus)]),
+        family(declared("job_info"), [(fabric | {"job_id": key, "scheduler": of}, 1) for of, key in worst[:MOST]]),
+        family(declared("jobs_left_out"), [(fabric, max(len(worst) - MOST, 0))]),
     )
     yield from (metric for metric in families if metric.samples)
 
@@ -60,12 +59,12 @@ def probe_families(publication: Published) -> Iterator[Metric]:
         return
     fabric = {"fabric": publication.fabric}
     left_out = len(results.left_out)
-    yield family(declared_probes.PROBE_NICS, _nics(fabric, publication, results))
-    yield family(declared_probes.PROBE_PAIRS, _pairs(fabric, results))
-    yield family(declared_probes.PROBE_LOSS, _losses(fabric, results))
+    yield family(declared("probe_nics"), _nics(fabric, publication, results))
+    yield family(declared("probe_pairs"), _pairs(fabric, results))
+    yield family(declared("probe_loss_ratio"), _losses(fabric, results))
     hosts = ({"state": "probed"}, results.hosts - left_out), ({"state": "left_out"}, left_out)
-    yield family(declared_probes.PROBE_HOSTS, [(fabric | labels, count) for labels, count in hosts])
-    yield family(declared_probes.PROBE_AT, [(fabric, results.at.timestamp())])
+    yield family(declared("probe_hosts"), [(fabric | labels, count) for labels, count in hosts])
+    yield family(declared("probe_timestamp_seconds"), [(fabric, results.at.timestamp())])
 
 
 def _nics(fabric: dict[str, str], publication: Published, results: ProbeResults) -> Samples:

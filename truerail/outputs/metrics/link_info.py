@@ -14,7 +14,7 @@ from truerail.model.columns import NONE, Codes, either
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.finding import Evaluation
 from truerail.model.snapshot import Table
-from truerail.outputs.metrics.declared_links import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO
+from truerail.outputs.metrics.declared import declared
 from truerail.outputs.metrics.metric_series import Block, Rows, Series, Stencil
 from truerail.outputs.metrics.plan_rows import Cables, Layout
 
@@ -73,8 +73,8 @@ class LinkInfo:
         return self._block
 
     def _series(self, reported: "_Reported") -> Series:
-        links = self._layout.links
-        return Series(LINK_INFO, links.rows, [1] * len(links.number), {**self._planned, **reported.labels()})
+        rows, labels = self._layout.links.rows, {**self._planned, **reported.labels()}
+        return Series(declared("link_info"), rows, [1] * len(rows.pod), labels)
 
 
 class Affinity:
@@ -91,14 +91,14 @@ class Affinity:
         """The series."""
         reported = near.suits >= 0
         rows = self._rows(near.link[reported], near.gpu[reported])
-        return Series(GPU_NIC_AFFINITY, rows, near.suits[reported].tolist())
+        return Series(declared("gpu_nic_affinity"), rows, near.suits[reported].tolist())
 
     def block(self, near: Gpus) -> Block:
         """Their text."""
         reported = near.suits >= 0
         pairs = np.stack([near.link[reported], near.gpu[reported]])
         if self._stencil is None or not np.array_equal(pairs, self._pairs):
-            self._pairs, self._stencil = pairs, Stencil(GPU_NIC_AFFINITY, self._rows(*pairs))
+            self._pairs, self._stencil = pairs, Stencil(declared("gpu_nic_affinity"), self._rows(*pairs))
         return self._stencil.filled(near.suits[reported])
 
     def _rows(self, link: Codes, gpu: Codes) -> Rows:
@@ -209,7 +209,7 @@ def seen_instead(layout: Layout, publication: Published) -> Series:
         "actual_switch_port": [index.spell(port).name if port >= 0 else "" for port in place.tolist()],
         "actual_rail": ["" if number < 0 else str(number) for number in rail],
     }
-    return Series(LINK_SEEN_INFO, layout.links.rows.take(row), [1] * len(row), labels)
+    return Series(declared("link_actual_info"), layout.links.rows.take(row), [1] * len(row), labels)
 
 
 def _actions(evaluation: Evaluation) -> dict[str, Action]:
@@ -224,4 +224,4 @@ def uplink_info(layout: Layout) -> Series:
     """The upper end of each uplink."""
     ends = [layout.plan.cables[cable].b for cable in layout.uplinks.number.tolist()]
     labels = {"peer": [end.device for end in ends], "peer_port": [end.name for end in ends]}
-    return Series(UPLINK_INFO, layout.uplinks.rows, [1] * len(ends), labels)
+    return Series(declared("uplink_info"), layout.uplinks.rows, [1] * len(ends), labels)

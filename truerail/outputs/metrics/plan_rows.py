@@ -11,7 +11,7 @@ from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Cable, Plan, Role
-from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE, UPLINK_STATE
+from truerail.outputs.metrics.declared import declared
 from truerail.outputs.metrics.metric_series import Rows, Stencil
 
 STATES = ("right", "wrong", "missing", "unknown")
@@ -80,12 +80,12 @@ class Layout:
     @cached_property
     def link_stencil(self) -> Stencil:
         """The text of `truerail_link_state`."""
-        return Stencil(LINK_STATE, self.links.rows)
+        return Stencil(declared("link_state"), self.links.rows)
 
     @cached_property
     def uplink_stencil(self) -> Stencil:
         """The text of `truerail_uplink_state`."""
-        return Stencil(UPLINK_STATE, self.uplinks.rows)
+        return Stencil(declared("uplink_state"), self.uplinks.rows)
 
     @cached_property
     def link_at(self) -> dict[str, int]:
@@ -136,7 +136,7 @@ class Layout:
     @cached_property
     def host_stencil(self) -> Stencil:
         """The text of `truerail_host_links`."""
-        return Stencil(HOST_LINKS, self.by_host.rows.crossed("state", STATES))
+        return Stencil(declared("host_links"), self.by_host.rows.crossed("state", STATES))
 
     @cached_property
     def uplink_states(self) -> Rows:

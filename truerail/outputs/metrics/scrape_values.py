@@ -11,9 +11,17 @@ from prometheus_client.registry import Collector
 from truerail import __version__
 from truerail.analysis.published import CollectorRun, JournalHealth, Published
 from truerail.model.reading import Reading
-from truerail.outputs.metrics import declared
-from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, SERVICE_PREFIX, SERVICE_SAYS, Declared, Kind
-from truerail.outputs.metrics.samples import family
+from truerail.outputs.metrics.declared import (
+    CATALOGUE,
+    PREFIX,
+    SERVICE_PREFIX,
+    SERVICE_SAYS,
+    Declared,
+    Kind,
+    declared,
+    kind_of,
+)
+from truerail.outputs.metrics.metric_series import family
 
 _Figure = Callable[[CollectorRun], float | None]
 _UNSAFE = re.compile(r"[^a-z0-9_]")
@@ -38,7 +46,7 @@ class Live(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """All families with at least one series."""
-        yield family(declared.BUILD_INFO, [({"version": __version__, "python": platform.python_version()}, 1)])
+        yield family(declared("build_info"), [({"version": __version__, "python": platform.python_version()}, 1)])
         for name, value in self._counters.items():
             yield family(_of_service(name), [({}, value)])
         if self._publication is not None:
@@ -47,44 +55,44 @@ class Live(Collector):
 
     def _shown(self, publication: Published) -> Iterator[Metric]:
         fabric = {"fabric": publication.fabric}
-        yield family(declared.PUBLICATION_NUMBER, [(fabric, publication.number)])
-        yield family(declared.PUBLICATION_AT, [(fabric, publication.at.timestamp())])
-        yield family(declared.PUBLICATION_AGE, [(fabric, self._age(publication.at))])
-        yield family(declared.EVALUATION_DURATION, [(fabric, publication.evaluated_seconds)])
+        yield family(declared("evaluation_number"), [(fabric, publication.number)])
+        yield family(declared("evaluation_timestamp_seconds"), [(fabric, publication.at.timestamp())])
+        yield family(declared("evaluation_age_seconds"), [(fabric, self._age(publication.at))])
+        yield family(declared("evaluation_duration_seconds"), [(fabric, publication.evaluated_seconds)])
 
     def _journal(self, publication: Published) -> Iterator[Metric]:
         fabric, journal = {"fabric": publication.fabric}, publication.journal
         states = [(fabric | {"health": health.value}, float(journal.health is health)) for health in JournalHealth]
-        yield family(declared.JOURNAL_HEALTH, states)
+        yield family(declared("journal_health"), states)
         if journal.since is not None:
-            yield family(declared.JOURNAL_SINCE, [(fabric, journal.since.timestamp())])
+            yield family(declared("journal_health_timestamp_seconds"), [(fabric, journal.since.timestamp())])
         if journal.health is not JournalHealth.OFF:
-            yield family(declared.JOURNAL_WAITING, [(fabric, journal.waiting)])
-            yield family(declared.JOURNAL_LOST, [(fabric, journal.lost_total)])
-            yield family(declared.JOURNAL_WRITTEN, [(fabric, journal.written_total)])
+            yield family(declared("journal_queue_length"), [(fabric, journal.waiting)])
+            yield family(declared("journal_lost_rounds_total"), [(fabric, journal.lost_total)])
+            yield family(declared("journal_written_rounds_total"), [(fabric, journal.written_total)])
 
     def _collectors(self) -> Iterator[Metric]:
-        yield self._of_runs(declared.COLLECTOR_INTERVAL, lambda run: run.every_seconds)
-        yield self._of_runs(declared.COLLECTOR_SUCCESS, _succeeded)
-        yield self._of_runs(declared.COLLECTOR_LAST_ROUND, lambda run: run.last_at.timestamp() if run.last_at else None)
-        yield self._of_runs(declared.COLLECTOR_DURATION, lambda run: run.took_seconds if run.last_at else None)
-        yield self._of_runs(declared.COLLECTOR_ASKED, lambda run: run.devices_asked if run.last_at else None)
-        yield self._of_runs(declared.COLLECTOR_ANSWERED, lambda run: run.devices_answered if run.last_at else None)
-        yield self._of_runs(declared.COLLECTOR_ROUNDS, lambda run: run.rounds_total)
-        yield self._of_runs(declared.COLLECTOR_FAILURES, lambda run: run.failures_total)
-        yield self._of_runs(declared.COLLECTOR_MISSED, lambda run: run.missed_total)
+        yield self._of_runs("interval_seconds", lambda run: run.every_seconds)
+        yield self._of_runs("success", _succeeded)
+        yield self._of_runs("last_round_timestamp_seconds", _last_round)
+        yield self._of_runs("duration_seconds", lambda run: run.took_seconds if run.last_at else None)
+        yield self._of_runs("devices_asked", lambda run: run.devices_asked if run.last_at else None)
+        yield self._of_runs("devices_answered", lambda run: run.devices_answered if run.last_at else None)
+        yield self._of_runs("rounds_total", lambda run: run.rounds_total)
+        yield self._of_runs("failures_total", lambda run: run.failures_total)
+        yield self._of_runs("missed_total", lambda run: run.missed_total)
         answered = self._answered.items()
-        yield self._of_collectors(declared.COLLECTOR_LAST_SUCCESS, ((name, at.timestamp()) for name, at in answered))
-        yield self._of_collectors(declared.COLLECTOR_AGE, ((name, self._age(at)) for name, at in answered))
+        yield self._of_collectors("last_success_timestamp_seconds", ((name, at.timestamp()) for name, at in answered))
+        yield self._of_collectors("age_seconds", ((name, self._age(at)) for name, at in answered))
 
-    def _of_runs(self, metric: Declared, value: _Figure) -> Metric:
+    def _of_runs(self, name: str, value: _Figure) -> Metric:
         runs = self._publication.runs if self._publication else {}
-        return self._of_collectors(metric, ((name, value(run)) for name, run in runs.items()))
+        return self._of_collectors(name, ((of, value(run)) for of, run in runs.items()))
 
-    def _of_collectors(self, metric: Declared, values: Iterable[tuple[str, float | None]]) -> Metric:
+    def _of_collectors(self, name: str, values: Iterable[tuple[str, float | None]]) -> Metric:
         fabric = self._publication.fabric if self._publication else ""
-        reported = ((name, value) for name, value in values if value is not None)
-        return family(metric, [({"fabric": fabric, "collector": name}, value) for name, value in reported])
+        reported = ((of, value) for of, value in values if value is not None)
+        return family(declared(f"collector_{name}"), [({"fabric": fabric, "collector": of}, at) for of, at in reported])
 
     def _age(self, at: datetime) -> float:
         return (self._now - at).total_seconds()
@@ -101,6 +109,10 @@ def newest_answers(readings: Iterable[Reading]) -> dict[str, datetime]:
     return newest
 
 
+def _last_round(run: CollectorRun) -> float | None:
+    return run.last_at.timestamp() if run.last_at else None
+
+
 def _succeeded(run: CollectorRun) -> float | None:
     return float(run.devices_answered > 0) if run.last_at and run.devices_asked else None
 
@@ -110,8 +122,7 @@ def _of_service(figure: str) -> Declared:
     if (known := CATALOGUE.get(PREFIX + word)) is not None:
         return known
     name = SERVICE_PREFIX + word
-    kind = Kind.COUNTER if name.endswith("_total") else Kind.GAUGE
-    return CATALOGUE.get(name) or Declared(name, kind, "", (), SERVICE_SAYS, "")
+    return CATALOGUE.get(name) or Declared(name, kind_of(name), "", (), SERVICE_SAYS, "")
 
 
 def declaration_of(family: Metric) -> Declared:

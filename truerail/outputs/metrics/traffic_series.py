@@ -11,15 +11,7 @@ from truerail.analysis.published import Published
 from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.finding import Finding
 from truerail.model.index import PlanIndex
-from truerail.outputs.metrics.declared_traffic import (
-    FIGURES,
-    LINKS_COUNTED,
-    UPLINK_BALANCE,
-    UPLINK_PEAK,
-    UPLINK_PEAK_EXPECTED,
-    UPLINKS_COUNTED,
-)
-from truerail.outputs.metrics.declaring import Declared, Wanted, every
+from truerail.outputs.metrics.declared import Declared, Wanted, declared
 from truerail.outputs.metrics.metric_series import Block, Rows, Series, head
 from truerail.outputs.metrics.plan_rows import Layout
 
@@ -37,10 +29,11 @@ def spread_series(layout: Layout, spread: Spread, findings: Iterable[Finding]) -
     place = np.full(max((*codes.tolist(), *spread.switch.tolist()), default=0) + 1, len(spread.switch))
     place[spread.switch] = np.arange(len(spread.switch))
     at = place[codes]
-    for metric, values in ((UPLINK_PEAK, spread.peak), (UPLINK_PEAK_EXPECTED, spread.expected)):
-        yield _known(metric, rows, np.append(values, np.nan)[at])
+    for name, values in (("peak", spread.peak), ("peak_expected", spread.expected)):
+        yield _known(declared(f"switch_uplink_{name}_ratio"), rows, np.append(values, np.nan)[at])
     state = np.where(np.append(spread.evaluated, False)[at], EVEN, UNKNOWN)
-    yield Series(UPLINK_BALANCE, rows, np.maximum(state, _found(rows.labels["switch"], findings)).tolist())
+    worst = np.maximum(state, _found(rows.labels["switch"], findings))
+    yield Series(declared("switch_uplink_balance_state"), rows, worst.tolist())
 
 
 def _known(metric: Declared, rows: Rows, values: Numbers) -> Series:
@@ -138,6 +131,18 @@ def _written(values: Numbers) -> tuple[Codes, Codes]:
 # The traffic of links and uplinks, as series. There are no series without counters, or if they are disabled.
 
 
+FIGURES = {
+    "speed": "speed_bytes_per_second",
+    "sent": "transmit_bytes_per_second",
+    "received": "receive_bytes_per_second",
+    "pause_received": "pause_received_ratio",
+    "pause_sent": "pause_sent_ratio",
+    "marked": "ecn_marked_ratio",
+    "broken": "errors_per_second",
+}
+"""The measured values of a cable, by their names in `Traffic`: the metrics of hosts' links and of uplinks."""
+
+
 class TrafficText:
     """The series of a plan's cables. The text of one evaluation is reused for the next."""
 
@@ -146,8 +151,8 @@ class TrafficText:
         self._links, self._uplinks = (index.a[cables.number] for cables in (layout.links, layout.uplinks))
         links, uplinks = layout.links.rows, layout.uplinks.rows
         self._metrics = [
-            *((figure.field, self._links, Measured(figure.link, links)) for figure in FIGURES),
-            *((figure.field, self._uplinks, Measured(figure.uplink, uplinks)) for figure in FIGURES),
+            *((field, self._links, Measured(declared(f"link_{name}"), links)) for field, name in FIGURES.items()),
+            *((field, self._uplinks, Measured(declared(f"uplink_{name}"), uplinks)) for field, name in FIGURES.items()),
         ]
 
     def blocks(self, publication: Published) -> Iterator[Block]:
@@ -156,7 +161,7 @@ class TrafficText:
             yield from (metric.block(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
             yield from (series.block() for series in self._few(traffic, publication))
 
-    def series(self, publication: Published, wanted: Wanted = every) -> Iterator[Series]:
+    def series(self, publication: Published, wanted: Wanted) -> Iterator[Series]:
         """The same as series, those of large metrics only where they are wanted."""
         if (traffic := publication.traffic) is not None:
             chosen = (one for one in self._metrics if wanted(one[2].metric))
@@ -171,8 +176,8 @@ class TrafficText:
     def _counted(self, traffic: Traffic) -> Iterator[Series]:
         layout, counted = self._layout, np.append(traffic.counted, False)
         for metric, group, ports in (
-            (LINKS_COUNTED, layout.by_rail, self._links),
-            (UPLINKS_COUNTED, layout.uplinks_by_pod, self._uplinks),
+            (declared("links_counted"), layout.by_rail, self._links),
+            (declared("uplinks_counted"), layout.uplinks_by_pod, self._uplinks),
         ):
             yield Series(metric, group.rows, group.chosen(counted[ports]).tolist())
 

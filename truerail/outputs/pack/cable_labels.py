@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from truerail.errors import QueryError
 from truerail.model import Cable, Device, Plan, Port
 from truerail.model.panel_paths import spot
-from truerail.outputs.pack.qr import Code, code_of
+from truerail.outputs.pack.paper import Code, code_of
 from truerail.plans.numbers import plain
 
 

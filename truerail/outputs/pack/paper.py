@@ -10,7 +10,40 @@ from reportlab.lib.units import mm
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
+from truerail.extras import require
 from truerail.model.names import printable
+
+# ----------------------------------------------------------------------------------------------------------------------
+# QR codes as rows of modules. Error correction M: 15 % of a label may be scratched.
+
+QUIET = 4
+"""Modules of white around a code (ISO/IEC 18004)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A code: its text, and its rows without the white border; 1 is dark."""
+
+    text: str
+    rows: tuple[bytes, ...]
+
+    @property
+    def across(self) -> int:
+        """Modules from side to side, with the white border."""
+        return len(self.rows) + 2 * QUIET
+
+
+def code_of(text: str) -> Code:
+    """The code of a text, in UTF-8. Raises MissingExtraError without the packages of the extra `pack`."""
+    require("pack", "a cabling pack")
+    import segno
+
+    found = segno.make_qr(text, error="m", boost_error=False, encoding="utf-8")
+    return Code(text, tuple(bytes(row) for row in found.matrix))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# PDF pages: paper, text that fits, and tables that go on over pages.
 
 PAPERS: Final[dict[str, tuple[float, float]]] = {"a4": A4, "letter": LETTER}
 PLAIN, BOLD = "Helvetica", "Helvetica-Bold"

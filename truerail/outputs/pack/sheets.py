@@ -16,8 +16,7 @@ from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import natural_key
 from truerail.model.panel_paths import panels_of
 from truerail.outputs.pack.cable_labels import Label, beyond, cords, place_of
-from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, Column, Document, put, put_name
-from truerail.outputs.pack.qr import QUIET, Code
+from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, QUIET, Code, Column, Document, put, put_name
 from truerail.outputs.report_words import count
 from truerail.plans.numbers import plain
 

@@ -9,11 +9,10 @@ from rich.text import Text
 from truerail.model import Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import INFERRED, count, headline, misfit, title
-from truerail.outputs.text.blocks import Verbatim, hanging
+from truerail.outputs.text.blocks import QUIET, TONE_MARKS, Verbatim, hanging, in_ascii
 from truerail.outputs.text.causes import what_to_do
 from truerail.outputs.text.finding_blocks import findings, not_evaluated, notes
 from truerail.outputs.text.picture import picture
-from truerail.outputs.text.style import QUIET, TONE_MARKS, in_ascii
 
 NARROWEST = 40
 

@@ -12,8 +12,7 @@ from truerail.model import Alternative, Cause, CauseKind, Evaluation, Move, Plan
 from truerail.model.finding import is_down
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, count, instruction, name, order, place_of, sentence, sure
-from truerail.outputs.text.blocks import hanging, heading, left_out
-from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading, left_out
 
 MOST_CAUSES = 25
 MOST_MOVES = 8

@@ -10,8 +10,7 @@ from truerail.model import Evaluation, Evidence, Finding
 from truerail.outputs.options import Options
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.report_words import count, name, sentence, sure
-from truerail.outputs.text.blocks import hanging, heading, left_out
-from truerail.outputs.text.style import PORT, QUIET, SEVERITY_STYLES
+from truerail.outputs.text.blocks import PORT, QUIET, SEVERITY_STYLES, hanging, heading, left_out
 from truerail.outputs.unevaluated import NotEvaluated, Unread, doubts, rule_name
 
 

@@ -11,8 +11,7 @@ from truerail.model import CableState, Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.rail_grid import Cell, HostRow, Picture, UplinkGroup
 from truerail.outputs.report_words import count, name, order, place_of
-from truerail.outputs.text.blocks import hanging, heading, left_out
-from truerail.outputs.text.style import PORT, QUIET, STATE_STYLES, Glyphs
+from truerail.outputs.text.blocks import PORT, QUIET, STATE_STYLES, Glyphs, hanging, heading, left_out
 
 MOST_ROWS = 40
 MOST_UPLINKS = 20

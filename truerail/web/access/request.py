@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_READ_BY_POST = frozenset({"/api/v1/lint-topology", "/api/v1/nccl", "/api/v1/repair-diff"})
+_READ_BY_POST = frozenset({"/api/v1/lint-topology", "/api/v1/nccl"})
 """Questions with a body: they change nothing."""
 _FOR_PROGRAMS = ("/api/", "/metrics", "/sd", "/openapi.json")
 

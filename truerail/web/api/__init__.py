@@ -7,12 +7,9 @@ from truerail.web.api import (
     actions,
     event_routes,
     fabric_routes,
-    file_routes,
-    find_routes,
     history_routes,
     job_routes,
     list_routes,
-    nccl_routes,
     oncall_routes,
     past,
 )
@@ -26,9 +23,6 @@ PREFIX = "/api/v1"
 def routes() -> APIRouter:
     """All routes below `PREFIX`, for callers with read access. Each write requires an operator."""
     router = APIRouter(dependencies=[Depends(reader), Depends(only_known), Depends(on_view)], responses=PROBLEMS)
-    for part in (
-        *(fabric_routes, list_routes, oncall_routes, file_routes, job_routes),
-        *(nccl_routes, past, history_routes, find_routes, actions, event_routes),
-    ):
+    for part in (fabric_routes, list_routes, oncall_routes, job_routes, past, history_routes, actions, event_routes):
         router.include_router(part.router)
     return router

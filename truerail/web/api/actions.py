@@ -11,7 +11,7 @@ from starlette.responses import Response
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import Acknowledgement, MaintenanceWindow, PlanVersion
 from truerail.model.step_marks import MarkAction, StepChange, StepMark
-from truerail.questions.subjects import scope_of
+from truerail.questions.resolve import scope_of
 from truerail.web.access import Caller, reader
 from truerail.web.answering import reported
 from truerail.web.context import Newest, WithContext

@@ -21,13 +21,11 @@ from truerail.views.probe_matrix import ProbedNic, ProbeMatrix, probe_matrix, pr
 from truerail.views.probe_recordings import ProbeRecording, probe_recordings
 from truerail.views.topology import Topology, topology
 from truerail.web.answering import listed, pondered, published, reported
-from truerail.web.body import to_bytes
 from truerail.web.context import Newest, NewestOrPast, WithContext
-from truerail.web.etag import tag_of
-from truerail.web.listing import AskedList
+from truerail.web.etag import tag_of, to_bytes
+from truerail.web.listing import Arranged, AskedList, Wanted
 from truerail.web.pagination import Page, fetch_from, page
 from truerail.web.params import Nodes, Rail, Words
-from truerail.web.parts import Arranged, Wanted
 
 router = APIRouter(tags=["fabric"])
 

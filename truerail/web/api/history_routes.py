@@ -14,13 +14,12 @@ from truerail.history.ready import ready_question, ready_questions
 from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion
 from truerail.history.tables import Field
 from truerail.questions.moments import moment
-from truerail.web.answering import reported
+from truerail.web.answering import plain_or_packed, reported
 from truerail.web.context import RequestContext, WithContext
 from truerail.web.history_queries import LIMITS, MOST_CSV_ROWS
-from truerail.web.packing import plain_or_packed
+from truerail.web.listing import Wanted
 from truerail.web.pagination import Page, PageRequest, pack, unpack, whole
 from truerail.web.params import Time
-from truerail.web.parts import Wanted
 
 router = APIRouter(tags=["past"])
 _MOST_OFFSET = 10_000_000

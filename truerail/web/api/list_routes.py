@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from truerail.questions.find import LONGEST_QUERY, Found, find
 from truerail.questions.why import cause_then, not_then, past_cause, why, why_then
 from truerail.questions.why_answer import Why
 from truerail.views.device import PortLine, device_view, port_lines
@@ -18,10 +19,9 @@ from truerail.views.pieces import CauseLine, FindingLine
 from truerail.views.racks import RackLine, rack_lines
 from truerail.web.answering import listed, pondered, published
 from truerail.web.context import Newest, NewestOrPast, RequestContext, WithContext
-from truerail.web.listing import Listed
-from truerail.web.pagination import Page, fetch_from, page
+from truerail.web.listing import Listed, Wanted
+from truerail.web.pagination import Page, fetch_from, page, whole
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
-from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
 
 router = APIRouter(tags=["lists"])
@@ -188,3 +188,19 @@ async def finding_alerts(request: Request, desk: WithContext, shown: Newest, fin
 def _elsewhere(desk: RequestContext) -> Elsewhere:
     page = desk.settings.page
     return Elsewhere(page.runbooks, page.grafana)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The search box.
+
+
+@router.get("/find", response_model=Page[Found])
+async def search(
+    request: Request,
+    desk: WithContext,
+    shown: Newest,
+    text: Annotated[str, Query(max_length=LONGEST_QUERY, description="some letters of a name")],
+) -> Response:
+    """At most 20 matches whose name contains the text: hosts, switches, ports, RDMA devices, MACs, racks, findings."""
+
+    return await pondered(request, desk, shown, lambda: whole(find(shown.publication, text)))

@@ -7,6 +7,7 @@ from keyword import iskeyword
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from pydantic import StringConstraints
 from starlette.responses import Response
 
 from truerail.model.history import History, NoHistory
@@ -16,10 +17,11 @@ from truerail.questions.moments import moment as moment_of
 from truerail.questions.question import LONGEST_LIST, Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
-from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
+from truerail.web.etag import to_bytes
 from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered, running_or_ended
+from truerail.web.writing import Written, done
 
 _TYPES: dict[Kind, Any] = {
     **dict.fromkeys((Kind.NAME, Kind.NODES, Kind.LIST, Kind.TEXT), str),
@@ -40,8 +42,16 @@ _OTHER_STATUS: dict[int | str, dict[str, Any]] = {
 _BESIDE = (("request", Request), ("desk", WithContext), ("shown", Newest))
 
 
+class FileBody(Written):
+    """The file of a question that has no other parameter: a scheduler's topology is longer than an address may be. The
+    service bounds every body.
+    """
+
+    text: Annotated[str, StringConstraints(min_length=1)]
+
+
 def router_of(declared: Iterable[Question[Any]]) -> APIRouter:
-    """An endpoint for each question."""
+    """An endpoint for each question; one about a file has a second, which takes it as a body. Readers may ask both."""
     router = APIRouter(tags=["on-call"])
     for question in declared:
         router.add_api_route(
@@ -52,7 +62,25 @@ def router_of(declared: Iterable[Question[Any]]) -> APIRouter:
             description=question.description,
             responses=_OTHER_STATUS if question.gate else None,
         )
+        if any(one.kind is Kind.TEXT for one in question.parameters):
+            router.add_api_route(
+                f"/{question.name}",
+                _endpoint_of_body(question),
+                methods=["POST"],
+                response_model=question.answer,
+                name=f"{question.operation or f'the_{question.name}'}_of_a_body",
+                description=f"{question.description} The parameters are sent as a body: a file may be longer than a "
+                "query. Nothing is stored.",
+            )
     return router
+
+
+def _endpoint_of_body(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
+    async def answer(request: Request, desk: WithContext, shown: Newest, body: FileBody) -> Response:
+        asked = Asked(shown.publication, NoHistory(), desk.tower.now())
+        return done(await desk.large.run(request, lambda: question.find(asked, {"text": body.text})))
+
+    return answer
 
 
 def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:

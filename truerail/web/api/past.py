@@ -20,9 +20,9 @@ from truerail.model.history import (
 )
 from truerail.questions.moments import span
 from truerail.web.context import Newest, WithContext
+from truerail.web.listing import Wanted
 from truerail.web.pagination import Page, PageRequest, pack, unpack, whole
 from truerail.web.params import Nodes, Time
-from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
 from truerail.web.writing import Operator
 

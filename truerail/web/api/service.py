@@ -11,10 +11,9 @@ from truerail.analysis.published import JournalHealth, Published
 from truerail.errors import NotFoundError, NotReadyError
 from truerail.model.names import printable
 from truerail.outputs.metrics import CONTENT_TYPE, sd
-from truerail.web.answering import reported
+from truerail.web.answering import reported, takes_gzip, varying
 from truerail.web.context import RequestContext, WithContext
 from truerail.web.openapi import PROBLEMS
-from truerail.web.packing import takes_gzip, varying
 from truerail.web.strict import only_known
 
 router = APIRouter(tags=["service"], dependencies=[Depends(only_known)], responses=PROBLEMS)

@@ -1,4 +1,4 @@
-// The names to change: commands for each device, and the changes of inventory, plan and topology, to copy.
+// The names to change: commands for each device, and the changes of inventory and plan, to copy.
 
 import { el } from "./dom.js";
 import { card, table } from "./lines.js";
@@ -40,12 +40,10 @@ function noDiff(name, reason) {
 }
 
 /** @param {any} one TextRepair */
-function instead({ inventory, links, bulk_updates: bulk, plan_diff: plan, topology_diff: topology }) {
+function instead({ inventory, plan_diff: plan }) {
   return [
     el("p", null, el("b", null, "Or, if the devices have their names and the plan has not: "), "change them in NetBox, Nautobot or truerail's inventory, in this order, and in the plan."),
     table(["Name", "New name"], inventory.map((/** @type {any} */ one) => [one.name, one.new_name])),
-    ...bulk.map((/** @type {string} */ body, /** @type {number} */ at) => folded(`${at + 1}. PATCH /api/dcim/${links.length ? "interfaces" : "devices"}/`, body)),
-    topology ? folded("Diff of Slurm's topology.conf", topology) : null,
     folded("Diff of the plan (CSV)", plan),
   ];
 }
