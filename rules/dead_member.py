@@ -85,13 +85,14 @@ def _rates(idle: int) -> dict[str, dict[str, float]]:
     return {f"leaf-0/up{s}": {"tx_bytes": 0.0 if s == idle else 1e10 * (1 + s % 3 / 50)} for s in range(16)}
 
 
-FIRES = Case("Fifteen uplinks share the load evenly, the sixteenth gets nothing.", finds="leaf-0/up3", rates=_rates(3))
+FIRES = {
+    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.": Case(finds="leaf-0/up3", rates=_rates(3))
+}
 
-QUIET = (
-    Case("All uplinks carry alike.", rates=_rates(99)),
-    undecided(
-        "Few flows: one uplink gets none of them, others get two.",
-        rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)},
+QUIET = {
+    "All uplinks carry alike.": Case(rates=_rates(99)),
+    "Few flows: one uplink gets none of them, others get two.": undecided(
+        rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)}
     ),
-    Case("It carried in one of the windows.", rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}}),
-)
+    "It carried in one of the windows.": Case(rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}}),
+}

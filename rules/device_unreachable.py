@@ -193,61 +193,42 @@ _INFINIBAND = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/{host} rail=0" for host in (1
 _DISCOVERED = [hears(str(port), f"gpu-{port}/mlx5_0", via="InfiniBand", of="leaf-0") for port in (1, 2, 3)]
 _infiniband = partial(Case, plan=_INFINIBAND, transport=Transport.INFINIBAND)
 
-FIRES = (
-    _infiniband(
-        "The discovery of the InfiniBand fabric did not find a host.", facts={"gpu-1": _DISCOVERED[:2]}, finds="gpu-3"
+FIRES = {
+    "The discovery of the InfiniBand fabric did not find a host.": _infiniband({"gpu-1": _DISCOVERED[:2]}, "gpu-3"),
+    "Most hosts answer, and one that the discovery found does not.": _infiniband(
+        {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]}, "gpu-3"
     ),
-    _infiniband(
-        "Most hosts answer, and one that the discovery found does not.",
-        facts={"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        finds="gpu-3",
-    ),
-    _infiniband(
-        "The machine that discovers the InfiniBand fabric may not send management packets.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        finds="gpu-2 gpu-3 leaf-0 ufm-1",
+    "The machine that discovers the InfiniBand fabric may not send management packets.": _infiniband(
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        "gpu-2 gpu-3 leaf-0 ufm-1",
         errors={"ufm-1": "ibnetdiscover: exit status 1: can't open UMAD port ((null):0)"},
     ),
-    Case(
-        "A host that probes left out because it is off has a recording all the same: that is no answer.",
-        "gpu-1/nic0 leaf-0/p1 rail=0",
+    "A host that probes left out because it is off has a recording all the same: that is no answer.": Case(
         {"gpu-1": [ProbeTrouble("", LEFT_OUT, 1, "r", None, "no login")], "leaf-0": [NetLink("p1")]},
         "gpu-1",
+        plan="gpu-1/nic0 leaf-0/p1 rail=0",
         errors={"gpu-1": "no login within 10 s"},
     ),
-    _infiniband(
-        "One of two machines did not report the InfiniBand fabric.",
-        facts={"ufm-2": _DISCOVERED},
-        finds="ufm-1",
-        errors={"ufm-1": "no login within 10 s"},
+    "One of two machines did not report the InfiniBand fabric.": _infiniband(
+        {"ufm-2": _DISCOVERED}, "ufm-1", errors={"ufm-1": "no login within 10 s"}
     ),
-    Case(
-        "The host is not read, and neither is one of its leaves: one cable is unknown.",
-        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")]},
-        finds="gpu-1 leaf-1",
-        errors={"gpu-1": "Permission denied"},
+    "The host is not read, and neither is one of its leaves: one cable is unknown.": Case(
+        {"leaf-0": [hears("swp1", "gpu-1/nic0")]}, "gpu-1 leaf-1", errors={"gpu-1": "Permission denied"}
     ),
-    Case(
-        "The host is not read; its leaves know both cables.",
-        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]},
-        finds="gpu-1",
+    "The host is not read; its leaves know both cables.": Case(
+        {"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]}, "gpu-1"
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Every device answered something, if only about its links.",
-        facts={"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
-        errors={"gpu-1": "unable to connect to socket"},
+QUIET = {
+    "Every device answered something, if only about its links.": Case(
+        {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []}, errors={"gpu-1": "unable to connect to socket"}
     ),
-    _infiniband(
-        "Only one host was queried, and its discovery of the InfiniBand fabric found all others.",
-        facts={"gpu-1": _DISCOVERED},
+    "Only one host was queried, and its discovery of the InfiniBand fabric found all others.": _infiniband(
+        {"gpu-1": _DISCOVERED}
     ),
-    Case("Only the host was queried, no leaf.", facts={"gpu-1": [NetLink("nic0")]}),
-    undecided(
-        "No poller runs for the host: it was not polled.",
-        facts={"leaf-0": [], "leaf-1": []},
-        unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
+    "Only the host was queried, no leaf.": Case({"gpu-1": [NetLink("nic0")]}),
+    "No poller runs for the host: it was not polled.": undecided(
+        {"leaf-0": [], "leaf-1": []}, unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"}
     ),
-)
+}

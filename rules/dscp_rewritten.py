@@ -153,42 +153,30 @@ def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str],
     return together(changed, swept_example(path, ends=kept, number=1))
 
 
-FIRES = (
-    Case("All that one NIC sends.", _BESIDE, _bleached(over_spines, ("h1", "h3"), ("h2", "h3")), "h1/nic0"),
-    Case(
-        "All between two NICs, and none that another pair sends over the same switches.",
-        _BESIDE + "\nh4/nic0 leaf-1/p2 rail=0",
-        _bleached(over_spines, ("h1", "h3"), ("h2", "h4")),
-        "h1/nic0",
+FIRES = {
+    "All that one NIC sends.": Case(_bleached(over_spines, ("h1", "h3"), ("h2", "h3")), "h1/nic0", plan=_BESIDE),
+    "All between two NICs, and none that another pair sends over the same switches.": Case(
+        _bleached(over_spines, ("h1", "h3"), ("h2", "h4")), "h1/nic0", plan=_BESIDE + "\nh4/nic0 leaf-1/p2 rail=0"
     ),
-    Case(
-        "All that is sent to one NIC.",
-        _BESIDE,
-        _bleached(lambda flow: over_spines(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
-        "h1/nic0",
+    "All that is sent to one NIC.": Case(
+        _bleached(lambda flow: over_spines(flow)[::-1], ("h3", "h1"), ("h3", "h2")), "h1/nic0", plan=_BESIDE
     ),
-    Case(
-        "One of four spines clears it.",
-        spines(),
-        swept_example(tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
-        "spine-1",
+    "One of four spines clears it.": Case(
+        swept_example(tos_heard=lambda flow: 0 if flow % 4 == 1 else 104), "spine-1", plan=spines()
     ),
-    Case("All between one leaf and the others, both ways.", PLAN + _THIRD, _HALL, "leaf-2"),
-    Case("Between two leaves.", facts=_classes(*BETWEEN_LEAVES), finds="leaf-0"),
-    Case(
-        "Under a leaf, and all that crosses it.",
-        facts=_classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")),
-        finds="leaf-0",
+    "All between one leaf and the others, both ways.": Case(_HALL, "leaf-2", plan=PLAN + _THIRD),
+    "Between two leaves.": Case(_classes(*BETWEEN_LEAVES), "leaf-0"),
+    "Under a leaf, and all that crosses it.": Case(_classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")), "leaf-0"),
+    "All that one NIC sends, by probes without a sweep.": Case(
+        _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), "h1/nic0"
     ),
-    Case("All that one NIC sends.", facts=_classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), finds="h1/nic0"),
-)
+}
 
-QUIET = (
-    Case("All keep it; ECN marks do not count.", facts=_classes()),
-    Case(
-        "Packets without a class.",
-        TWO_HOSTS,
+QUIET = {
+    "All keep it; ECN marks do not count.": Case(_classes()),
+    "Packets without a class.": Case(
         {"h1": [sent(0, "nic0", "h2", "nic0", tos=0)], "h2": [heard(0, "nic0", "h1", "nic0", tos=0, tos_heard=0)]},
+        plan=TWO_HOSTS,
         unknown=True,
     ),
-)
+}

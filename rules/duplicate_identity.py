@@ -126,18 +126,15 @@ def _seen(*names: str, **more: str) -> Facts:
     return {"gpu-1": [*_MACS_1], "gpu-2": [*_MACS_2], **leaves}
 
 
-FIRES = (
-    Case("Both hosts call themselves gpu-1; their MACs tell them apart.", facts=_seen("gpu-1", "gpu-1"), finds="gpu-1"),
-    Case(
-        "A cloned image: the leaves show both hosts, which have one chassis id, under one name.",
-        facts=_seen("gpu-1", "gpu-1", chassis_id="cloned"),
-        finds="gpu-1",
+FIRES = {
+    "Both hosts call themselves gpu-1; their MACs tell them apart.": Case(_seen("gpu-1", "gpu-1"), "gpu-1"),
+    "A cloned image: the leaves show both hosts, which have one chassis id, under one name.": Case(
+        _seen("gpu-1", "gpu-1", chassis_id="cloned"), "gpu-1"
     ),
-    finds_nic(
-        "Two hosts have one MAC address.",
-        facts={"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
+    "Two hosts have one MAC address.": finds_nic(
+        {"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")}
     ),
-    Case("Two hosts carry each other's names; their MACs say so.", facts=_seen("gpu-2", "gpu-1"), finds="gpu-1 gpu-2"),
-)
+    "Two hosts carry each other's names; their MACs say so.": Case(_seen("gpu-2", "gpu-1"), "gpu-1 gpu-2"),
+}
 
-QUIET = Case("Each host has its own name.", facts=_seen("gpu-1", "gpu-2"))
+QUIET = {"Each host has its own name.": Case(_seen("gpu-1", "gpu-2"))}

@@ -80,15 +80,14 @@ def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
 _LIMITED: Facts = {host: [*facts] for host, facts in _job(("gpu-2", 1)).items()}
 _LIMITED["gpu-2"].append(NcclSetting("gpu-2", "NCCL_NET_GDR_LEVEL", "PIX"))
 
-FIRES = (
-    Case("One NIC of four works without it.", facts=_job(("gpu-2", 1)), finds="gpu-2/mlx5_1"),
-    Case("The job limits the distance of GPU and NIC.", facts=_LIMITED, finds="gpu-2/mlx5_1"),
-)
+FIRES = {
+    "One NIC of four works without it.": Case(_job(("gpu-2", 1)), "gpu-2/mlx5_1"),
+    "The job limits the distance of GPU and NIC.": Case(_LIMITED, "gpu-2/mlx5_1"),
+}
 
-QUIET = (
-    Case("All NICs work with it.", facts=_job()),
-    Case(
-        "None works with it: the cards may not be able to.",
-        facts=_job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1)),
+QUIET = {
+    "All NICs work with it.": Case(_job()),
+    "None works with it: the cards may not be able to.": Case(
+        _job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1))
     ),
-)
+}

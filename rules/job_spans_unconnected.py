@@ -127,13 +127,13 @@ def _seen(job: tuple[str, ...], *unlinked: str) -> Facts:
 
 _ALL = ("gpu-1", "gpu-2", "gpu-3")
 
-FIRES = (Case("The plan has no way between the leaves.", facts=_seen(_ALL), finds="slurm/7@rails"),)
+FIRES = {"The plan has no way between the leaves.": Case(_seen(_ALL), "slurm/7@rails")}
 
-QUIET = (
-    Case("Spines join the leaves.", _JOINED, _seen(_ALL)),
-    Case("All hosts of the job are on the same leaves.", facts=_seen(("gpu-1", "gpu-2"))),
-    Case("A job of one host.", facts=_seen(("gpu-3",))),
-    Case("The third host's cables were not seen.", facts=_seen(_ALL, "gpu-3")),
-    Case("No scheduler is asked.", facts={"gpu-1": []}),
-    Case("The scheduler has never answered.", unknown=True, errors={"slurm": "timed out"}),
-)
+QUIET = {
+    "Spines join the leaves.": Case(_seen(_ALL), plan=_JOINED),
+    "All hosts of the job are on the same leaves.": Case(_seen(("gpu-1", "gpu-2"))),
+    "A job of one host.": Case(_seen(("gpu-3",))),
+    "The third host's cables were not seen.": Case(_seen(_ALL, "gpu-3")),
+    "No scheduler is asked.": Case({"gpu-1": []}),
+    "The scheduler has never answered.": Case(unknown=True, errors={"slurm": "timed out"}),
+}

@@ -271,32 +271,25 @@ _ONCE = {"link_downs": [*(0.0,) * 8, 0.1, 0.0, 0.0, 0.0]}
 _OFTEN = {"link_downs": [0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]}
 _BITS, _HALF = 4.25e11, 2.125e11
 
-FIRES = (
-    finds_nic(
-        "A link falls once, as both ends count.",
-        rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY},
+FIRES = {
+    "A link falls once, as both ends count.": finds_nic(
+        rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY}
     ),
-    Case(
-        "An uplink falls again and again; only the spine counts it.",
-        finds="leaf-0/swp9",
-        rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
+    "An uplink falls again and again; only the spine counts it.": Case(
+        finds="leaf-0/swp9", rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY}
     ),
-    finds_nic(
-        "One fall of fifteen seconds, measured by the bits that were not received.",
-        rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY},
+    "One fall of fifteen seconds, measured by the bits that were not received.": finds_nic(
+        rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY}
     ),
-    Case(
-        "All links of a leaf fall at once: the leaf restarted.",
-        finds="leaf-0",
-        rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)},
+    "All links of a leaf fall at once: the leaf restarted.": Case(
+        finds="leaf-0", rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)}
     ),
-)
+}
 
-QUIET = (
-    Case("No link fell.", rates=_ALL_STEADY),
-    Case("No link fell of those that are counted.", unknown=True, rates={"gpu-1/nic0": _STEADY}),
-    Case(
-        "A link fell before the window began, and polls are missing since.",
-        rates=_ALL_STEADY | {"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}},
+QUIET = {
+    "No link fell.": Case(rates=_ALL_STEADY),
+    "No link fell of those that are counted.": Case(unknown=True, rates={"gpu-1/nic0": _STEADY}),
+    "A link fell before the window began, and polls are missing since.": Case(
+        rates=_ALL_STEADY | {"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}}
     ),
-)
+}

@@ -160,41 +160,34 @@ _LEAF = [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic0")]
 _TWO_NICS = railed(1, rails=2)
 _finds_host = partial(Case, finds="gpu-1")
 
-FIRES = (
-    _finds_host(
-        "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.",
-        _TWO_NICS,
+FIRES = {
+    "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.": _finds_host(
         {
             "gpu-1": [up("nic0"), up("nic1")],
             "leaf-0": [hears("swp1", "dpu-gpu-1/p0")],
             "leaf-1": [hears("swp1", "dpu-gpu-1/p0")],
         },
+        plan=_TWO_NICS,
     ),
-    _finds_host(
-        "The host listens and hears nothing, though its leaf hears it.", facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF}
+    "The host listens and hears nothing, though its leaf hears it.": _finds_host(
+        {"gpu-1": [up("nic0")], "leaf-0": _LEAF}
     ),
-    _finds_host(
-        "lldpd does not run on the host, and the leaf is not read: its cable is unknown.",
-        facts={"gpu-1": [up("nic0")]},
-        errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
+    "lldpd does not run on the host, and the leaf is not read: its cable is unknown.": _finds_host(
+        {"gpu-1": [up("nic0")]}, errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"}
     ),
-    _finds_host(
-        "The LLDP query fails for another reason.",
-        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
-        errors={"gpu-1": "line 3: unexpected end"},
+    "The LLDP query fails for another reason.": _finds_host(
+        {"gpu-1": [up("nic0")], "leaf-0": _LEAF}, errors={"gpu-1": "line 3: unexpected end"}
     ),
-)
+}
 
-QUIET = (
-    Case("All hear a neighbour.", facts={"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
-    Case(
-        "The host hears nothing because its only link is down: CAB003.",
-        facts={"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]},
+QUIET = {
+    "All hear a neighbour.": Case({"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    "The host hears nothing because its only link is down: CAB003.": Case(
+        {"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]}
     ),
-    Case("A host that does not answer at all is TEL001.", facts={"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
-    undecided(
-        "No poller runs for the host any more: its last answer about neighbours is too old, that about links is not.",
-        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
-        unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
+    "A host that does not answer at all is TEL001.": Case({"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
+    "No poller runs for the host any more: its last answer about neighbours is too old, "
+    "that about links is not.": undecided(
+        {"gpu-1": [up("nic0")], "leaf-0": _LEAF}, unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"}
     ),
-)
+}

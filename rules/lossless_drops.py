@@ -37,7 +37,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._examples import railed
+from rules._examples import finds_nic, railed
 from rules._links import every_link, hosts_of
 from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
 from truerail.analysis.counters.hygiene import Floats
@@ -213,42 +213,70 @@ PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\nleaf-0/swp9 spine-1/swp1 speed=
 _TEN = railed(10, more=" speed=400")
 _ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
 
-FIRES = (
-    Case("A NIC drops what it pauses.", finds="gpu-1/nic0",
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
-    Case("A leaf's queue drops, in a priority that is lossless by its settings.",
-         facts={"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, finds="leaf-0/swp9",
-         rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}}),
-    Case("A NIC counts drops in total only, and drops where it pauses.", finds="gpu-1/nic0",
-         rates={"gpu-1/nic0": {"tx_pause_us:3": [*[0] * 8, *[9_000] * 4], "rx_discards": [*[0] * 8, *[4] * 4]}}),
-    Case("A switch counts both in total (SNMP), and drops twenty times as much as before.", finds="leaf-0/swp1",
-         rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4],
-                                "rx_discards": [*[0.2] * 8, *[4] * 4]}}),
-    Case("One of ten NICs drops, and has paused all the time.", _TEN, finds="gpu-1/nic0",
-         rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
-    Case("A leaf counts pauses over all priorities; its neighbour says of which they are.", finds="leaf-0/swp1",
-         rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames:3": 900}}),
-    Case("The watchdog drops what is stuck in a storm.", finds="leaf-0/swp1",
-         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
-)  # fmt: skip
+FIRES = {
+    "A NIC drops what it pauses.": finds_nic(rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
+    "A leaf's queue drops, in a priority that is lossless by its settings.": Case(
+        {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]},
+        "leaf-0/swp9",
+        rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}},
+    ),
+    "A NIC counts drops in total only, and drops where it pauses.": finds_nic(
+        rates={"gpu-1/nic0": {"tx_pause_us:3": [*[0] * 8, *[9_000] * 4], "rx_discards": [*[0] * 8, *[4] * 4]}}
+    ),
+    "A switch counts both in total (SNMP), and drops twenty times as much as before.": Case(
+        finds="leaf-0/swp1",
+        rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": [*[0.2] * 8, *[4] * 4]}},
+    ),
+    "One of ten NICs drops, and has paused all the time.": finds_nic(
+        plan=_TEN, rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}
+    ),
+    "A leaf counts pauses over all priorities; its neighbour says of which they are.": Case(
+        finds="leaf-0/swp1",
+        rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames:3": 900}},
+    ),
+    "The watchdog drops what is stuck in a storm.": Case(
+        finds="leaf-0/swp1",
+        rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}},
+    ),
+}
 
-QUIET = (
-    Case("Another priority drops.", facts={"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
-                "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops in total, and nothing is paused.",
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops of an hour ago.", rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
-                "spine-1/swp1": {"rx_discards": 0}}),
-    Case("A trickle that all NICs drop, whether they pause or not.", _TEN, rates=_ALL),
-    Case("A trickle in a port's total, no more than without pauses.",
-         rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
-                "spine-1/swp1": {"rx_discards": 0}}),
-    Case("A port that always paused drops by no priority, and has no peers.", unknown=True,
-         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.",
-         unknown=True, rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
-                              "gpu-1/nic0": {"tx_pause_frames": 900}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Neither end of a link counts drops.", unknown=True,
-         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}),
-)  # fmt: skip
+QUIET = {
+    "Another priority drops.": Case(
+        {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
+        rates={
+            "gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
+            "spine-1/swp1": {"rx_discards": 0},
+        },
+    ),
+    "Drops in total, and nothing is paused.": Case(
+        rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}
+    ),
+    "Drops of an hour ago.": Case(
+        rates={
+            "gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
+            "spine-1/swp1": {"rx_discards": 0},
+        }
+    ),
+    "A trickle that all NICs drop, whether they pause or not.": Case(plan=_TEN, rates=_ALL),
+    "A trickle in a port's total, no more than without pauses.": Case(
+        rates={
+            "leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
+            "spine-1/swp1": {"rx_discards": 0},
+        }
+    ),
+    "A port that always paused drops by no priority, and has no peers.": Case(
+        unknown=True,
+        rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}},
+    ),
+    "Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.": Case(
+        unknown=True,
+        rates={
+            "leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
+            "gpu-1/nic0": {"tx_pause_frames": 900},
+            "spine-1/swp1": {"rx_discards": 0},
+        },
+    ),
+    "Neither end of a link counts drops.": Case(
+        unknown=True, rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}
+    ),
+}

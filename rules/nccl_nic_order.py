@@ -150,21 +150,18 @@ def _sends(nic: int, proxy: int | None = None) -> Facts:
     return {"gpu-1": [*links, *_PATHS, *_listed("gpu-1", _RIGHT), hop]}
 
 
-FIRES = (
-    Case(
-        "One host of three lists its NICs in another order.",
-        facts=_ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))},
-        finds="gpu-3",
+FIRES = {
+    "One host of three lists its NICs in another order.": Case(
+        _ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))}, "gpu-3"
     ),
-    Case("A rank on GPU0 sends through the NIC of rail 2.", facts=_sends(2), finds="gpu-1"),
-)
+    "A rank on GPU0 sends through the NIC of rail 2.": Case(_sends(2), "gpu-1"),
+}
 
-QUIET = (
-    Case("All hosts list their NICs alike.", facts=_ALIKE),
-    Case(
-        "All hosts list them in the same other order: that is NCCL's own.",
-        facts={f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)},
+QUIET = {
+    "All hosts list their NICs alike.": Case(_ALIKE),
+    "All hosts list them in the same other order: that is NCCL's own.": Case(
+        {f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)}
     ),
-    Case("GPU0 sends through its own NIC.", facts=_sends(0)),
-    Case("Rank 2 sends for rank 0 (PXN).", facts=_sends(2, proxy=2)),
-)
+    "GPU0 sends through its own NIC.": Case(_sends(0)),
+    "Rank 2 sends for rank 0 (PXN).": Case(_sends(2, proxy=2)),
+}

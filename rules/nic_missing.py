@@ -116,41 +116,33 @@ def _numbered(*numbers: int) -> list[RdmaLink]:
     ]
 
 
-FIRES = (
-    Case(
-        "A card more on one host shifts the numbers of its later NICs: each is there under another name.",
-        _BY_NUMBER,
+FIRES = {
+    "A card more on one host shifts the numbers of its later NICs: each is there under another name.": Case(
         alike("gpu-1 gpu-2", _numbered(*range(6)))
         | {"gpu-3": [*_numbered(*range(1, 7)), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")]},
         "gpu-3",
+        plan=_BY_NUMBER,
     ),
-    Case(
-        "Only the last number is another.",
-        _BY_NUMBER,
-        {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)},
-        "gpu-2",
+    "Only the last number is another.": Case(
+        {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)}, "gpu-2", plan=_BY_NUMBER
     ),
-    Case("The host lists only one of its two NICs.", facts={"gpu-1": [rdma(), up("nic0")]}, finds="gpu-1/nic1"),
-    Case(
-        "The host lists none of them: more likely the plan names another model's NICs.",
-        facts={"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]},
-        finds="gpu-1/nic0 gpu-1/nic1",
+    "The host lists only one of its two NICs.": Case({"gpu-1": [rdma(), up("nic0")]}, "gpu-1/nic1"),
+    "The host lists none of them: more likely the plan names another model's NICs.": Case(
+        {"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "The numbers of one host are backwards: cards may have been swapped, so no NIC is taken for another.",
-        _BY_NUMBER,
+QUIET = {
+    "The numbers of one host are backwards: cards may have been swapped, so no NIC is taken for another.": Case(
         {
             "gpu-1": [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"eth{nic}") for nic in range(6)],
             "gpu-2": _numbered(*range(6)),
             "gpu-3": _numbered(*reversed(range(6))),
         },
+        plan=_BY_NUMBER,
     ),
-    Case(
-        "Both are there, though the list of RDMA devices has one only.",
-        facts={"gpu-1": [rdma(), NetLink("nic0"), NetLink("nic1")]},
+    "Both are there, though the list of RDMA devices has one only.": Case(
+        {"gpu-1": [rdma(), NetLink("nic0"), NetLink("nic1")]}
     ),
-    Case("The host lists nothing: nothing is known of its NICs.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
-)
+    "The host lists nothing: nothing is known of its NICs.": Case({"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+}

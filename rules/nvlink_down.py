@@ -92,23 +92,19 @@ def _gpus(*active: int) -> list[NvLink]:
     ]
 
 
-FIRES = (
-    Case("Two links of one GPU are inactive.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, finds="gpu-2"),
-    Case(
-        "The fabric manager of a host does not run.",
-        facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)},
-        finds="gpu-3",
+FIRES = {
+    "Two links of one GPU are inactive.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, "gpu-2"),
+    "The fabric manager of a host does not run.": Case(
+        {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)}, "gpu-3"
     ),
-    Case(
-        "Six GPUs of a host have lost a link each.",
-        facts={"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)},
-        finds="gpu-2",
+    "Six GPUs of a host have lost a link each.": Case(
+        {"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)}, "gpu-2"
     ),
-)
+}
 
-QUIET = (
-    Case("All links are active.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
-    Case("No GPU uses NVLink.", facts={"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
-    Case("Too few GPUs to compare.", facts={"gpu-1": _gpus(18, 16)}, unknown=True),
-    Case("A host that the plan does not have.", facts={"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
-)
+QUIET = {
+    "All links are active.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
+    "No GPU uses NVLink.": Case({"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
+    "Too few GPUs to compare.": Case({"gpu-1": _gpus(18, 16)}, unknown=True),
+    "A host that the plan does not have.": Case({"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
+}

@@ -173,58 +173,50 @@ PLAN = railed(2)
 _MANY = railed(12)
 _WELL = Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)
 
-FIRES = (
-    finds_nic(
-        "Light below the module's own limit; the leaf sends well, so it is lost on the way.",
-        facts={
+FIRES = {
+    "Light below the module's own limit; the leaf sends well, so it is lost on the way.": finds_nic(
+        {
             "gpu-1": [Optic("nic0", 1, -9.2, rx_power_low_dbm=-8.0, rx_power_high_dbm=5.0, part="A")],
             "leaf-0": [Optic("swp1", 1, -1.0, -0.5)],
-        },
+        }
     ),
-    Case(
-        "No limits of its own: a dark lane; and a laser that sends nothing.",
-        facts={
+    "No limits of its own: a dark lane; and a laser that sends nothing.": Case(
+        {
             "gpu-1": [Optic("nic0", 1, -1.0, 0.0), Optic("nic0", 2, -40.0, 0.0)],
             "leaf-0": [Optic("swp2", None, -1.0, -40.0)],
         },
-        finds="gpu-1/nic0 leaf-0/swp2",
+        "gpu-1/nic0 leaf-0/swp2",
     ),
-    Case(
-        "Too much light, and a hot module.",
-        facts={"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]},
-        finds="gpu-1/nic0 gpu-2/nic0",
+    "Too much light, and a hot module.": Case(
+        {"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]}, "gpu-1/nic0 gpu-2/nic0"
     ),
-    Case(
-        "One of twelve NICs on a leaf receives 5 dB less than the others with the same part.",
-        _MANY,
+    "One of twelve NICs on a leaf receives 5 dB less than the others with the same part.": Case(
         {f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0 - host / 20, part="A")] for host in range(1, 13)},
         "gpu-7/nic0",
+        plan=_MANY,
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Light within limits at both ends of each link.",
-        facts={"gpu-1": [_WELL], "gpu-2": [_WELL], "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)]},
+QUIET = {
+    "Light within limits at both ends of each link.": Case(
+        {"gpu-1": [_WELL], "gpu-2": [_WELL], "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)]}
     ),
-    undecided("Light within limits, of one module of four.", facts={"gpu-1": [_WELL]}),
-    Case(
-        "The host's port is switched off: the leaf receives no light, as it should.",
-        facts={
+    "Light within limits, of one module of four.": undecided({"gpu-1": [_WELL]}),
+    "The host's port is switched off: the leaf receives no light, as it should.": Case(
+        {
             "gpu-1": [switched_off("nic0")],
             "gpu-2": [Optic("nic0", 1, -2.0, -1.0)],
             "leaf-0": [
                 *(Optic("swp1", 1, -40.0, -1.0), Optic("swp2", 1, -2.0, -1.0)),
                 NetLink("swp1", operstate="DOWN", flags=("UP",)),
             ],
-        },
+        }
     ),
-    undecided(
-        "Another part has another reach: there are no peers to compare it with.",
-        _MANY,
+    "Another part has another reach: there are no peers to compare it with.": undecided(
         {
             f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0, part="B" if host == 7 else "A")]
             for host in range(1, 13)
         },
+        plan=_MANY,
     ),
-)
+}

@@ -237,65 +237,48 @@ def _cut(flow: int) -> int:
 
 _BESIDE = spines().replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
-FIRES = (
-    Case(
-        "All paths of one NIC pass none, and those of another NIC under the same leaf do.",
-        _BESIDE,
+FIRES = {
+    "All paths of one NIC pass none, and those of another NIC under the same leaf do.": Case(
         together(
             swept_example(ends=("h1", "h3"), large=lambda _: 0),
             swept_example(ends=("h2", "h3"), number=1, large=lambda _: 3),
         ),
         "h1/nic0",
+        plan=_BESIDE,
     ),
-    Case(
-        "The leaf says so of its link to the NIC.",
-        _BESIDE,
-        swept_example(ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
-        "leaf-1",
+    "The leaf says so of its link to the NIC.": Case(
+        swept_example(ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"), "leaf-1", plan=_BESIDE
     ),
-    Case("One of four spines passes no large packets.", spines(), swept_example(large=_cut), "leaf-0/up1"),
-    Case(
-        "The router at one of four links says so.",
-        spines(),
-        swept_example(large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
-        "spine-1/d1",
+    "One of four spines passes no large packets.": Case(swept_example(large=_cut), "leaf-0/up1", plan=spines()),
+    "The router at one of four links says so.": Case(
+        swept_example(large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""), "spine-1/d1", plan=spines()
     ),
-    Case("No router says so: between two leaves.", facts=_sizes(*BETWEEN_LEAVES), finds="leaf-0"),
-    Case(
-        "A router says so, for some of the flows; the others lose theirs there too.",
-        facts={
+    "No router says so: between two leaves.": Case(_sizes(*BETWEEN_LEAVES), "leaf-0"),
+    "A router says so, for some of the flows; the others lose theirs there too.": Case(
+        {
             **_sizes(("h1", "h3")),
             **_ADDRESS,
             "h1": [_SAID, _SAID._replace(ttl=1, kind="time exceeded", mtu=None), *_sizes(("h1", "h3"))["h1"]],
         },
-        finds="leaf-0",
+        "leaf-0",
     ),
-    Case("All that one NIC sends and receives.", facts=_sizes(*_OF_H1), finds="h1/nic0"),
-    Case(
-        "The host refuses: its own MTU is smaller.", facts={**_SMALL, "h1": [*_SMALL["h1"], *_REFUSED]}, finds="h1/nic0"
-    ),
-)
+    "All that one NIC sends and receives.": Case(_sizes(*_OF_H1), "h1/nic0"),
+    "The host refuses: its own MTU is smaller.": Case({**_SMALL, "h1": [*_SMALL["h1"], *_REFUSED]}, "h1/nic0"),
+}
 
-QUIET = (
-    Case("All sizes arrive.", facts=_sizes()),
-    Case(
-        "All arrive by all paths; the other direction was not swept.",
-        spines(),
-        swept_example(large=lambda _: 3),
-        unknown=True,
+QUIET = {
+    "All sizes arrive.": Case(_sizes()),
+    "All arrive by all paths; the other direction was not swept.": Case(
+        swept_example(large=lambda _: 3), plan=spines(), unknown=True
     ),
-    Case(
-        "Small packets do not arrive either: that is another rule's.",
-        TWO_HOSTS,
+    "Small packets do not arrive either: that is another rule's.": Case(
         {
             "h1": [sent(0, "nic0", "h2", "nic0"), sent(0, "nic0", "h2", "nic0", size=9000)],
             "h2": [heard(0, "nic0", "h1", "nic0", 0)],
         },
+        plan=TWO_HOSTS,
     ),
-    Case(
-        "No large packet was sent.",
-        TWO_HOSTS,
-        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
-        unknown=True,
+    "No large packet was sent.": Case(
+        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]}, plan=TWO_HOSTS, unknown=True
     ),
-)
+}

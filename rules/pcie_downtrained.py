@@ -195,29 +195,22 @@ def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
     return [_NIC, PcieLink(_AT, speed, width, 32.0, 16, "mlx5_0")]
 
 
-FIRES = (
-    Case(
-        "One NIC of four has eight lanes.",
-        facts=alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)},
-        finds="gpu-4/nic0",
+FIRES = {
+    "One NIC of four has eight lanes.": Case(
+        alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)}, "gpu-4/nic0"
     ),
-    finds_nic("A NIC runs at half its speed, and there is no other to compare.", facts={"gpu-1": _host(16.0, 16)}),
-    Case(
-        "A GPU has lost lanes; it is named by its address alone.",
-        facts={"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
-        finds="gpu-2",
+    "A NIC runs at half its speed, and there is no other to compare.": finds_nic({"gpu-1": _host(16.0, 16)}),
+    "A GPU has lost lanes; it is named by its address alone.": Case(
+        {"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]}, "gpu-2"
     ),
-)
+}
 
-QUIET = (
-    Case("Each link is as fast and as wide as it can be.", facts=alike(_HOSTS, _host(32.0, 16))),
-    undecided("Two of four hosts report no PCIe link.", facts=alike("gpu-1 gpu-2", _host(32.0, 16))),
-    undecided(
-        "One host reports its width, and nothing says what it should be.",
-        facts={"gpu-1": [_NIC, PcieLink(_AT, None, 8, None, None, "mlx5_0")]},
+QUIET = {
+    "Each link is as fast and as wide as it can be.": Case(alike(_HOSTS, _host(32.0, 16))),
+    "Two of four hosts report no PCIe link.": undecided(alike("gpu-1 gpu-2", _host(32.0, 16))),
+    "One host reports its width, and nothing says what it should be.": undecided(
+        {"gpu-1": [_NIC, PcieLink(_AT, None, 8, None, None, "mlx5_0")]}
     ),
-    Case("All slots are PCIe 4: the hosts' design.", facts=alike(_HOSTS, _host(16.0, 16))),
-    Case(
-        "A GPU lowers its speed while idle.", facts=alike(_HOSTS, [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")])
-    ),
-)
+    "All slots are PCIe 4: the hosts' design.": Case(alike(_HOSTS, _host(16.0, 16))),
+    "A GPU lowers its speed while idle.": Case(alike(_HOSTS, [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")])),
+}

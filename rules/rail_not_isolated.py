@@ -73,14 +73,13 @@ def _across(packets: int) -> dict[str, list[ProbeReach]]:
     }
 
 
-FIRES = (Case("A packet of rail 0 arrives on rail 1; there is no spine.", facts=_across(3), finds="h1/nic0"),)
+FIRES = {"A packet of rail 0 arrives on rail 1; there is no spine.": Case(_across(3), "h1/nic0")}
 
-QUIET = (
-    Case("Nothing arrives.", facts=_across(0)),
-    Case("The plan has a way, over the spine.", PLAN + _SPINE, _across(3)),
-    undecided(
-        "Nothing was sent between the rails.",
-        facts={"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
+QUIET = {
+    "Nothing arrives.": Case(_across(0)),
+    "The plan has a way, over the spine.": Case(_across(3), plan=PLAN + _SPINE),
+    "Nothing was sent between the rails.": undecided(
+        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]}
     ),
-    undecided("It was not tried.", facts={"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}),
-)
+    "It was not tried.": undecided({"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}),
+}

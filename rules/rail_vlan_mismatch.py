@@ -90,34 +90,29 @@ _MAC_0, _MAC_1 = "b8:ce:f6:00:00:01", "b8:ce:f6:00:00:02"
 _HOST = [NetLink("nic0", _MAC_0), NetLink("nic1", _MAC_1)]
 _vlans = partial(Case, rails="0=vlan100 1=vlan101")
 
-FIRES = (
-    _vlans(
-        "The leaf's port was left in the default VLAN.",
-        facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
-        finds="gpu-1/nic0",
-    ),
-)
+FIRES = {
+    "The leaf's port was left in the default VLAN.": _vlans(
+        {"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
+        "gpu-1/nic0",
+    )
+}
 
-QUIET = (
-    _vlans(
-        "Each port is in its rail's VLAN, one in a second one as well.",
-        facts={
+QUIET = {
+    "Each port is in its rail's VLAN, one in a second one as well.": _vlans(
+        {
             "gpu-1": _HOST,
             "leaf-0": [MacEntry("swp1", _MAC_0, 100), MacEntry("swp1", _MAC_0, 7)],
             "leaf-1": [MacEntry("swp1", _MAC_1, 101)],
-        },
+        }
     ),
-    _vlans(
-        "The cables are swapped: the VLANs follow them.",
-        facts={
+    "The cables are swapped: the VLANs follow them.": _vlans(
+        {
             "gpu-1": [*_HOST, hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")],
             "leaf-0": [MacEntry("swp1", _MAC_1, 100)],
-        },
+        }
     ),
-    _vlans(
-        "A static row and one without a VLAN show nothing.",
-        facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1, "static"), MacEntry("swp1", _MAC_0)]},
-        unknown=True,
+    "A static row and one without a VLAN show nothing.": _vlans(
+        {"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1, "static"), MacEntry("swp1", _MAC_0)]}, unknown=True
     ),
-    Case("The plan gives no rail a VLAN: not applicable.", facts={"leaf-0": [MacEntry("swp1", _MAC_0, 1)]}),
-)
+    "The plan gives no rail a VLAN: not applicable.": Case({"leaf-0": [MacEntry("swp1", _MAC_0, 1)]}),
+}

@@ -80,36 +80,30 @@ def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 _infiniband = partial(Case, plan="gpu-1/mlx5_0 leaf-0/1 rail=0", finds="gpu-1/mlx5_0", transport=Transport.INFINIBAND)
 
-FIRES = (
-    _infiniband(
-        "The link is up, and no subnet manager of the InfiniBand fabric has set it up.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]},
+FIRES = {
+    "The link is up, and no subnet manager of the InfiniBand fabric has set it up.": _infiniband(
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]}
     ),
-    _infiniband(
-        "There is no signal on an InfiniBand port.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]},
+    "There is no signal on an InfiniBand port.": _infiniband(
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]}
     ),
-    finds_nic(
-        "Link is up, the RDMA port is not active.",
-        facts={"gpu-1": [rdma("INIT", "LINK_UP"), NetLink("nic0", operstate="UP", flags=("UP",))]},
+    "Link is up, the RDMA port is not active.": finds_nic(
+        {"gpu-1": [rdma("INIT", "LINK_UP"), NetLink("nic0", operstate="UP", flags=("UP",))]}
     ),
-    finds_nic(
-        "The port is switched off by its operator; the physical state is not reported.",
-        facts={"gpu-1": [rdma("DOWN", None), NetLink("nic0", flags=("BROADCAST",))]},
+    "The port is switched off by its operator; the physical state is not reported.": finds_nic(
+        {"gpu-1": [rdma("DOWN", None), NetLink("nic0", flags=("BROADCAST",))]}
     ),
-    finds_nic(
-        "The leaf's port is switched off by its operator: the NIC has no signal.",
-        facts={
+    "The leaf's port is switched off by its operator: the NIC has no signal.": finds_nic(
+        {
             "gpu-1": [rdma("DOWN", "DISABLED"), NetLink("nic0", operstate="DOWN", flags=("UP",))],
             "leaf-0": [switched_off("swp1")],
-        },
+        }
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "The planned NIC is active; a management NIC that the plan does not have may be down.",
-        facts={"gpu-1": [rdma(), RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2")]},
+QUIET = {
+    "The planned NIC is active; a management NIC that the plan does not have may be down.": Case(
+        {"gpu-1": [rdma(), RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2")]}
     ),
-    Case("The state is not reported, which is not a state.", facts={"gpu-1": [rdma(None, None)]}),
-)
+    "The state is not reported, which is not a state.": Case({"gpu-1": [rdma(None, None)]}),
+}

@@ -135,18 +135,17 @@ def _topology(*switches: str) -> Facts:
 
 _NODES: list[Fact] = [SchedulerNode(node, ("IDLE",), None) for node in ("gpu-1", "gpu-2")]
 
-FIRES = (
-    Case("A host is in the switch of another group.", facts=_topology("gpu-1 gpu-2 gpu-3", "gpu-4"), finds="gpu-3"),
-    Case("A host is in no switch.", facts=_topology("gpu-1 gpu-2", "gpu-3"), finds="gpu-4"),
-)
+FIRES = {
+    "A host is in the switch of another group.": Case(_topology("gpu-1 gpu-2 gpu-3", "gpu-4"), "gpu-3"),
+    "A host is in no switch.": Case(_topology("gpu-1 gpu-2", "gpu-3"), "gpu-4"),
+}
 
-QUIET = (
-    Case("The file has the groups that are seen.", facts=_topology("gpu-1 gpu-2", "gpu-3 gpu-4")),
-    Case(
-        "The other hosts are not nodes of this scheduler.",
-        facts=_HEARD | {"slurm": [*_topology("gpu-1 gpu-2")["slurm"], *_NODES]},
+QUIET = {
+    "The file has the groups that are seen.": Case(_topology("gpu-1 gpu-2", "gpu-3 gpu-4")),
+    "The other hosts are not nodes of this scheduler.": Case(
+        _HEARD | {"slurm": [*_topology("gpu-1 gpu-2")["slurm"], *_NODES]}
     ),
-    Case("Its groups are finer.", facts=_topology("gpu-1", "gpu-2", "gpu-3 gpu-4")),
-    undecided("Nothing shows the cables of one host.", facts={**_topology("gpu-1 gpu-2", "gpu-3 gpu-4"), "gpu-4": []}),
-    Case("The scheduler places jobs by no topology.", facts=_HEARD | {"slurm": []}),
-)
+    "Its groups are finer.": Case(_topology("gpu-1", "gpu-2", "gpu-3 gpu-4")),
+    "Nothing shows the cables of one host.": undecided({**_topology("gpu-1 gpu-2", "gpu-3 gpu-4"), "gpu-4": []}),
+    "The scheduler places jobs by no topology.": Case(_HEARD | {"slurm": []}),
+}

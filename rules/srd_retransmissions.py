@@ -97,18 +97,15 @@ def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
 
 _efa = partial(Case, transport=Transport.EFA)
 
-FIRES = (_efa("One device repeats two of a hundred packets.", finds="gpu-3/rdmap0", rates=_rates(2e4)),)
+FIRES = {"One device repeats two of a hundred packets.": _efa(finds="gpu-3/rdmap0", rates=_rates(2e4))}
 
-QUIET = (
-    _efa("All repeat a little.", rates=_rates(150.0)),
-    _efa(
-        "All repeat much: it is the job, or the network as a whole.",
-        rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)},
+QUIET = {
+    "All repeat a little.": _efa(rates=_rates(150.0)),
+    "All repeat much: it is the job, or the network as a whole.": _efa(
+        rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)}
     ),
-    _efa("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), unknown=True),
-    _efa(
-        "No device sends enough to compare.",
-        rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)},
-        unknown=True,
+    "Too few devices to compare.": _efa(rates=_rates(2e4, range(1, 5)), unknown=True),
+    "No device sends enough to compare.": _efa(
+        rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)}, unknown=True
     ),
-)
+}

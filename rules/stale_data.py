@@ -81,23 +81,19 @@ def _allowed_seconds(reading: Reading) -> float:
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 
-FIRES = Case(
-    "The leaf's answers are ten minutes old.",
-    facts={"gpu-1": [], "leaf-0": [NetLink("swp1")]},
-    finds="leaf-0",
-    ages_seconds={"gpu-1": 60.0, "leaf-0": 600.0},
-)
+FIRES = {
+    "The leaf's answers are ten minutes old.": Case(
+        {"gpu-1": [], "leaf-0": [NetLink("swp1")]}, "leaf-0", ages_seconds={"gpu-1": 60.0, "leaf-0": 600.0}
+    )
+}
 
-QUIET = (
-    Case(
-        "Settings and identities are queried every ten minutes, or every hour.",
-        facts={"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
+QUIET = {
+    "Settings and identities are queried every ten minutes, or every hour.": Case(
+        {"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
         ages_seconds={"gpu-1": 590.0, "leaf-0": 3500.0},
     ),
-    Case("Answers of the last minutes are fresh.", facts={"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
-    Case(
-        "A device that the plan does not have may be old.",
-        facts={"gpu-1": [], "backup-7": [NetLink("eth0")]},
-        ages_seconds={"backup-7": 6000.0},
+    "Answers of the last minutes are fresh.": Case({"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
+    "A device that the plan does not have may be old.": Case(
+        {"gpu-1": [], "backup-7": [NetLink("eth0")]}, ages_seconds={"backup-7": 6000.0}
     ),
-)
+}

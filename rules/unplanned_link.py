@@ -118,31 +118,23 @@ def _stranger(wiring: Wiring, port: int) -> str:
 PLAN = UNDER_A_SPINE
 _RIGHT = hears("swp1", "gpu-1/eth1")
 
-FIRES = (
-    Case(
-        "A server that the plan does not have sits on a free port of a leaf.",
-        facts={"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]},
-        finds="leaf-0/swp30",
+FIRES = {
+    "A server that the plan does not have sits on a free port of a leaf.": Case(
+        {"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]}, "leaf-0/swp30"
     ),
-    Case(
-        "Two leaves are wired to each other on free ports: one link, one finding.",
-        facts={"leaf-0": [hears("swp31", "leaf-1/swp31")], "leaf-1": [hears("swp31", "leaf-0/swp31")]},
-        finds="leaf-0/swp31",
+    "Two leaves are wired to each other on free ports: one link, one finding.": Case(
+        {"leaf-0": [hears("swp31", "leaf-1/swp31")], "leaf-1": [hears("swp31", "leaf-0/swp31")]}, "leaf-0/swp31"
     ),
-    Case(
-        "A planned host has a second cable to a leaf, which names only the host.",
-        facts={"leaf-1": [hears("swp3", "gpu-1")]},
-        finds="leaf-1/swp3",
+    "A planned host has a second cable to a leaf, which names only the host.": Case(
+        {"leaf-1": [hears("swp3", "gpu-1")]}, "leaf-1/swp3"
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Management ports, and what a host's NIC that is on no rail hears outside the plan.",
-        facts={"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]},
+QUIET = {
+    "Management ports, and what a host's NIC that is on no rail hears outside the plan.": Case(
+        {"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]}
     ),
-    Case(
-        "A planned port with an unplanned device is CAB004; a NIC on a free port of another leaf is CAB001.",
-        facts={"leaf-0": [hears("swp1", "backup-7/eth0")], "leaf-1": [hears("swp5", "gpu-2/eth1")]},
+    "A planned port with an unplanned device is CAB004; a NIC on a free port of another leaf is CAB001.": Case(
+        {"leaf-0": [hears("swp1", "backup-7/eth0")], "leaf-1": [hears("swp5", "gpu-2/eth1")]}
     ),
-)
+}

@@ -85,14 +85,13 @@ def _over(*used: int) -> SweptFacts:
     return swept_example(lambda flow: ("leaf-0", f"spine-{used[flow % len(used)]}", "leaf-1"))
 
 
-FIRES = Case("Three of four uplinks share 64 flows.", facts=_over(0, 1, 3), finds="leaf-0/up2")
+FIRES = {"Three of four uplinks share 64 flows.": Case(_over(0, 1, 3), "leaf-0/up2")}
 
-QUIET = (
-    Case("All uplinks take flows.", facts=_over(0, 1, 2, 3)),
-    undecided(
-        "One of four spines never answers: it may be the one that is used.",
-        facts=swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9),
+QUIET = {
+    "All uplinks take flows.": Case(_over(0, 1, 2, 3)),
+    "One of four spines never answers: it may be the one that is used.": undecided(
+        swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9)
     ),
-    undecided("Twelve flows are too few.", facts=swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12)),
-    undecided("Hops were not asked."),
-)
+    "Twelve flows are too few.": undecided(swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12)),
+    "Hops were not asked.": undecided(),
+}

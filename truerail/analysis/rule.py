@@ -31,16 +31,15 @@ WHERE = "where HOST/NIC"
 class Case:
     """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
 
-    `plan` has one cable a line: `h1/nic0 leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name
-    (`leaf`, `spine`, `superspine`, else host). A case without one has that of its module, `PLAN`. `facts` maps a device
-    to its facts, `errors` a device to the reason for its missing answer. `finds` are the subjects found, in any order,
-    with a blank between them; empty in a QUIET case.
+    `facts` maps a device to its facts, `errors` a device to the reason for its missing answer. `finds` are the subjects
+    found, in any order, with a blank between them; empty in a QUIET case. `plan` has one cable a line: `h1/nic0
+    leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name (`leaf`, `spine`, `superspine`, else
+    host). A case without one has that of its module, `PLAN`. `summary` is its key in the module's FIRES or QUIET.
     """
 
-    summary: str
-    plan: str = ""
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     finds: str = ""
+    plan: str = ""
     unknown: bool = False
     """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +62,7 @@ class Case:
     """Signals of the days before: port to `rx_dbm`, `tx_dbm`, `celsius` or `ber` (log10 of the bit error rate before
     FEC) to one value for each of the last days, the oldest first.
     """
+    summary: str = ""
 
 
 class InsufficientDataError(TruerailError):
@@ -210,8 +210,7 @@ def rule_of(module_name: str) -> Rule:
         raise TypeError(f"{module_name}: needs a rule function named {name} and the headings {', '.join(HEADINGS)}")
 
     def cases(attribute: str) -> tuple[Case, ...]:
-        value = getattr(module, attribute)
-        given = (value,) if isinstance(value, Case) else value
-        return tuple(case if case.plan else replace(case, plan=module.PLAN) for case in given)
+        given: Mapping[str, Case] = getattr(module, attribute)
+        return tuple(replace(case, summary=text, plan=case.plan or module.PLAN) for text, case in given.items())
 
     return replace(declared, fires=cases("FIRES"), quiet=cases("QUIET"))
