@@ -103,23 +103,26 @@ _LONGEST_FIRST = 400
 Devices = dict[int, tuple[tuple[str, ...], str | None]]
 
 
+_KINDS = (
+    NcclHop,
+    NcclNetwork,
+    NcclNic,
+    NcclOverride,
+    NcclRank,
+    NcclRing,
+    NcclSetting,
+    NcclTorn,
+    NcclTree,
+    NcclTrouble,
+    NcclVersion,
+)
+
+
 @collector(
     on=[Role.HOST],
     ask=[Command("NCCL_DEBUG=INFO", BY_HAND)],
     every=minutes(1),
-    yields=[
-        NcclHop,
-        NcclNetwork,
-        NcclNic,
-        NcclOverride,
-        NcclRank,
-        NcclRing,
-        NcclSetting,
-        NcclTorn,
-        NcclTree,
-        NcclTrouble,
-        NcclVersion,
-    ],
+    yields=_KINDS,
     megabytes=16,
     long_lines=True,
 )
