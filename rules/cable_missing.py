@@ -54,14 +54,13 @@ import numpy as np
 from rules._examples import carrier, down, finds_nic, hears, no_carrier, rdma, switched_off, undecided
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 
 _REASONS = {Why.LINK_DOWN: "link down", Why.SILENT: "silent", Why.DISABLED: "switched off", Why.PENDING: "pending"}
 
 
-@rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
+@rule("CAB003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def cable_missing(round: Round) -> Iterator[Finding]:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
     wiring = round.cabling

@@ -24,13 +24,12 @@ A counter that filled up over months and was never cleared. The link may be heal
 
 from collections.abc import Iterator
 
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, PortCounters, Severity
 from truerail.model.columns import grouped
 
 
-@rule("TEL004", severity=Severity.WARNING, needs=[PortCounters])
+@rule("TEL004", Severity.WARNING, [PortCounters])
 def counter_saturated(round: Round) -> Iterator[Finding]:
     """Planned ports with a full counter."""
     telemetry = round.telemetry

@@ -39,12 +39,11 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 
 
-@rule("LBL003", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.DEAD_MEMBER, first="where SWITCH/PORT")
+@rule("LBL003", Severity.WARNING, [PortCounters], cause=CauseKind.DEAD_MEMBER, first="where SWITCH/PORT")
 def dead_member(round: Round) -> Iterator[Finding]:
     """Uplinks that are up and carry no traffic."""
     b = balance_to_evaluate(round)

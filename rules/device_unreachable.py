@@ -53,8 +53,7 @@ from rules._places import unknown_cables
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTORS, ProbeTrouble
@@ -64,7 +63,7 @@ _SHOWN_ERRORS = 3
 _UNMET = ", and the discovery of the fabric did not meet it"
 
 
-@rule("TEL001", severity=Severity.WARNING, needs=[], first="where DEVICE")
+@rule("TEL001", Severity.WARNING, [], first="where DEVICE")
 def device_unreachable(round: Round) -> Iterator[Finding]:
     """Planned devices without any good answer."""
     wiring = round.cabling

@@ -42,17 +42,14 @@ from rules._examples import (
 )
 from rules._probes import SURE, TIED, Probed, Sweep, codes_of, probed, sweep_of
 from truerail.analysis.cabling import ONE_END
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import Rewriter
 from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import some
 
 
-@rule(
-    "PRB006", severity=Severity.WARNING, needs=[ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION
-)
+@rule("PRB006", Severity.WARNING, [ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def dscp_rewritten(round: Round) -> Iterator[Finding]:
     """NICs, leaves and pairs of leaves whose packets arrive in another class."""
     found = probed(round)

@@ -34,15 +34,14 @@ import numpy as np
 
 from rules._examples import Facts, finds_nic, railed
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Evidence, Finding, Neighbor, NetLink, Severity
 from truerail.model.names import printable
 
 _SHOWN = 4
 
 
-@rule("CAB007", severity=Severity.CRITICAL, needs=[Neighbor], first="where DEVICE")
+@rule("CAB007", Severity.CRITICAL, [Neighbor], first="where DEVICE")
 def duplicate_identity(round: Round) -> Iterator[Finding]:
     """Names and MAC addresses that several devices have, and devices that announce the name of another one."""
     wiring = round.cabling

@@ -45,16 +45,15 @@ from truerail.analysis.ecmp.parallel import Bundled, bundled
 from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.plan import LoadBalancing, Transport
 
 
 @rule(
     "LBL001",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
+    Severity.CRITICAL,
+    [PortCounters],
     transports=(Transport.ROCE,),
     balancing=(LoadBalancing.ECMP,),
     cause=CauseKind.ECMP_POLARIZATION,

@@ -52,8 +52,7 @@ from rules._examples import finds_nic, undecided
 from rules._links import blind_links, counter_evidence, hosts_of, other_ends, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 
@@ -69,7 +68,7 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused where the paused time is unknown: that of INC001."""
 
 
-@rule("ECN001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE], cause=CauseKind.OVERLOAD)
+@rule("ECN001", Severity.WARNING, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.OVERLOAD)
 def ecn_congestion(round: Round) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
     t = round.telemetry

@@ -39,8 +39,7 @@ from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why, Wiring
 from truerail.analysis.cabling.named_by import said_beside
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import Codes
 
@@ -51,7 +50,7 @@ _WAIT = "Check again in {wait} s, when the older entry has expired; if it stays,
 _NAMES = "Give each device a name of its own (CAB007), then discover the fabric again."
 
 
-@rule("CAB005", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
+@rule("CAB005", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def ends_disagree(round: Round) -> Iterator[Finding]:
     """Cables whose ends are unknown, because the reports about them contradict each other."""
     sorted_ = places(round)

@@ -37,8 +37,7 @@ from rules._examples import alike, hears, railed, undecided
 from rules._links import blind_bonds
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
 from truerail.model import Evidence, Finding, GpuNicPath, NetLink, NotEvaluated, RdmaLink, Severity
 from truerail.model.names import some
 
@@ -49,7 +48,7 @@ _PORTS_SHOWN = 2
 _SHOWN = 4
 
 
-@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath], first="where HOST")
+@rule("NIC001", Severity.WARNING, [GpuNicPath], first="where HOST")
 def gpu_nic_order(round: Round) -> Iterator[Finding]:
     """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
     wiring = round.cabling

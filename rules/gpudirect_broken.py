@@ -47,8 +47,7 @@ from rules._examples import alike
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import CauseKind, Evidence, Fact, Finding, GpuNicPath, HostSetting, Reading, Severity, Transport
 from truerail.model.names import printable, some
 
@@ -105,8 +104,8 @@ _SAYS = {
 
 @rule(
     "NIC004",
-    severity=Severity.WARNING,
-    needs=[HostSetting],
+    Severity.WARNING,
+    [HostSetting],
     transports=[Transport.ROCE, Transport.INFINIBAND],
     cause=CauseKind.SLOW_HOST,
     first="where HOST",

@@ -26,13 +26,12 @@ from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
-@rule("JOB004", severity=Severity.WARNING, needs=[], cause=CauseKind.SLOW_HOST)
+@rule("JOB004", Severity.WARNING, [], cause=CauseKind.SLOW_HOST)
 def gpudirect_off_in_job(round: Round) -> Iterator[Finding]:
     """NICs without GPUDirect RDMA where most have it."""
     job = job_of(round)

@@ -39,8 +39,7 @@ from rules._links import devices_counting
 from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Codes, Mask
 
@@ -64,7 +63,7 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused."""
 
 
-@rule("INC001", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.OVERLOAD)
+@rule("INC001", Severity.WARNING, [PortCounters], cause=CauseKind.OVERLOAD)
 def incast(round: Round) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""
     telemetry = round.telemetry

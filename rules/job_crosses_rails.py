@@ -32,15 +32,14 @@ from collections.abc import Iterator
 from rules._examples import Facts, hears
 from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.columns import grouped
 from truerail.model.names import some
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
-@rule("JOB002", severity=Severity.WARNING, needs=[], cause=CauseKind.CONFIGURATION, first="where HOST")
+@rule("JOB002", Severity.WARNING, [], cause=CauseKind.CONFIGURATION, first="where HOST")
 def job_crosses_rails(round: Round) -> Iterator[Finding]:
     """Hosts that send to NICs on other rails."""
     job = job_of(round)

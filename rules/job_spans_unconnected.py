@@ -40,7 +40,7 @@ from truerail.model.columns import Codes, distinct
 _SPARE = -1
 
 
-@rule("JOB009", severity=Severity.CRITICAL, needs=[], first="jobs", after_causes=True)
+@rule("JOB009", Severity.CRITICAL, [], first="jobs", after_causes=True)
 def job_spans_unconnected(explained: Explained) -> Iterator[Finding]:
     """Jobs of which some hosts cannot reach the others on a rail."""
     jobs = jobs_of(explained.round)

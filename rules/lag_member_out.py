@@ -39,13 +39,12 @@ from rules._examples import TWO_PLANES, carrier, hears, no_carrier, undecided
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, LagMember, NetLink, NotEvaluated, Severity
 from truerail.model.columns import grouped
 
 
-@rule("LAG001", severity=Severity.WARNING, needs=[LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
+@rule("LAG001", Severity.WARNING, [LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
 def lag_member_out(round: Round) -> Iterator[Finding]:
     """Planned cables that a bond has and does not use."""
     wiring, found = round.cabling, lags(round)

@@ -45,8 +45,7 @@ from rules._links import counter_evidence, every_link, other_ends, rail_at, subj
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import NONE, Codes, Mask, grouped
 
@@ -96,7 +95,7 @@ class _Fallen:
         return int(np.argmax(self.gained[port] > 0))
 
 
-@rule("LNK003", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.FLAPPING_LINK)
+@rule("LNK003", Severity.WARNING, [PortCounters], cause=CauseKind.FLAPPING_LINK)
 def link_flapping(round: Round) -> Iterator[Finding]:
     """Links that lost carrier within the window, and devices that lost all of theirs."""
     telemetry = round.telemetry

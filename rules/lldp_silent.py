@@ -47,8 +47,7 @@ from rules._places import unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.cabling.port_pairs import places_by_name
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, Severity, Transport
 from truerail.model.columns import Mask, grouped
 from truerail.model.names import printable
@@ -69,7 +68,7 @@ _SWITCH_IT_ON = (
 _ASK = "Poll {device} for its LLDP neighbors too: the capture or the inventory omits them."
 
 
-@rule("TEL003", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE, Transport.EFA], first="where DEVICE")
+@rule("TEL003", Severity.WARNING, [], transports=[Transport.ROCE, Transport.EFA], first="where DEVICE")
 def lldp_silent(round: Round) -> Iterator[Finding]:
     """Planned devices that answer and report no neighbour on a planned port."""
     wiring = round.cabling

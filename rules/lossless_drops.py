@@ -45,8 +45,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import QUEUE_EVENTS, recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
@@ -61,13 +60,7 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
 """Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Chosen by judgement."""
 
 
-@rule(
-    "PFC004",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PFC004", Severity.CRITICAL, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def lossless_drops(round: Round) -> Iterator[Finding]:
     """Ports whose lossless priorities lose packets."""
     reported = round.telemetry

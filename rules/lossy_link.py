@@ -30,8 +30,7 @@ from collections.abc import Iterator
 from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import UNSEATED, Sweep, sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.losses import together
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 from truerail.model.columns import Codes
@@ -40,7 +39,7 @@ LEAST_PACKETS = 1000
 """Packets over a directed link from which on 1 % loss is seen (probe.md, section 4)."""
 
 
-@rule("PRB007", severity=Severity.WARNING, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
+@rule("PRB007", Severity.WARNING, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def lossy_link(round: Round) -> Iterator[Finding]:
     """Links that lose some packets in one direction."""
     sweep = sweep_to_evaluate(round)

@@ -34,8 +34,7 @@ import numpy as np
 from rules._examples import alike, down, finds_nic, railed, rdma, undecided, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, QosProfile, RdmaLink, Role, Severity, Transport
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
@@ -44,7 +43,7 @@ _LEAST_REPORTED = 3
 _ACTIVE_MTU = itemgetter(RdmaLink._fields.index("active_mtu"))
 
 
-@rule("LNK002", severity=Severity.WARNING, needs=[NetLink])
+@rule("LNK002", Severity.WARNING, [NetLink])
 def mtu_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""
     wiring = round.cabling

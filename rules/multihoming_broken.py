@@ -42,8 +42,7 @@ from rules._examples import TWO_PLANES, alike, no_carrier, undecided, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
 from truerail.model.columns import grouped
 from truerail.model.names import printable
@@ -52,13 +51,7 @@ from truerail.model.witness_facts import LagMember, MlagPeer, SharedLag
 _WORKING = (None, "dual")
 
 
-@rule(
-    "LAG002",
-    severity=Severity.CRITICAL,
-    needs=[SharedLag],
-    instead=[MlagPeer, LagMember, NetLink],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("LAG002", Severity.CRITICAL, [SharedLag], instead=[MlagPeer, LagMember, NetLink], cause=CauseKind.CONFIGURATION)
 def multihoming_broken(round: Round) -> Iterator[Finding]:
     """Bonds that their switches do not share, and pairs of switches that are not formed."""
     shared, peers = _Shared(round), round.snapshot.table(MlagPeer)

@@ -32,8 +32,7 @@ from rules._examples import Facts
 from rules._jobs import SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
 from rules._links import majority
 from truerail.analysis.nccl import End, NcclJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, GpuNicPath, RdmaLink, Severity
 from truerail.model.columns import tally
 from truerail.model.nccl_facts import NcclHop, NcclNic
@@ -44,7 +43,7 @@ _NVML_DIGITS = 3
 """A number in brackets with fewer digits is a GPU's; a PCI bus id has more, 3b000."""
 
 
-@rule("JOB003", severity=Severity.WARNING, needs=[], cause=CauseKind.CONFIGURATION, first="where HOST")
+@rule("JOB003", Severity.WARNING, [], cause=CauseKind.CONFIGURATION, first="where HOST")
 def nccl_nic_order(round: Round) -> Iterator[Finding]:
     """Hosts of a job whose NICs are in another order."""
     job = job_of(round)

@@ -26,8 +26,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rules._jobs import evidence, job_of, spelled
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, Severity
 from truerail.model.columns import NONE
 from truerail.model.names import printable, some
@@ -40,7 +39,7 @@ _FLUSHED = 5
 """Work that was thrown away after another error: no finding of its own."""
 
 
-@rule("JOB010", severity=Severity.WARNING, needs=[], first="where HOST")
+@rule("JOB010", Severity.WARNING, [], first="where HOST")
 def nccl_trouble(round: Round) -> Iterator[Finding]:
     """Devices of a job's hosts on which NCCL reports errors."""
     job = job_of(round)

@@ -38,8 +38,7 @@ from rules._examples import alike, hears, railed, rdma, up
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes
 from truerail.model.names import some
@@ -54,7 +53,7 @@ _SHIFTED = (
 _SHOWN = 4
 
 
-@rule("NIC003", severity=Severity.CRITICAL, needs=[RdmaLink])
+@rule("NIC003", Severity.CRITICAL, [RdmaLink])
 def nic_missing(round: Round) -> Iterator[Finding]:
     """Planned NICs that are missing in their host."""
     wiring = round.cabling

@@ -38,12 +38,11 @@ from collections.abc import Iterator
 from rules._examples import finds_nic, hears, railed, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, Severity
 
 
-@rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
+@rule("CAB001", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def nic_on_wrong_rail(round: Round) -> Iterator[Finding]:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
     sorted_ = places(round)

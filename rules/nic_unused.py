@@ -30,8 +30,7 @@ from collections.abc import Iterator, Mapping
 from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, RdmaLink, Severity
 from truerail.model.columns import NONE, grouped
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclTrouble
@@ -40,7 +39,7 @@ _LEAST_HOSTS = 2
 """Hosts that use the rail, beside the one that does not."""
 
 
-@rule("JOB005", severity=Severity.WARNING, needs=[], cause=CauseKind.SLOW_HOST)
+@rule("JOB005", Severity.WARNING, [], cause=CauseKind.SLOW_HOST)
 def nic_unused(round: Round) -> Iterator[Finding]:
     """Planned NICs that a job leaves out."""
     job = job_of(round)

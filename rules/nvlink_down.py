@@ -28,8 +28,7 @@ from collections.abc import Iterator
 
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, NvLink, Severity
 from truerail.model.columns import grouped, tally
 from truerail.model.names import some
@@ -39,7 +38,7 @@ LEAST_PEERS = 3
 _SHOWN = 4
 
 
-@rule("NIC006", severity=Severity.WARNING, needs=[NvLink], cause=CauseKind.SLOW_HOST, first="where HOST")
+@rule("NIC006", Severity.WARNING, [NvLink], cause=CauseKind.SLOW_HOST, first="where HOST")
 def nvlink_down(round: Round) -> Iterator[Finding]:
     """Planned hosts with GPUs that have fewer active NVLinks than usual."""
     wiring, table = round.cabling, round.snapshot.table(NvLink)

@@ -36,8 +36,7 @@ from rules._examples import finds_nic, railed, switched_off, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
 from truerail.model.columns import grouped
 
@@ -64,7 +63,7 @@ UNLIKE_PEERS = 0.7
 """Confidence in a comparison alone."""
 
 
-@rule("LNK005", severity=Severity.WARNING, needs=[Optic], cause=CauseKind.DEGRADED_LINK)
+@rule("LNK005", Severity.WARNING, [Optic], cause=CauseKind.DEGRADED_LINK)
 def optics_out_of_range(round: Round) -> Iterator[Finding]:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
     wiring = round.cabling

@@ -38,8 +38,7 @@ from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, Port, Severity
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
@@ -55,7 +54,7 @@ PAUSES = 100.0
 """Marks or pause frames a second on an uplink's switch from which the switch is congested."""
 
 
-@rule("CAP001", severity=Severity.WARNING, needs=[NetLink], cause=CauseKind.OVERLOAD, first="where SWITCH")
+@rule("CAP001", Severity.WARNING, [NetLink], cause=CauseKind.OVERLOAD, first="where SWITCH")
 def oversubscribed(round: Round) -> Iterator[Finding]:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
     telemetry = round.telemetry

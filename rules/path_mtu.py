@@ -35,8 +35,7 @@ from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, 
 from rules._probes import SURE, TIED, Probed, Sweep, probed, sweep_of
 from truerail.analysis.cabling import evidence_of
 from truerail.analysis.probes.hop_devices import owners
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import CutOff
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import NONE, Codes, Mask, distinct
@@ -45,7 +44,7 @@ _LARGE = 1200
 """Bytes from which a probe is a large one: more than every path has to take (RFC 8200: 1280, IPv4: 576)."""
 
 
-@rule("PRB003", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
+@rule("PRB003", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def path_mtu(round: Round) -> Iterator[Finding]:
     """Hops, NICs and pairs of leaves that lose large packets."""
     found = probed(round)

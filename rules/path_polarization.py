@@ -30,8 +30,7 @@ import numpy as np
 
 from rules._examples import swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.model import CauseKind, Finding, NotEvaluated, ProbeHop, Severity, Transport
@@ -41,8 +40,8 @@ from truerail.model.plan import LoadBalancing
 
 @rule(
     "PRB004",
-    severity=Severity.CRITICAL,
-    needs=[ProbeHop],
+    Severity.CRITICAL,
+    [ProbeHop],
     transports=(Transport.ROCE,),
     balancing=(LoadBalancing.ECMP,),
     cause=CauseKind.ECMP_POLARIZATION,

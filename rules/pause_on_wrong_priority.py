@@ -38,8 +38,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -53,13 +52,7 @@ by judgement.
 """
 
 
-@rule(
-    "PFC005",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PFC005", Severity.WARNING, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def pause_on_wrong_priority(round: Round) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""
     reported = round.telemetry

@@ -36,12 +36,11 @@ from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.culprits import pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
 from truerail.analysis.pfc.trees import Pauses
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
 from truerail.model import Finding, PortCounters, Severity, Transport
 
 
-@rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
+@rule("PFC002", Severity.WARNING, [PortCounters], transports=[Transport.ROCE])
 def pause_pressure(round: Round) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = round.pauses

@@ -36,8 +36,7 @@ import numpy as np
 from rules._examples import alike, finds_nic, rdma, undecided
 from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import distinct, factorize, grouped
 from truerail.model.names import printable, some
@@ -53,7 +52,7 @@ _SHOWN = 4
 Link = tuple[float | None, int | None]
 
 
-@rule("NIC005", severity=Severity.WARNING, needs=[PcieLink], cause=CauseKind.SLOW_HOST, first="where HOST")
+@rule("NIC005", Severity.WARNING, [PcieLink], cause=CauseKind.SLOW_HOST, first="where HOST")
 def pcie_downtrained(round: Round) -> Iterator[Finding]:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
     wiring = round.cabling

@@ -39,8 +39,7 @@ from rules._pauses import priority_words
 from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
@@ -48,8 +47,8 @@ from truerail.model.names import natural_key
 
 @rule(
     "PFC003",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
+    Severity.CRITICAL,
+    [PortCounters],
     transports=[Transport.ROCE],
     cause=CauseKind.PFC_DEADLOCK,
     first="storm",

@@ -53,18 +53,12 @@ from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity, Transport
 
 
 @rule(
-    "PFC001",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-    cause=CauseKind.PFC_STORM,
-    first="storm",
+    "PFC001", Severity.CRITICAL, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.PFC_STORM, first="storm"
 )
 def pfc_storm(round: Round) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""

@@ -38,14 +38,13 @@ import numpy as np
 
 from rules._examples import finds_nic, hears
 from truerail.analysis.cabling import Why
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, Neighbor, Severity
 
 _SHOWN = 4
 
 
-@rule("CAB011", severity=Severity.WARNING, needs=[Neighbor], first="where DEVICE")
+@rule("CAB011", Severity.WARNING, [Neighbor], first="where DEVICE")
 def plan_names_unknown(round: Round) -> Iterator[Finding]:
     """Planned names that no device has, and rows of the plan that exclude each other."""
     wiring = round.cabling

@@ -30,12 +30,11 @@ from collections.abc import Iterator
 from rules._examples import TWO_PLANES, hears, undecided
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, Severity
 
 
-@rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
+@rule("CAB008", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def plane_crossed(round: Round) -> Iterator[Finding]:
     """Host cables that are seen on their rail, but on another plane."""
     sorted_ = places(round)

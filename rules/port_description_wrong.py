@@ -28,8 +28,7 @@ import numpy as np
 
 from rules._examples import finds_nic, hears, railed
 from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import NONE, Codes, Objects, factorize
 from truerail.model.names import printable, some
@@ -38,7 +37,7 @@ _LABEL = re.compile(r"(?://\s*)?(?:(?:connected )?to[- ])?([^\s:/]+)(?:[:/ ]([^\
 _SHOWN = 4
 
 
-@rule("CAB010", severity=Severity.INFO, needs=[Neighbor], first="where PORT")
+@rule("CAB010", Severity.INFO, [Neighbor], first="where PORT")
 def port_description_wrong(round: Round) -> Iterator[Finding]:
     """Ports of right cables whose descriptions name another planned end."""
     for device, ports in round.cabling.once(_misdescribed).items():

@@ -50,8 +50,7 @@ from rules import _qos
 from rules._examples import alike, finds_nic, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Finding, NetLink, PortQos, QosBuffer, QosProfile, Severity
 from truerail.model.columns import Codes, distinct, grouped
 from truerail.model.plan import Role, Transport
@@ -64,7 +63,7 @@ _SHOWN = 4
 _BY_COUNTERS = ", as the pauses that it counts by priority show (its settings were not read)"
 
 
-@rule("CFG001", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
+@rule("CFG001", Severity.WARNING, [], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def qos_mismatch(round: Round) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the plan, from the other end's or from most of their
     role.

@@ -34,14 +34,13 @@ from rules._examples import down, finds_nic, hears, railed, up
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.explained import connected_parts, planned_parts, rails_apart
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import Codes, distinct
 from truerail.model.index import PlanIndex
 
 
-@rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
+@rule("RAL003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def rail_cut(round: Round) -> Iterator[Finding]:
     """Hosts that are off a rail, where no switch leads round it."""
     sorted_ = places(round)

@@ -43,8 +43,7 @@ from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Port, PortCounters, Severity
 
 VERY_LOW = 0.6
@@ -64,7 +63,7 @@ _LEFT = "Nothing to do on this host. If the host of {} should be working, check 
 _CONGESTED = "Check which flows meet on the path of {} (ECN001, LBL002): the NIC is asked to slow down."
 
 
-@rule("RAL001", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.SLOW_HOST, first="where HOST")
+@rule("RAL001", Severity.WARNING, [PortCounters], cause=CauseKind.SLOW_HOST, first="where HOST")
 def rail_imbalance(round: Round) -> Iterator[Finding]:
     """Hosts of which one NIC carries clearly less than the others."""
     telemetry = round.telemetry

@@ -28,13 +28,12 @@ import numpy as np
 from rules._examples import heard, sent, undecided
 from rules._probes import probed
 from truerail.analysis.explained import planned_parts
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, Round, rule
 from truerail.model import CauseKind, Finding, ProbeReach, Severity
 from truerail.model.columns import distinct
 
 
-@rule("PRB009", severity=Severity.WARNING, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
+@rule("PRB009", Severity.WARNING, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_not_isolated(round: Round) -> Iterator[Finding]:
     """NICs that reach a NIC of a rail to which the plan has no way."""
     found = probed(round)

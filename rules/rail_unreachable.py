@@ -34,8 +34,7 @@ import numpy as np
 
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, Facts, each_to_each, heard, hears, sent, undecided
 from rules._probes import Probed, probed
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask, distinct
@@ -45,7 +44,7 @@ _FEW = 2
 """Flows from which on losing all of them is more than one lost pair."""
 
 
-@rule("PRB001", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
+@rule("PRB001", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_unreachable(round: Round) -> Iterator[Finding]:
     """NICs that no packet reaches or leaves, then pairs of leaves, then pairs of NICs."""
     found = probed(round)

@@ -31,13 +31,12 @@ import numpy as np
 from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import Finding, MacEntry, NetLink, NotEvaluated, Severity
 from truerail.model.finding import MOST_EXAMPLES
 
 
-@rule("CFG003", severity=Severity.WARNING, needs=[MacEntry])
+@rule("CFG003", Severity.WARNING, [MacEntry])
 def rail_vlan_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs whose port is in none of their rail's VLANs."""
     vlans = {rail.index: rail.vlans for rail in round.plan.rails.values() if rail.vlans}

@@ -35,13 +35,12 @@ from rules._examples import finds_nic, rdma, switched_off
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 
 
-@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
+@rule("NIC002", Severity.WARNING, [RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
 def rdma_port_down(round: Round) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""
     wiring = round.cabling

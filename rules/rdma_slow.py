@@ -36,8 +36,7 @@ from rules._examples import undecided
 from rules._probes import Probed, explaining_all, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
@@ -66,7 +65,7 @@ class _Tests:
         return self.lost | (self.gbps < ENOUGH * self.expected)
 
 
-@rule("PRB010", severity=Severity.WARNING, needs=[RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
+@rule("PRB010", Severity.WARNING, [RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
 def rdma_slow(round: Round) -> Iterator[Finding]:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""
     found, tests = probed(round), _tests(round)

@@ -39,7 +39,7 @@ from truerail.model.reading import Reading
 _COLLECTOR = "slurm_topology"
 
 
-@rule("JOB008", severity=Severity.WARNING, needs=[], first="where DEVICE", after_causes=True)
+@rule("JOB008", Severity.WARNING, [], first="where DEVICE", after_causes=True)
 def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
     """Faults of the topology of each scheduler."""
     asked = (one for one in explained.round.snapshot.readings if one.collector == _COLLECTOR and not one.error)

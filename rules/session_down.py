@@ -32,8 +32,7 @@ import numpy as np
 from rules._examples import hears, no_carrier, switched_off
 from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import BgpPeer, CauseKind, Fact, Finding, NotEvaluated, Severity, Transport
 from truerail.model.columns import grouped
 from truerail.model.names import printable
@@ -42,7 +41,7 @@ _UP = "Established"
 _SHUT = "Idle (Admin)"
 
 
-@rule("BGP001", severity=Severity.WARNING, needs=[BgpPeer], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
+@rule("BGP001", Severity.WARNING, [BgpPeer], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def session_down(round: Round) -> Iterator[Finding]:
     """Planned cables over which a session is not established, or without BFD."""
     wiring, table = round.cabling, round.snapshot.table(BgpPeer)

@@ -61,8 +61,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
 from truerail.model import NOTHING_YET, BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask, grouped
 
@@ -75,7 +74,7 @@ _WATCH = f"{NOTHING_YET}; check again in an hour, and compare the light at both 
 _COUNTED = (*errors.BEFORE_FEC, *errors.AFTER_FEC)
 
 
-@rule("LNK004", severity=Severity.WARNING, needs=[PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
+@rule("LNK004", Severity.WARNING, [PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
 def signal_degraded(round: Round) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = round.telemetry

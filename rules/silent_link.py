@@ -31,12 +31,11 @@ import numpy as np
 from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 
 
-@rule("PRB005", severity=Severity.CRITICAL, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
+@rule("PRB005", Severity.CRITICAL, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def silent_link(round: Round) -> Iterator[Finding]:
     """Links that lose everything in one direction."""
     sweep = sweep_to_evaluate(round)

@@ -24,13 +24,12 @@ A job that is meant to use TCP, or tests of it.
 from collections.abc import Iterator
 
 from rules._jobs import evidence, job_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.nccl_facts import NcclHop, NcclNetwork, NcclSetting
 
 
-@rule("JOB006", severity=Severity.CRITICAL, needs=[], cause=CauseKind.CONFIGURATION, first="where HOST")
+@rule("JOB006", Severity.CRITICAL, [], cause=CauseKind.CONFIGURATION, first="where HOST")
 def socket_fallback(round: Round) -> Iterator[Finding]:
     """Hosts of a job that use TCP."""
     job = job_of(round)

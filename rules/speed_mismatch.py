@@ -46,8 +46,7 @@ from rules._examples import alike, finds_nic, railed, rdma, undecided
 from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.joined import evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Finding, LinkSpeed, NetLink, NotEvaluated, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
@@ -58,7 +57,7 @@ _MOST = 8
 """Links below one limit that are not each a fault of their own: a host's rails. Where they are most links, too."""
 
 
-@rule("LNK001", severity=Severity.WARNING, needs=[], cause=CauseKind.DEGRADED_LINK)
+@rule("LNK001", Severity.WARNING, [], cause=CauseKind.DEGRADED_LINK)
 def speed_mismatch(round: Round) -> Iterator[Finding]:
     """Cables whose planned speed and reported speeds are not one, or that could be faster."""
     wiring = round.cabling

@@ -34,8 +34,7 @@ from rules._links import every_link
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import counted
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 
 LEAST_SHARE, TIMES_PEERS, LEAST_PEERS = 0.005, 10.0, 8
@@ -46,9 +45,7 @@ BY_COUNTERS = 0.8
 AGAIN = Quantity.RETRANSMITTED_PACKETS
 
 
-@rule(
-    "EFA001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.EFA], cause=CauseKind.DEGRADED_LINK
-)
+@rule("EFA001", Severity.WARNING, [PortCounters], transports=[Transport.EFA], cause=CauseKind.DEGRADED_LINK)
 def srd_retransmissions(round: Round) -> Iterator[Finding]:
     """EFA devices whose share of repeated packets is far above their peers'."""
     telemetry, index = round.telemetry, round.cabling.index

@@ -26,8 +26,7 @@ A clock that is wrong, on the device or on truerail's machine: `chronyc tracking
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, Reading, Severity
 from truerail.model.facts import HostSetting, LinkSpeed, Neighbor, NetLink, PortCounters, RdmaLink
 from truerail.model.names import printable
@@ -42,7 +41,7 @@ RARE_SECONDS = {"ib_fabric": 1500.0}
 """Collectors of such facts that are run less often: five of their rounds."""
 
 
-@rule("TEL002", severity=Severity.WARNING, needs=[], first="where DEVICE")
+@rule("TEL002", Severity.WARNING, [], first="where DEVICE")
 def stale_data(round: Round) -> Iterator[Finding]:
     """Planned devices whose newest answer to a frequent question is old."""
     at = round.snapshot.at

@@ -33,13 +33,12 @@ import numpy as np
 from rules._examples import UNDER_A_SPINE, hears, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS, Why
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity
 from truerail.model.columns import Codes
 
 
-@rule("CAB004", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
+@rule("CAB004", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def unexpected_neighbor(round: Round) -> Iterator[Finding]:
     """Planned ports whose neighbour is not what any planned cable has there."""
     sorted_ = places(round)

@@ -31,8 +31,7 @@ import numpy as np
 
 from rules._examples import UNDER_A_SPINE, hears
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Round, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import NONE, Codes
 
@@ -44,7 +43,7 @@ _GUIDS_OF_A_SWITCH = 0x40
 """A switch has the GUIDs up to the next multiple; its aggregation node has its GUID + 8 or + 16 (recorded listings)."""
 
 
-@rule("CAB009", severity=Severity.INFO, needs=[Neighbor], first="diff --planned")
+@rule("CAB009", Severity.INFO, [Neighbor], first="diff --planned")
 def unplanned_link(round: Round) -> Iterator[Finding]:
     """Ports without a planned cable that are wired to something."""
     wiring = round.cabling

@@ -38,8 +38,7 @@ from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import Mask, Numbers
 from truerail.model.plan import LoadBalancing
@@ -52,7 +51,7 @@ DEVIATIONS = 4.75
 """Standard deviations of what chance exceeds once in a million times (`siblings.CHANCE`)."""
 
 
-@rule("LBL002", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.OVERLOAD, first="where SWITCH")
+@rule("LBL002", Severity.WARNING, [PortCounters], cause=CauseKind.OVERLOAD, first="where SWITCH")
 def uplink_imbalance(round: Round) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
     b = balance_to_evaluate(round)

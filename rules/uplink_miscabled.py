@@ -29,12 +29,11 @@ from collections.abc import Iterator
 from rules._examples import hears
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, Severity
 
 
-@rule("CAB006", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
+@rule("CAB006", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
 def uplink_miscabled(round: Round) -> Iterator[Finding]:
     """Cables that start at a switch and are seen elsewhere."""
     sorted_ = places(round)

@@ -30,8 +30,7 @@ import numpy as np
 
 from rules._examples import SweptFacts, spines, swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import IdleMember
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
@@ -40,8 +39,8 @@ from truerail.model.plan import LoadBalancing
 
 @rule(
     "PRB008",
-    severity=Severity.WARNING,
-    needs=[ProbeHop],
+    Severity.WARNING,
+    [ProbeHop],
     balancing=(LoadBalancing.ECMP,),
     cause=CauseKind.DEAD_MEMBER,
     first="where SWITCH/PORT",

@@ -28,12 +28,11 @@ from collections.abc import Iterator
 from rules._examples import finds_nic, hears, railed
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, Severity
 
 
-@rule("CAB002", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
+@rule("CAB002", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
     """Host cables in another port of the planned switch, on the planned rail and plane."""
     sorted_ = places(round)

@@ -38,14 +38,13 @@ from rules._examples import heard, sent
 from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import first_hops
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, Severity
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
 
 
-@rule("PRB002", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
+@rule("PRB002", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def wrong_source_nic(round: Round) -> Iterator[Finding]:
     """NICs whose probes took another way than theirs: by first hop, by departure, by arrival."""
     found = probed(round)

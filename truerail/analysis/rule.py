@@ -1,11 +1,12 @@
 """A rule: from a round to findings, with its explanation and its own examples."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from truerail.errors import TruerailError
+from truerail.analysis.not_evaluated import InsufficientDataError, NotApplicableError, report_not_evaluated
+from truerail.analysis.round import Round
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.facts import Fact
 from truerail.model.finding import Finding, NotEvaluated, Severity
@@ -14,7 +15,8 @@ from truerail.model.qos_profile import QosProfile
 
 if TYPE_CHECKING:
     from truerail.analysis.explained import Explained
-    from truerail.analysis.round import Round
+
+__all__ = ["Case", "InsufficientDataError", "NotApplicableError", "Round", "Rule", "report_not_evaluated", "rule"]
 
 Evaluate = Callable[[Any], Iterator[Finding]]
 """Of a round; of an `Explained` one for a rule that is evaluated after the causes."""
@@ -63,28 +65,6 @@ class Case:
     FEC) to one value for each of the last days, the oldest first.
     """
     summary: str = ""
-
-
-class InsufficientDataError(TruerailError):
-    """Raised by a rule that has its facts but insufficient data: too few samples, no eligible switch. Gives the reason.
-
-    A rule that raises it after its last finding keeps its findings: the parts are then what else it could not evaluate.
-    `parts` are sentences, or parts with their number and examples.
-    """
-
-    def __init__(self, *parts: NotEvaluated | str) -> None:
-        self.parts = tuple(NotEvaluated(part) if isinstance(part, str) else part for part in parts)
-        super().__init__("; ".join(part.why for part in self.parts))
-
-
-class NotApplicableError(TruerailError):
-    """Raised by a rule when the facts show that the fabric has nothing that it evaluates: no NIC is in a bond."""
-
-
-def report_not_evaluated(parts: Iterable[NotEvaluated]) -> None:
-    """The last step of a rule: raises InsufficientDataError if there are parts that it could not evaluate."""
-    if not_evaluated := tuple(parts):
-        raise InsufficientDataError(*not_evaluated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +129,7 @@ class Rule:
             return Evaluated((), applies=False)
         return Evaluated(tuple(findings))
 
-    def findings(self, round: "Round") -> tuple[Finding, ...]:
+    def findings(self, round: Round) -> tuple[Finding, ...]:
         """The rule's findings. Raises InsufficientDataError if there are none and it could not evaluate everything."""
         evaluated = self.look(round)
         if evaluated.not_evaluated and not evaluated.findings:
@@ -170,9 +150,9 @@ class Rule:
 
 def rule(
     code: str,
-    *,
     severity: Severity,
     needs: Sequence[type[Fact]],
+    *,
     transports: Sequence[Transport] = tuple(Transport),
     balancing: Sequence[LoadBalancing] = tuple(LoadBalancing),
     cause: CauseKind | None = None,

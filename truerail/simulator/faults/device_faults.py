@@ -113,9 +113,7 @@ def _draw_leaves(site: Site) -> tuple[str, str]:
         for second in open_leaves[i + 1 :]
         if _alike(site, first, second)
     ]
-    if not pairs:
-        raise NoRoomError("no two untouched leaves that are alike")
-    pair = site.rng.choice(pairs)
+    pair = site.choose(pairs, "no two untouched leaves that are alike")
     site.taken.update(pair)
     return pair
 

@@ -1,12 +1,17 @@
 """Which hosts and leaves a fault may still touch, so that no fault makes another's truth ambiguous."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypeVar
 
 from truerail.errors import NoRoomError
-from truerail.model import Cable, Port
+from truerail.model import Cable, CauseKind, Port
 from truerail.simulator.fabric.world import World
+from truerail.simulator.faults.truth import TrueCause
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -47,13 +52,19 @@ class Site:
 
     def draw_cables(self, hosts: list[str]) -> list[Cable]:
         """One open cable of each host, at random."""
-        drawn = []
-        for host in hosts:
-            choice = self.open_cables(host)
-            if not choice:
-                raise NoRoomError(f"every leaf of {host} is taken")
-            drawn.append(self.rng.choice(choice))
-        return drawn
+        return [self.choose(self.open_cables(host), f"every leaf of {host} is taken") for host in hosts]
+
+    def choose(self, places: Sequence[T], none: str) -> T:
+        """One of the places, at random. Raises `NoRoomError` with the words `none` if there is none."""
+        if not places:
+            raise NoRoomError(none)
+        return self.rng.choice(places)
+
+    def sample(self, cables: list[Cable], count: int) -> list[Cable]:
+        """This many of some cables, at random. Raises `NoRoomError`."""
+        if len(cables) < count:
+            raise NoRoomError(f"{count} open cables wanted, {len(cables)} left")
+        return self.rng.sample(cables, count)
 
     def host_cables(self, leaf: str) -> list[Cable]:
         """The cables from hosts to this leaf, in the order of its ports."""
@@ -76,3 +87,16 @@ class Site:
             else:
                 self.touched.add(cable.a.device)
             self.touched.add(cable.b.device)
+
+    def use(self, cables: list[Cable]) -> None:
+        """Claims these cables, and both of their ports."""
+        self.claim_cables(cables)
+        self.spare_used.update(port for cable in cables for port in (cable.a, cable.b))
+
+    def replug(self, kind: CauseKind, cables: list[Cable], places: Sequence[Port]) -> TrueCause:
+        """Plugs the upper end of each cable into a place, which may be its own."""
+        for cable, place in zip(cables, places, strict=True):
+            self.world.plug(cable.a, place)
+        self.use(cables)
+        ports = tuple(cable.a for cable, place in zip(cables, places, strict=True) if cable.b != place)
+        return TrueCause(kind, tuple(map(str, ports)), ports, moves=len(ports))
