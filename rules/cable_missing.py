@@ -46,7 +46,6 @@ A link younger than 30 seconds has sent no LLDP frame yet. All links of a host g
 or more of them, and no answer, it is `host down` and no alert.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -54,14 +53,14 @@ import numpy as np
 from rules._examples import carrier, down, finds_nic, hears, no_carrier, rdma, switched_off, undecided
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, NetLink, RdmaLink, Severity, Transport
 
 _REASONS = {Why.LINK_DOWN: "link down", Why.SILENT: "silent", Why.DISABLED: "switched off", Why.PENDING: "pending"}
 
 
 @rule("CAB003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
-def cable_missing(round: Round) -> Iterator[Finding]:
+def cable_missing(round: Round) -> Findings:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
     wiring = round.cabling
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)

@@ -22,15 +22,13 @@ itself clears nothing. A counter that is full again soon after is a fault of its
 A counter that filled up over months and was never cleared. The link may be healthy.
 """
 
-from collections.abc import Iterator
-
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, PortCounters, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import PortCounters, Severity
 from truerail.model.columns import grouped
 
 
 @rule("TEL004", Severity.WARNING, [PortCounters])
-def counter_saturated(round: Round) -> Iterator[Finding]:
+def counter_saturated(round: Round) -> Findings:
     """Planned ports with a full counter."""
     telemetry = round.telemetry
     by_port = grouped((port, quantity.value) for quantity, ports in telemetry.full().items() for port in ports.tolist())

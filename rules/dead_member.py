@@ -30,8 +30,6 @@ and whether the link is in the group at all; then at its errors: adaptive routin
 A neighbour that is drained for maintenance. Announce the maintenance in truerail.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import one_leaf, undecided
@@ -39,12 +37,12 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 
 
 @rule("LBL003", Severity.WARNING, [PortCounters], cause=CauseKind.DEAD_MEMBER, first="where SWITCH/PORT")
-def dead_member(round: Round) -> Iterator[Finding]:
+def dead_member(round: Round) -> Findings:
     """Uplinks that are up and carry no traffic."""
     b = balance_to_evaluate(round)
     found = round.dead_members

@@ -44,7 +44,7 @@ truerail's own access: TruerailManyDevicesUnreachable.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 from rules._examples import hears, railed, undecided
@@ -53,8 +53,8 @@ from rules._places import unknown_cables
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, RdmaLink, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTORS, ProbeTrouble
 
@@ -64,7 +64,7 @@ _UNMET = ", and the discovery of the fabric did not meet it"
 
 
 @rule("TEL001", Severity.WARNING, [], first="where DEVICE")
-def device_unreachable(round: Round) -> Iterator[Finding]:
+def device_unreachable(round: Round) -> Findings:
     """Planned devices without any good answer."""
     wiring = round.cabling
     devices = wiring.index.devices
@@ -125,7 +125,7 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
     report_not_evaluated(not_polled(round, away))
 
 
-def _schedulers(round: Round) -> Iterator[Finding]:
+def _schedulers(round: Round) -> Findings:
     """Schedulers that were asked for their jobs and did not answer: which jobs run is then not known."""
     for source in round.jobs.away:
         name = printable(source.name, 64)
@@ -138,7 +138,7 @@ def _schedulers(round: Round) -> Iterator[Finding]:
         )
 
 
-def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
+def _unreported(wiring: Wiring, named: Collection[str]) -> Findings:
     """Machines that were queried for the links of the fabric and did not report them, except those already `named`."""
     count = int(((wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)).sum())
     unknown = f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"

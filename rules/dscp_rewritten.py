@@ -23,7 +23,7 @@ Let the named switch trust the DSCP of its ports (CFG001 shows what it is set to
 Fabrics that set the class at their edge on purpose, by another match than DSCP.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from rules._examples import (
 )
 from rules._probes import SURE, TIED, Probed, Sweep, codes_of, probed, sweep_of
 from truerail.analysis.cabling import ONE_END
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import Rewriter
 from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
@@ -50,7 +50,7 @@ from truerail.model.names import some
 
 
 @rule("PRB006", Severity.WARNING, [ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
-def dscp_rewritten(round: Round) -> Iterator[Finding]:
+def dscp_rewritten(round: Round) -> Findings:
     """NICs, leaves and pairs of leaves whose packets arrive in another class."""
     found = probed(round)
     flows = found.flows

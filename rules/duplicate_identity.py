@@ -28,21 +28,19 @@ Virtual machines and containers with LLDP of their own that share the host's nam
 old one still runs on the bench.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import Facts, finds_nic, railed
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Evidence, Finding, Neighbor, NetLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Evidence, Neighbor, NetLink, Severity
 from truerail.model.names import printable
 
 _SHOWN = 4
 
 
 @rule("CAB007", Severity.CRITICAL, [Neighbor], first="where DEVICE")
-def duplicate_identity(round: Round) -> Iterator[Finding]:
+def duplicate_identity(round: Round) -> Findings:
     """Names and MAC addresses that several devices have, and devices that announce the name of another one."""
     wiring = round.cabling
     names = wiring.index.devices.names

@@ -45,7 +45,7 @@ from truerail.analysis.ecmp.parallel import Bundled, bundled
 from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.plan import LoadBalancing, Transport
 
@@ -59,7 +59,7 @@ from truerail.model.plan import LoadBalancing, Transport
     cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )
-def ecmp_polarization(round: Round) -> Iterator[Finding]:
+def ecmp_polarization(round: Round) -> Findings:
     """Switches that leave as many of their uplinks idle as a repeated hash does."""
     b = balance_to_evaluate(round)
     found = polarized(round.siblings)
@@ -79,7 +79,7 @@ def _faint(b: Balance, below: Sequence[Bundled]) -> Iterator[NotEvaluated]:
         yield NotEvaluated(why, what="switch", count=len(names), subjects=names)
 
 
-def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
+def _findings(b: Balance, siblings: Siblings) -> Findings:
     names = b.names(siblings.groups)
     pairs = zip(siblings.groups.tolist(), siblings.idle.tolist(), siblings.members.tolist(), strict=True)
     for name, (group, idle, members) in zip(names, pairs, strict=True):

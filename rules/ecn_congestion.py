@@ -42,7 +42,6 @@ Checkpoints and all-to-all phases mark packets for minutes, and the loop is desi
 phases. Cleared counters during the window.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -52,7 +51,7 @@ from rules._examples import finds_nic, undecided
 from rules._links import blind_links, counter_evidence, hosts_of, other_ends, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 
@@ -69,7 +68,7 @@ PAUSE_FRAMES = 100.0
 
 
 @rule("ECN001", Severity.WARNING, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.OVERLOAD)
-def ecn_congestion(round: Round) -> Iterator[Finding]:
+def ecn_congestion(round: Round) -> Findings:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
     t = round.telemetry
     signs = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS)

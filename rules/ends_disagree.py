@@ -39,8 +39,8 @@ from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why, Wiring
 from truerail.analysis.cabling.named_by import said_beside
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 from truerail.model.columns import Codes
 
 _TTL_SECONDS = 120
@@ -51,7 +51,7 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
 
 
 @rule("CAB005", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
-def ends_disagree(round: Round) -> Iterator[Finding]:
+def ends_disagree(round: Round) -> Findings:
     """Cables whose ends are unknown, because the reports about them contradict each other."""
     sorted_ = places(round)
     wiring = sorted_.wiring

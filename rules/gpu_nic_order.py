@@ -31,14 +31,12 @@ Another model of host in the same plan. All GPUs equally far from all NICs, as i
 no finding.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import alike, hears, railed, undecided
 from rules._links import blind_bonds
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
-from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
-from truerail.model import Evidence, Finding, GpuNicPath, NetLink, NotEvaluated, RdmaLink, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import Evidence, GpuNicPath, NetLink, NotEvaluated, RdmaLink, Severity
 from truerail.model.names import some
 
 _HOSTS_FOR_TRUST = 5
@@ -49,7 +47,7 @@ _SHOWN = 4
 
 
 @rule("NIC001", Severity.WARNING, [GpuNicPath], first="where HOST")
-def gpu_nic_order(round: Round) -> Iterator[Finding]:
+def gpu_nic_order(round: Round) -> Findings:
     """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
     wiring = round.cabling
     paths = wiring.gpu_rails

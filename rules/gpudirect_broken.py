@@ -38,7 +38,7 @@ A distribution may have brought DMA-BUF into a kernel before 5.12: then NCCL nee
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
@@ -47,8 +47,8 @@ from rules._examples import alike
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import CauseKind, Evidence, Fact, Finding, GpuNicPath, HostSetting, Reading, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import CauseKind, Evidence, Fact, GpuNicPath, HostSetting, Reading, Severity, Transport
 from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
@@ -110,7 +110,7 @@ _SAYS = {
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def gpudirect_broken(round: Round) -> Iterator[Finding]:
+def gpudirect_broken(round: Round) -> Findings:
     """Planned hosts on which something stands between GPUs and NICs."""
     hosts = _reported(round.cabling)
     for setting in _SAYS:

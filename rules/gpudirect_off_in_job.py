@@ -20,19 +20,17 @@ Look at NIC004 for this host: nvidia-peermem or DMA-BUF, ACS, IOMMU. Then at the
 A GPU that is farther from the NIC than NCCL_NET_GDR_LEVEL allows, on a host of another model.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
-from truerail.analysis.rule import Case, Round, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
 @rule("JOB004", Severity.WARNING, [], cause=CauseKind.SLOW_HOST)
-def gpudirect_off_in_job(round: Round) -> Iterator[Finding]:
+def gpudirect_off_in_job(round: Round) -> Findings:
     """NICs without GPUDirect RDMA where most have it."""
     job = job_of(round)
     used = {nic: counts for nic, counts in job.used.items() if nic.host >= 0 and nic.host not in job.over_sockets}

@@ -28,7 +28,6 @@ Checkpoints and data loading from few storage hosts are incast by design. If the
 slow receiver: PFC001, PFC002.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -39,7 +38,7 @@ from rules._links import devices_counting
 from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Codes, Mask
 
@@ -64,7 +63,7 @@ PAUSE_FRAMES = 100.0
 
 
 @rule("INC001", Severity.WARNING, [PortCounters], cause=CauseKind.OVERLOAD)
-def incast(round: Round) -> Iterator[Finding]:
+def incast(round: Round) -> Findings:
     """Ports to hosts where many senders meet."""
     telemetry = round.telemetry
     carried = round.carried

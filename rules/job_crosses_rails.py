@@ -27,12 +27,10 @@ on GPUs of different rails. Without a reason compare the NICs that both hosts of
 not keep to `NCCL_CROSS_NIC=0`.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import Facts, hears
 from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.columns import grouped
 from truerail.model.names import some
@@ -40,7 +38,7 @@ from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
 @rule("JOB002", Severity.WARNING, [], cause=CauseKind.CONFIGURATION, first="where HOST")
-def job_crosses_rails(round: Round) -> Iterator[Finding]:
+def job_crosses_rails(round: Round) -> Findings:
     """Hosts that send to NICs on other rails."""
     job = job_of(round)
     for host, crossings in sorted(grouped((one.send.nic.host, one) for one in job.crossings).items()):

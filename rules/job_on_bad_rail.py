@@ -32,7 +32,7 @@ from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, SchedulerJob, Severity
 from truerail.model.columns import Codes, grouped
 from truerail.model.job_facts import PodOfJob
@@ -40,7 +40,7 @@ from truerail.model.names import printable
 
 
 @rule("JOB001", Severity.CRITICAL, [], first="jobs", after_causes=True)
-def job_on_bad_rail(explained: Explained) -> Iterator[Finding]:
+def job_on_bad_rail(explained: Explained) -> Findings:
     """Jobs with hosts that a cause hurts."""
     jobs = jobs_of(explained.round)
     devices = explained.round.cabling.index.devices

@@ -23,8 +23,6 @@ has no way, as between the pods of a rail-only fabric, the scheduler must not pl
 A job that has several communicators, each within one group. Uplinks that the plan does not have.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import Facts, hears
@@ -33,7 +31,7 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, report_not_evaluated, rule
 from truerail.model import Finding, SchedulerJob, Severity
 from truerail.model.columns import Codes, distinct
 
@@ -41,7 +39,7 @@ _SPARE = -1
 
 
 @rule("JOB009", Severity.CRITICAL, [], first="jobs", after_causes=True)
-def job_spans_unconnected(explained: Explained) -> Iterator[Finding]:
+def job_spans_unconnected(explained: Explained) -> Findings:
     """Jobs of which some hosts cannot reach the others on a rail."""
     jobs = jobs_of(explained.round)
     part = _parts(explained)

@@ -39,13 +39,13 @@ from rules._examples import TWO_PLANES, carrier, hears, no_carrier, undecided
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
-from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, LagMember, NetLink, NotEvaluated, Severity
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, LagMember, NetLink, NotEvaluated, Severity
 from truerail.model.columns import grouped
 
 
 @rule("LAG001", Severity.WARNING, [LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
-def lag_member_out(round: Round) -> Iterator[Finding]:
+def lag_member_out(round: Round) -> Findings:
     """Planned cables that a bond has and does not use."""
     wiring, found = round.cabling, lags(round)
     if not found.bonded.any():
@@ -85,7 +85,7 @@ def _reason(lag: Lag, member: Member) -> tuple[str, str]:
     return "it does not collect and distribute", "Compare the LACP state of both ends of this member."
 
 
-def _on_one_switch(round: Round, found: Lags, out: dict[int, list[tuple[Lag, Member]]]) -> Iterator[Finding]:
+def _on_one_switch(round: Round, found: Lags, out: dict[int, list[tuple[Lag, Member]]]) -> Findings:
     """Members of a host's bond that the plan has on different switches, and that are seen on one."""
     wiring = round.cabling
     index = wiring.index

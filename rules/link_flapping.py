@@ -34,7 +34,7 @@ A port that an operator switched off and on, a firmware update, a host's reboot:
 left out, where the neighbour changed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +45,7 @@ from rules._links import counter_evidence, every_link, other_ends, rail_at, subj
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import NONE, Codes, Mask, grouped
 
@@ -96,7 +96,7 @@ class _Fallen:
 
 
 @rule("LNK003", Severity.WARNING, [PortCounters], cause=CauseKind.FLAPPING_LINK)
-def link_flapping(round: Round) -> Iterator[Finding]:
+def link_flapping(round: Round) -> Findings:
     """Links that lost carrier within the window, and devices that lost all of theirs."""
     telemetry = round.telemetry
     counted = telemetry.summed(Quantity.LINK_DOWNS)
@@ -112,7 +112,7 @@ def link_flapping(round: Round) -> Iterator[Finding]:
     every_link(telemetry, "falls", Quantity.LINK_DOWNS)
 
 
-def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: Mask) -> Iterator[Finding]:
+def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: Mask) -> Findings:
     """One finding for each link that fell, or for the device that lost all of its links. `gained` has shape (ports,
     samples), `counted` is which planned ports count falls.
     """

@@ -49,7 +49,7 @@ from rules._examples import finds_nic
 from rules._links import blind_links, counter_evidence
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.trends.daily_means import limits
 from truerail.analysis.trends.declines import LONGEST_HORIZON_DAYS, Decline, Declines, Way, declines_of
 from truerail.analysis.trends.falls import LEAST_DAYS
@@ -71,7 +71,7 @@ CONFIRMED, ALONE, HINT = 0.9, 0.7, 0.5
 
 
 @rule("LNK006", Severity.WARNING, [Optic], instead=[PortCounters, BitErrorRate], cause=CauseKind.DEGRADED_LINK)
-def link_worsening(round: Round) -> Iterator[Finding]:
+def link_worsening(round: Round) -> Findings:
     """Planned links whose light or margin falls over days."""
     if round.earlier is None:
         of = "of a service, or of a capture with a round every three hours"

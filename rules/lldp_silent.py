@@ -36,7 +36,7 @@ does not poll at the moment. InfiniBand has no LLDP: this rule does not apply to
 A host within 30 seconds of its boot. Hosts without lldpd by design: their leaves hear them, and the finding stays info.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -47,8 +47,8 @@ from rules._places import unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.cabling.port_pairs import places_by_name
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Severity, Transport
 from truerail.model.columns import Mask, grouped
 from truerail.model.names import printable
 
@@ -69,7 +69,7 @@ _ASK = "Poll {device} for its LLDP neighbors too: the capture or the inventory o
 
 
 @rule("TEL003", Severity.WARNING, [], transports=[Transport.ROCE, Transport.EFA], first="where DEVICE")
-def lldp_silent(round: Round) -> Iterator[Finding]:
+def lldp_silent(round: Round) -> Findings:
     """Planned devices that answer and report no neighbour on a planned port."""
     wiring = round.cabling
     devices = wiring.index.devices

@@ -33,7 +33,7 @@ is classified correctly (DSCP trust). At a NIC: its receive buffer (`mlnx_qos --
 Drops of other classes where the device counts a total only; a cleared counter; a link that falls while it is paused.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -45,7 +45,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import QUEUE_EVENTS, recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
@@ -61,7 +61,7 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
 
 
 @rule("PFC004", Severity.CRITICAL, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
-def lossless_drops(round: Round) -> Iterator[Finding]:
+def lossless_drops(round: Round) -> Findings:
     """Ports whose lossless priorities lose packets."""
     reported = round.telemetry
     counted(reported, "drops", *DROPS)

@@ -25,12 +25,10 @@ Reseat and clean the optics of this direction, that of the sending end first; th
 A policer or a full queue of another class loses packets by design: sweep in a quiet hour, in the class of RoCE.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import UNSEATED, Sweep, sweep_to_evaluate
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.losses import together
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 from truerail.model.columns import Codes
@@ -40,7 +38,7 @@ LEAST_PACKETS = 1000
 
 
 @rule("PRB007", Severity.WARNING, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
-def lossy_link(round: Round) -> Iterator[Finding]:
+def lossy_link(round: Round) -> Findings:
     """Links that lose some packets in one direction."""
     sweep = sweep_to_evaluate(round)
     losses = sweep.swept.losses

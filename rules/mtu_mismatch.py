@@ -26,7 +26,6 @@ least.
 A rollout of another MTU in progress: then a whole rail changes to the new value.
 """
 
-from collections.abc import Iterator
 from operator import itemgetter
 
 import numpy as np
@@ -34,8 +33,8 @@ import numpy as np
 from rules._examples import alike, down, finds_nic, railed, rdma, undecided, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, QosProfile, RdmaLink, Role, Severity, Transport
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.model import NetLink, QosProfile, RdmaLink, Role, Severity, Transport
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 
@@ -44,7 +43,7 @@ _ACTIVE_MTU = itemgetter(RdmaLink._fields.index("active_mtu"))
 
 
 @rule("LNK002", Severity.WARNING, [NetLink])
-def mtu_mismatch(round: Round) -> Iterator[Finding]:
+def mtu_mismatch(round: Round) -> Findings:
     """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""
     wiring = round.cabling
     index = wiring.index

@@ -42,7 +42,7 @@ from rules._examples import TWO_PLANES, alike, no_carrier, undecided, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
-from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
 from truerail.model.columns import grouped
 from truerail.model.names import printable
@@ -52,7 +52,7 @@ _WORKING = (None, "dual")
 
 
 @rule("LAG002", Severity.CRITICAL, [SharedLag], instead=[MlagPeer, LagMember, NetLink], cause=CauseKind.CONFIGURATION)
-def multihoming_broken(round: Round) -> Iterator[Finding]:
+def multihoming_broken(round: Round) -> Findings:
     """Bonds that their switches do not share, and pairs of switches that are not formed."""
     shared, peers = _Shared(round), round.snapshot.table(MlagPeer)
     bonds = tuple(_bonds(round.cabling, lags(round)))
@@ -150,7 +150,7 @@ def _fault(round: Round, bond: tuple[int, ...], found: list[_Half]) -> Finding |
     )
 
 
-def _pairs(round: Round, bonds: tuple[tuple[int, ...], ...]) -> Iterator[Finding]:
+def _pairs(round: Round, bonds: tuple[tuple[int, ...], ...]) -> Findings:
     """Pairs of switches that are not formed, once for both, and those without a keepalive."""
     wiring, table = round.cabling, round.snapshot.table(MlagPeer)
     index, device = wiring.index, wiring.identity.devices_of(table)

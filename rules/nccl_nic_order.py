@@ -26,14 +26,12 @@ Move no cable. Compare `NCCL_IB_HCA`, the order of cards (NIC001), driver and ud
 A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import Facts
 from rules._jobs import SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
 from rules._links import majority
 from truerail.analysis.nccl import End, NcclJob
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, GpuNicPath, RdmaLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, GpuNicPath, RdmaLink, Severity
 from truerail.model.columns import tally
 from truerail.model.nccl_facts import NcclHop, NcclNic
 
@@ -44,7 +42,7 @@ _NVML_DIGITS = 3
 
 
 @rule("JOB003", Severity.WARNING, [], cause=CauseKind.CONFIGURATION, first="where HOST")
-def nccl_nic_order(round: Round) -> Iterator[Finding]:
+def nccl_nic_order(round: Round) -> Findings:
     """Hosts of a job whose NICs are in another order."""
     job = job_of(round)
     indexes, usual = _by_index(job)

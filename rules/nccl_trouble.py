@@ -26,8 +26,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rules._jobs import evidence, job_of, spelled
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Severity
 from truerail.model.columns import NONE
 from truerail.model.names import printable, some
 from truerail.model.nccl_facts import NcclTrouble
@@ -40,7 +40,7 @@ _FLUSHED = 5
 
 
 @rule("JOB010", Severity.WARNING, [], first="where HOST")
-def nccl_trouble(round: Round) -> Iterator[Finding]:
+def nccl_trouble(round: Round) -> Findings:
     """Devices of a job's hosts on which NCCL reports errors."""
     job = job_of(round)
     by_place: dict[str, list[NcclTrouble]] = {}

@@ -30,16 +30,14 @@ rdma_rename) do not shift.
 NICs passed through to a virtual machine or moved into a container's network namespace are not listed on the host.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import alike, hears, railed, rdma, up
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, RdmaLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes
 from truerail.model.names import some
 
@@ -54,7 +52,7 @@ _SHOWN = 4
 
 
 @rule("NIC003", Severity.CRITICAL, [RdmaLink])
-def nic_missing(round: Round) -> Iterator[Finding]:
+def nic_missing(round: Round) -> Findings:
     """Planned NICs that are missing in their host."""
     wiring = round.cabling
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
@@ -75,7 +73,7 @@ def nic_missing(round: Round) -> Iterator[Finding]:
     report_not_evaluated(blind_bonds(wiring))
 
 
-def _shifted(wiring: Wiring) -> Iterator[Finding]:
+def _shifted(wiring: Wiring) -> Findings:
     """Hosts that number their RDMA devices differently from the plan."""
     links = wiring.seen.table(RdmaLink)
     for host, rows in sorted(wiring.identity.names.renumbered.items()):

@@ -33,17 +33,15 @@ out. A plan that is older than the fabric: if several hosts of one rack are wron
 compare the plan first.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import finds_nic, hears, railed, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
 @rule("CAB001", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
-def nic_on_wrong_rail(round: Round) -> Iterator[Finding]:
+def nic_on_wrong_rail(round: Round) -> Findings:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
     sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index

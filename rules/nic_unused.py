@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, RdmaLink, Severity
 from truerail.model.columns import NONE, grouped
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclTrouble
@@ -40,7 +40,7 @@ _LEAST_HOSTS = 2
 
 
 @rule("JOB005", Severity.WARNING, [], cause=CauseKind.SLOW_HOST)
-def nic_unused(round: Round) -> Iterator[Finding]:
+def nic_unused(round: Round) -> Findings:
     """Planned NICs that a job leaves out."""
     job = job_of(round)
     if job.values("DEDUP_LOGS"):

@@ -24,12 +24,10 @@ All GPUs: `systemctl status nvidia-fabricmanager`, its version must be the drive
 Hosts whose GPUs are in MIG mode, or of a model with fewer links in use: compare with hosts of the same model.
 """
 
-from collections.abc import Iterator
-
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, evidence_of
-from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
-from truerail.model import CauseKind, Finding, NvLink, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import CauseKind, NvLink, Severity
 from truerail.model.columns import grouped, tally
 from truerail.model.names import some
 
@@ -39,7 +37,7 @@ _SHOWN = 4
 
 
 @rule("NIC006", Severity.WARNING, [NvLink], cause=CauseKind.SLOW_HOST, first="where HOST")
-def nvlink_down(round: Round) -> Iterator[Finding]:
+def nvlink_down(round: Round) -> Findings:
     """Planned hosts with GPUs that have fewer active NVLinks than usual."""
     wiring, table = round.cabling, round.snapshot.table(NvLink)
     devices, device = wiring.index.devices, wiring.identity.devices_of(table).tolist()

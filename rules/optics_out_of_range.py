@@ -28,15 +28,13 @@ Modules measure to within 3 dB; without errors (LNK004) a warning can wait for t
 then general ones are used.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import finds_nic, railed, switched_off, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
 from truerail.model.columns import grouped
 
@@ -64,7 +62,7 @@ UNLIKE_PEERS = 0.7
 
 
 @rule("LNK005", Severity.WARNING, [Optic], cause=CauseKind.DEGRADED_LINK)
-def optics_out_of_range(round: Round) -> Iterator[Finding]:
+def optics_out_of_range(round: Round) -> Findings:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
     wiring = round.cabling
     lanes = lanes_of(wiring)

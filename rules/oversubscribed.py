@@ -38,7 +38,7 @@ from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, Port, Severity
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
@@ -55,7 +55,7 @@ PAUSES = 100.0
 
 
 @rule("CAP001", Severity.WARNING, [NetLink], cause=CauseKind.OVERLOAD, first="where SWITCH")
-def oversubscribed(round: Round) -> Iterator[Finding]:
+def oversubscribed(round: Round) -> Findings:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
     telemetry = round.telemetry
     b = round.balance

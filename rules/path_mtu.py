@@ -27,15 +27,13 @@ Raise the MTU of the named hop to that of the hosts' packets and more (9216 is u
 Hosts that are meant to have a smaller MTU than the plan declares: correct the plan, or set --mtu.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, spines, swept_example, together
 from rules._probes import SURE, TIED, Probed, Sweep, probed, sweep_of
 from truerail.analysis.cabling import evidence_of
 from truerail.analysis.probes.hop_devices import owners
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import CutOff
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import NONE, Codes, Mask, distinct
@@ -45,7 +43,7 @@ _LARGE = 1200
 
 
 @rule("PRB003", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
-def path_mtu(round: Round) -> Iterator[Finding]:
+def path_mtu(round: Round) -> Findings:
     """Hops, NICs and pairs of leaves that lose large packets."""
     found = probed(round)
     flows, large = found.flows, found.flows.sizes >= _LARGE
@@ -192,7 +190,7 @@ def _nic(found: Probed, cable: int, which: Mask) -> Finding:
     )
 
 
-def _between(found: Probed, lost: Mask) -> Iterator[Finding]:
+def _between(found: Probed, lost: Mask) -> Findings:
     """By the sender's leaf."""
     for leaf, of in found.by_leaf(lost):
         name, towards = found.device(leaf), found.devices(found.peer_leaf[of])

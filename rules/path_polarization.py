@@ -30,7 +30,15 @@ import numpy as np
 
 from rules._examples import swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import (
+    Case,
+    Findings,
+    InsufficientDataError,
+    NotApplicableError,
+    Round,
+    report_not_evaluated,
+    rule,
+)
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.model import CauseKind, Finding, NotEvaluated, ProbeHop, Severity, Transport
@@ -47,7 +55,7 @@ from truerail.model.plan import LoadBalancing
     cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )
-def path_polarization(round: Round) -> Iterator[Finding]:
+def path_polarization(round: Round) -> Findings:
     """Leaves whose choice of uplink shows the choice of the next switch."""
     sweep = sweep_to_evaluate(round)
     if sweep.swept.paths.changing > CHANGING:

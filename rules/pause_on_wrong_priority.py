@@ -27,8 +27,6 @@ differs) and switch global pause off (`ethtool -A IFACE rx off tx off`).
 A new lossless class in a rollout. Ports of storage with a priority of their own: mute them.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import finds_nic, railed
@@ -38,7 +36,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.analysis.rule import Case, Round, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -53,7 +51,7 @@ by judgement.
 
 
 @rule("PFC005", Severity.WARNING, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
-def pause_on_wrong_priority(round: Round) -> Iterator[Finding]:
+def pause_on_wrong_priority(round: Round) -> Findings:
     """Ports that send pauses where none should be, one finding for each."""
     reported = round.telemetry
     counted(reported, "pauses", *SIGNS)

@@ -27,8 +27,6 @@ senders down before PFC stops them, whether the link has its speed.
 Checkpoints and collective phases pause for minutes. Where only frames are counted the share is an upper bound.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import finds_nic, railed
@@ -36,12 +34,12 @@ from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.culprits import pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
 from truerail.analysis.pfc.trees import Pauses
-from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
-from truerail.model import Finding, PortCounters, Severity, Transport
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import PortCounters, Severity, Transport
 
 
 @rule("PFC002", Severity.WARNING, [PortCounters], transports=[Transport.ROCE])
-def pause_pressure(round: Round) -> Iterator[Finding]:
+def pause_pressure(round: Round) -> Findings:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = round.pauses
     pressed = blamed(pauses, pressure_culprits(pauses))

@@ -29,14 +29,14 @@ with each other and are right.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from rules._examples import alike, finds_nic, rdma, undecided
 from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import distinct, factorize, grouped
 from truerail.model.names import printable, some
@@ -53,7 +53,7 @@ Link = tuple[float | None, int | None]
 
 
 @rule("NIC005", Severity.WARNING, [PcieLink], cause=CauseKind.SLOW_HOST, first="where HOST")
-def pcie_downtrained(round: Round) -> Iterator[Finding]:
+def pcie_downtrained(round: Round) -> Findings:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
     wiring = round.cabling
     table = round.snapshot.table(PcieLink)

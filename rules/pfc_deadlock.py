@@ -30,7 +30,7 @@ A storm (PFC001) at a host makes long pauses without a circle; this finding need
 circle cannot be decided, PFC001 reports "a PFC storm or a deadlock".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from rules._pauses import priority_words
 from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses
-from truerail.analysis.rule import Case, Round, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
@@ -53,7 +53,7 @@ from truerail.model.names import natural_key
     cause=CauseKind.PFC_DEADLOCK,
     first="storm",
 )
-def pfc_deadlock(round: Round) -> Iterator[Finding]:
+def pfc_deadlock(round: Round) -> Findings:
     """Circles of switches that wait for each other, one finding for each subject."""
     pauses = round.pauses
     reported: set[str] = set()

@@ -44,8 +44,6 @@ A host that reboots or dumps a crash pauses its leaf for seconds. A paused share
 often, for microseconds (PFC002).
 """
 
-from collections.abc import Iterator
-
 from rules._examples import Rates, finds_nic, hears
 from rules._links import every_link
 from rules._pauses import Blamed, blamed, priority_words
@@ -53,14 +51,14 @@ from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import CauseKind, NetLink, PortCounters, Severity, Transport
 
 
 @rule(
     "PFC001", Severity.CRITICAL, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.PFC_STORM, first="storm"
 )
-def pfc_storm(round: Round) -> Iterator[Finding]:
+def pfc_storm(round: Round) -> Findings:
     """The roots of pauses without end, one finding for each."""
     pauses = round.pauses
     for culprits in blamed(pauses, round.storm_culprits):

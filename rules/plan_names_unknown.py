@@ -32,20 +32,18 @@ port, are named once: what is planned there is unknown too. These limits are jud
 None known: nothing else is reported of these cables while the question is open.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import finds_nic, hears
 from truerail.analysis.cabling import Why
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 
 _SHOWN = 4
 
 
 @rule("CAB011", Severity.WARNING, [Neighbor], first="where DEVICE")
-def plan_names_unknown(round: Round) -> Iterator[Finding]:
+def plan_names_unknown(round: Round) -> Findings:
     """Planned names that no device has, and rows of the plan that exclude each other."""
     wiring = round.cabling
     rows = [str(wiring.index.a_port(cable)) for cable in np.flatnonzero(wiring.why == Why.CONTRADICTED).tolist()]

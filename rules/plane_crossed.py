@@ -25,17 +25,15 @@ A driver update that renames the ports of dual-port NICs makes every NIC of the 
 has to move.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import TWO_PLANES, hears, undecided
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
 @rule("CAB008", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
-def plane_crossed(round: Round) -> Iterator[Finding]:
+def plane_crossed(round: Round) -> Findings:
     """Host cables that are seen on their rail, but on another plane."""
     sorted_ = places(round)
     wiring = sorted_.wiring

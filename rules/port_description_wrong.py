@@ -22,13 +22,12 @@ A device of the plan whose name is also a word in free text, such as a customer'
 """
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from rules._examples import finds_nic, hears, railed
 from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
-from truerail.analysis.rule import Case, Round, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import NONE, Codes, Objects, factorize
 from truerail.model.names import printable, some
@@ -38,7 +37,7 @@ _SHOWN = 4
 
 
 @rule("CAB010", Severity.INFO, [Neighbor], first="where PORT")
-def port_description_wrong(round: Round) -> Iterator[Finding]:
+def port_description_wrong(round: Round) -> Findings:
     """Ports of right cables whose descriptions name another planned end."""
     for device, ports in round.cabling.once(_misdescribed).items():
         yield _finding(round.cabling, round.cabling.index.devices.names[device], ports)

@@ -50,7 +50,7 @@ from rules import _qos
 from rules._examples import alike, finds_nic, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import Wiring, evidence_of
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Finding, NetLink, PortQos, QosBuffer, QosProfile, Severity
 from truerail.model.columns import Codes, distinct, grouped
 from truerail.model.plan import Role, Transport
@@ -64,7 +64,7 @@ _BY_COUNTERS = ", as the pauses that it counts by priority show (its settings we
 
 
 @rule("CFG001", Severity.WARNING, [], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
-def qos_mismatch(round: Round) -> Iterator[Finding]:
+def qos_mismatch(round: Round) -> Findings:
     """Ports, and devices, whose lossless settings differ from the plan, from the other end's or from most of their
     role.
     """
@@ -110,7 +110,7 @@ def _comparable(settings: _qos.Settings, intent: _qos.Intent, other: Codes) -> b
 
 def _everywhere(
     wiring: Wiring, settings: _qos.Settings, intent: _qos.Intent, faults: dict[int, list[_qos.Odd]]
-) -> Iterator[Finding]:
+) -> Findings:
     """One finding for what most ports of a tier have unlike the plan, on its first device; its ports leave `faults`."""
     index = wiring.index
     ports = np.arange(index.planned_ports)

@@ -26,22 +26,20 @@ host.
 Only fabrics in which no switch leads from rail to rail have this rule: a spine that the plan lacks makes it fire.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import down, finds_nic, hears, railed, up
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.explained import connected_parts, planned_parts, rails_apart
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 from truerail.model.columns import Codes, distinct
 from truerail.model.index import PlanIndex
 
 
 @rule("RAL003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
-def rail_cut(round: Round) -> Iterator[Finding]:
+def rail_cut(round: Round) -> Findings:
     """Hosts that are off a rail, where no switch leads round it."""
     sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
@@ -68,7 +66,7 @@ def rail_cut(round: Round) -> Iterator[Finding]:
         )
 
 
-def _split(sorted_: Places, parts: Codes) -> Iterator[Finding]:
+def _split(sorted_: Places, parts: Codes) -> Findings:
     """Leaves from which no link, sure or unknown, leads to the hosts of their rail on other leaves."""
     w, index = sorted_.wiring, sorted_.wiring.index
     end = np.where((w.state == State.WRONG) & (sorted_.at >= 0), sorted_.at, index.b_device)

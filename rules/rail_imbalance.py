@@ -33,8 +33,6 @@ Jobs that use fewer rails by design (pipeline parallelism, storage on one NIC). 
 low rail, it is the job.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import down
@@ -43,7 +41,7 @@ from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Port, PortCounters, Severity
 
 VERY_LOW = 0.6
@@ -64,7 +62,7 @@ _CONGESTED = "Check which flows meet on the path of {} (ECN001, LBL002): the NIC
 
 
 @rule("RAL001", Severity.WARNING, [PortCounters], cause=CauseKind.SLOW_HOST, first="where HOST")
-def rail_imbalance(round: Round) -> Iterator[Finding]:
+def rail_imbalance(round: Round) -> Findings:
     """Hosts of which one NIC carries clearly less than the others."""
     telemetry = round.telemetry
     rails = round.rails

@@ -21,20 +21,18 @@ Look for what connects the two leaves: unplanned links (CAB009, CAB010), a share
 A plan that leaves out the spines: add them, or the rails look apart that are not.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import heard, sent, undecided
 from rules._probes import probed
 from truerail.analysis.explained import planned_parts
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, Round, rule
-from truerail.model import CauseKind, Finding, ProbeReach, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, NotApplicableError, Round, rule
+from truerail.model import CauseKind, ProbeReach, Severity
 from truerail.model.columns import distinct
 
 
 @rule("PRB009", Severity.WARNING, [ProbeReach], cause=CauseKind.CONFIGURATION)
-def rail_not_isolated(round: Round) -> Iterator[Finding]:
+def rail_not_isolated(round: Round) -> Findings:
     """NICs that reach a NIC of a rail to which the plan has no way."""
     found = probed(round)
     flows, part = found.flows, round.plan.once(planned_parts)

@@ -35,8 +35,8 @@ import numpy.typing as npt
 from rules._examples import railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, NetAddress, Plan, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import NetAddress, Plan, Severity
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.names import printable
 
@@ -46,7 +46,7 @@ _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe
 
 
 @rule("CFG002", Severity.WARNING, [NetAddress])
-def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
+def rail_subnet_mismatch(round: Round) -> Findings:
     """Planned NICs with an address that is not of their rail."""
     nets = _subnets(round.plan)
     if not nets:

@@ -28,13 +28,11 @@ routing. Where LLDP shows another cable, or none, repair that first and probe ag
 A host firewall that drops the probes' UDP port. Two NICs under one leaf and no other on the rail: it may be either.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, Facts, each_to_each, heard, hears, sent, undecided
 from rules._probes import Probed, probed
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask, distinct
@@ -45,7 +43,7 @@ _FEW = 2
 
 
 @rule("PRB001", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
-def rail_unreachable(round: Round) -> Iterator[Finding]:
+def rail_unreachable(round: Round) -> Findings:
     """NICs that no packet reaches or leaves, then pairs of leaves, then pairs of NICs."""
     found = probed(round)
     flows = found.flows
@@ -150,7 +148,7 @@ def _of_two(found: Probed, cable: int, peer: int) -> Finding:
     )
 
 
-def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
+def _pairs(found: Probed, use: Mask, lost: Mask) -> Findings:
     """Pairs of leaves between which everything is lost, by their first leaf; then NICs that lost some pairs."""
     flows, size = found.flows, len(found.round.cabling.index.devices.names)
     between = found.leaf * size + found.peer_leaf

@@ -23,7 +23,6 @@ Put the leaf's port into the rail's VLAN, or correct the plan.
 A VLAN that was added to the fabric and not to the plan: all NICs of the rail then report it.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -31,13 +30,13 @@ import numpy as np
 from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, evidence_of
-from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
-from truerail.model import Finding, MacEntry, NetLink, NotEvaluated, Severity
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.model import MacEntry, NetLink, NotEvaluated, Severity
 from truerail.model.finding import MOST_EXAMPLES
 
 
 @rule("CFG003", Severity.WARNING, [MacEntry])
-def rail_vlan_mismatch(round: Round) -> Iterator[Finding]:
+def rail_vlan_mismatch(round: Round) -> Findings:
     """Planned NICs whose port is in none of their rail's VLANs."""
     vlans = {rail.index: rail.vlans for rail in round.plan.rails.values() if rail.vlans}
     if not vlans:

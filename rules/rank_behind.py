@@ -37,7 +37,7 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.nccl.path import is_on, unevaluated
-from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import Evidence, Fact, Finding, NotEvaluated, Severity
 from truerail.model.columns import Codes
 from truerail.model.facts import NetAddress
@@ -65,7 +65,7 @@ _BEHIND = 0.5
 
 
 @rule("JOB007", Severity.WARNING, [], after_causes=True)
-def rank_behind(explained: Explained) -> Iterator[Finding]:
+def rank_behind(explained: Explained) -> Findings:
     """Ranks that are missing or behind."""
     round = explained.round
     table = round.snapshot.table(RasRank)

@@ -26,7 +26,6 @@ manager reaches the port (`sminfo`). `LINK_UP` with `DOWN` on Ethernet: the netd
 A host that boots: the port is not active until its driver and, on InfiniBand, the subnet manager have finished.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -35,13 +34,13 @@ from rules._examples import finds_nic, rdma, switched_off
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import NetLink, Plan, Port, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 
 
 @rule("NIC002", Severity.WARNING, [RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
-def rdma_port_down(round: Round) -> Iterator[Finding]:
+def rdma_port_down(round: Round) -> Findings:
     """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""
     wiring = round.cabling
     index, states = wiring.index, wiring.states

@@ -26,7 +26,7 @@ A host that became busy after the check; CPUs that save energy during a short te
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -36,7 +36,7 @@ from rules._examples import undecided
 from rules._probes import Probed, explaining_all, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
@@ -66,7 +66,7 @@ class _Tests:
 
 
 @rule("PRB010", Severity.WARNING, [RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
-def rdma_slow(round: Round) -> Iterator[Finding]:
+def rdma_slow(round: Round) -> Findings:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""
     found, tests = probed(round), _tests(round)
     left = tests.slow.copy()

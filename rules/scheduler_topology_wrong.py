@@ -31,7 +31,7 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, NotApplicableError, report_not_evaluated, rule
 from truerail.model import Fact, Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import folded, natural_key, printable
 from truerail.model.reading import Reading
@@ -40,7 +40,7 @@ _COLLECTOR = "slurm_topology"
 
 
 @rule("JOB008", Severity.WARNING, [], first="where DEVICE", after_causes=True)
-def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
+def scheduler_topology_wrong(explained: Explained) -> Findings:
     """Faults of the topology of each scheduler."""
     asked = (one for one in explained.round.snapshot.readings if one.collector == _COLLECTOR and not one.error)
     readings = [one for one in asked if any(isinstance(fact, TopologyUnit) for fact in one.facts)]

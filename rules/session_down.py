@@ -25,15 +25,13 @@ compare both ends' configuration: AS numbers, unnumbered on both, the VRF, passw
 A switch that reloads or is drained by other means than the session itself. Announce the work.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import hears, no_carrier, switched_off
 from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_of
-from truerail.analysis.rule import Case, NotApplicableError, Round, report_not_evaluated, rule
-from truerail.model import BgpPeer, CauseKind, Fact, Finding, NotEvaluated, Severity, Transport
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.model import BgpPeer, CauseKind, Fact, NotEvaluated, Severity, Transport
 from truerail.model.columns import grouped
 from truerail.model.names import printable
 
@@ -42,7 +40,7 @@ _SHUT = "Idle (Admin)"
 
 
 @rule("BGP001", Severity.WARNING, [BgpPeer], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
-def session_down(round: Round) -> Iterator[Finding]:
+def session_down(round: Round) -> Findings:
     """Planned cables over which a session is not established, or without BFD."""
     wiring, table = round.cabling, round.snapshot.table(BgpPeer)
     index, device = wiring.index, wiring.identity.devices_of(table)

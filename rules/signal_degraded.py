@@ -47,7 +47,6 @@ look for the first port on the way that counts them. `on average over N min` is 
 cleared: the fault may be of the past. Clear them (`mlxlink -d PORT --pc`) and read it again after ten minutes.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -61,7 +60,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
-from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import NOTHING_YET, BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask, grouped
 
@@ -75,7 +74,7 @@ _COUNTED = (*errors.BEFORE_FEC, *errors.AFTER_FEC)
 
 
 @rule("LNK004", Severity.WARNING, [PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
-def signal_degraded(round: Round) -> Iterator[Finding]:
+def signal_degraded(round: Round) -> Findings:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = round.telemetry
     reported, (rates, short) = _reported(telemetry), errors.device_rates(telemetry)

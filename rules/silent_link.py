@@ -24,19 +24,17 @@ first; then exchange it. Where the receiving end counts errors, see LNK004.
 An access list or a wrong entry in a forwarding table of the switch behind the link loses the same flows.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import sweep_to_evaluate
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, ProbeHop, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, ProbeHop, Severity
 
 
 @rule("PRB005", Severity.CRITICAL, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
-def silent_link(round: Round) -> Iterator[Finding]:
+def silent_link(round: Round) -> Findings:
     """Links that lose everything in one direction."""
     sweep = sweep_to_evaluate(round)
     paths, losses, coverage = sweep.swept.paths, sweep.swept.losses, sweep.swept.coverage

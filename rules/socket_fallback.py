@@ -21,16 +21,14 @@ Look at the begin of the host's log: `No device found`, `Failed to open libibver
 A job that is meant to use TCP, or tests of it.
 """
 
-from collections.abc import Iterator
-
 from rules._jobs import evidence, job_of
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import CauseKind, Finding, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import CauseKind, Severity
 from truerail.model.nccl_facts import NcclHop, NcclNetwork, NcclSetting
 
 
 @rule("JOB006", Severity.CRITICAL, [], cause=CauseKind.CONFIGURATION, first="where HOST")
-def socket_fallback(round: Round) -> Iterator[Finding]:
+def socket_fallback(round: Round) -> Findings:
     """Hosts of a job that use TCP."""
     job = job_of(round)
     hosts = job.over_sockets

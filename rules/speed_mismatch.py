@@ -46,8 +46,8 @@ from rules._examples import alike, finds_nic, railed, rdma, undecided
 from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.joined import evidence_of
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
-from truerail.model import CauseKind, Evidence, Finding, LinkSpeed, NetLink, NotEvaluated, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, Evidence, LinkSpeed, NetLink, NotEvaluated, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
 Speeds = npt.NDArray[np.float64]
@@ -58,7 +58,7 @@ _MOST = 8
 
 
 @rule("LNK001", Severity.WARNING, [], cause=CauseKind.DEGRADED_LINK)
-def speed_mismatch(round: Round) -> Iterator[Finding]:
+def speed_mismatch(round: Round) -> Findings:
     """Cables whose planned speed and reported speeds are not one, or that could be faster."""
     wiring = round.cabling
     index = wiring.index

@@ -25,7 +25,6 @@ An incast at one receiver, whose senders all repeat: then several devices are na
 that.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -34,8 +33,8 @@ from rules._links import every_link
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import counted
-from truerail.analysis.rule import Case, InsufficientDataError, Round, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import CauseKind, PortCounters, Severity, Transport
 
 LEAST_SHARE, TIMES_PEERS, LEAST_PEERS = 0.005, 10.0, 8
 LEAST_PACKETS_PER_SECOND = 1000.0
@@ -46,7 +45,7 @@ AGAIN = Quantity.RETRANSMITTED_PACKETS
 
 
 @rule("EFA001", Severity.WARNING, [PortCounters], transports=[Transport.EFA], cause=CauseKind.DEGRADED_LINK)
-def srd_retransmissions(round: Round) -> Iterator[Finding]:
+def srd_retransmissions(round: Round) -> Findings:
     """EFA devices whose share of repeated packets is far above their peers'."""
     telemetry, index = round.telemetry, round.cabling.index
     counted(telemetry, "packets sent again", AGAIN)

@@ -23,11 +23,10 @@ tracking`).
 A clock that is wrong, on the device or on truerail's machine: `chronyc tracking` on both.
 """
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, Reading, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Reading, Severity
 from truerail.model.facts import HostSetting, LinkSpeed, Neighbor, NetLink, PortCounters, RdmaLink
 from truerail.model.names import printable
 from truerail.model.witness_facts import MachineIdentity
@@ -42,7 +41,7 @@ RARE_SECONDS = {"ib_fabric": 1500.0}
 
 
 @rule("TEL002", Severity.WARNING, [], first="where DEVICE")
-def stale_data(round: Round) -> Iterator[Finding]:
+def stale_data(round: Round) -> Findings:
     """Planned devices whose newest answer to a frequent question is old."""
     at = round.snapshot.at
     limit = at - timedelta(seconds=STALE_AFTER_SECONDS)

@@ -66,7 +66,7 @@ from truerail.analysis.counters.rail_balance import (
     medians,
 )
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.rule import Case, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Mask, Numbers, distinct
 
@@ -96,7 +96,7 @@ traffic only); where the NIC at the other end may be the slow one as well.
 
 
 @rule("RAL002", Severity.WARNING, [PortCounters], cause=CauseKind.SLOW_HOST)
-def straggler_nic(round: Round) -> Iterator[Finding]:
+def straggler_nic(round: Round) -> Findings:
     """NICs below their peers on the rail."""
     telemetry = round.telemetry
     rails = round.rails

@@ -25,7 +25,6 @@ A host that was reinstalled announces `localhost` or its BMC's name for some min
 links: add them to the plan, or mute the port.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -33,13 +32,13 @@ import numpy as np
 from rules._examples import UNDER_A_SPINE, hears, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS, Why
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, NetLink, Severity
 from truerail.model.columns import Codes
 
 
 @rule("CAB004", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
-def unexpected_neighbor(round: Round) -> Iterator[Finding]:
+def unexpected_neighbor(round: Round) -> Findings:
     """Planned ports whose neighbour is not what any planned cable has there."""
     sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index

@@ -25,14 +25,13 @@ Storage, management and test equipment that shares a leaf. This is information; 
 """
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from rules._examples import UNDER_A_SPINE, hears
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
-from truerail.analysis.rule import Case, Round, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 from truerail.model.columns import NONE, Codes
 
 _MANAGEMENT = re.compile(
@@ -44,7 +43,7 @@ _GUIDS_OF_A_SWITCH = 0x40
 
 
 @rule("CAB009", Severity.INFO, [Neighbor], first="diff --planned")
-def unplanned_link(round: Round) -> Iterator[Finding]:
+def unplanned_link(round: Round) -> Findings:
     """Ports without a planned cable that are wired to something."""
     wiring = round.cabling
     index = wiring.index

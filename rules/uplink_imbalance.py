@@ -27,7 +27,6 @@ and at errors, pauses and speed of the uplinks that carry least. One cause for a
 Few large flows, such as one job with few queue pairs, load any hash unevenly. A reroute within the last minutes.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -38,7 +37,7 @@ from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import Mask, Numbers
 from truerail.model.plan import LoadBalancing
@@ -52,7 +51,7 @@ DEVIATIONS = 4.75
 
 
 @rule("LBL002", Severity.WARNING, [PortCounters], cause=CauseKind.OVERLOAD, first="where SWITCH")
-def uplink_imbalance(round: Round) -> Iterator[Finding]:
+def uplink_imbalance(round: Round) -> Findings:
     """Switches whose uplinks are uneven beyond what their flows explain."""
     b = balance_to_evaluate(round)
     explained = np.zeros(len(b.switch), dtype=bool)

@@ -24,17 +24,15 @@ Names of two leaves that are swapped show crossed uplinks although every cable i
 wrong as well, and the cause is one `leaf-swap`.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import hears
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
 @rule("CAB006", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
-def uplink_miscabled(round: Round) -> Iterator[Finding]:
+def uplink_miscabled(round: Round) -> Findings:
     """Cables that start at a switch and are seen elsewhere."""
     sorted_ = places(round)
     wiring = sorted_.wiring

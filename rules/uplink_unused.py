@@ -24,13 +24,19 @@ drained or withdraws the route.
 A neighbour that is drained for maintenance: announce the maintenance in truerail. Weights that prefer other links.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import SweptFacts, spines, swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.analysis.rule import (
+    Case,
+    Findings,
+    InsufficientDataError,
+    NotApplicableError,
+    Round,
+    report_not_evaluated,
+    rule,
+)
 from truerail.analysis.sweep.choices import IdleMember
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
@@ -45,7 +51,7 @@ from truerail.model.plan import LoadBalancing
     cause=CauseKind.DEAD_MEMBER,
     first="where SWITCH/PORT",
 )
-def uplink_unused(round: Round) -> Iterator[Finding]:
+def uplink_unused(round: Round) -> Findings:
     """Links that no flow takes."""
     sweep = sweep_to_evaluate(round)
     paths, choices = sweep.swept.paths, sweep.swept.choices

@@ -23,17 +23,15 @@ Traffic is not affected: leaf and rail are right. Ports that were renumbered by 
 same; then many ports of one switch are off alike.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import finds_nic, hears, railed
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
 @rule("CAB002", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
-def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
+def wrong_port_on_right_leaf(round: Round) -> Findings:
     """Host cables in another port of the planned switch, on the planned rail and plane."""
     sorted_ = places(round)
     wiring = sorted_.wiring

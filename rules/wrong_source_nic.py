@@ -29,7 +29,6 @@ cable or the address is in the wrong place: LLDP, or a look, decides which; noth
 Switches that answer with an address that another switch also has (anycast gateways) are left out of the first hop.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,14 +37,14 @@ from rules._examples import heard, sent
 from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import first_hops
-from truerail.analysis.rule import Case, Round, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, Severity
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
 
 
 @rule("PRB002", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
-def wrong_source_nic(round: Round) -> Iterator[Finding]:
+def wrong_source_nic(round: Round) -> Findings:
     """NICs whose probes took another way than theirs: by first hop, by departure, by arrival."""
     found = probed(round)
     flows = found.flows

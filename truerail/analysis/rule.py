@@ -16,9 +16,11 @@ from truerail.model.qos_profile import QosProfile
 if TYPE_CHECKING:
     from truerail.analysis.explained import Explained
 
-__all__ = ["Case", "InsufficientDataError", "NotApplicableError", "Round", "Rule", "report_not_evaluated", "rule"]
+__all__ = ["InsufficientDataError", "NotApplicableError", "Round", "report_not_evaluated"]
+"""What rules import from here beside what is declared here."""
 
-Evaluate = Callable[[Any], Iterator[Finding]]
+Findings = Iterator[Finding]
+Evaluate = Callable[[Any], Findings]
 """Of a round; of an `Explained` one for a rule that is evaluated after the causes."""
 
 HEADINGS = ("## Why it matters", "## How it is detected", "## What to do", "## Decide", "## False positives")
