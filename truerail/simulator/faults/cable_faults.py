@@ -2,8 +2,7 @@
 
 from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 _BLOCK = 4
 """A shifted block has at least this many ports; fewer are reported as single cables."""

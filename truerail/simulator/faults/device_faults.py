@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 
 def host_labels_swapped(site: Site) -> TrueCause:

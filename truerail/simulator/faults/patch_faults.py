@@ -3,8 +3,7 @@
 from collections import defaultdict
 
 from truerail.model import Cable, CauseKind
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 _ROW = 4
 """A shifted row has at least this many cords."""
