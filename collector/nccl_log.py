@@ -118,14 +118,10 @@ _KINDS = (
 )
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[Command("NCCL_DEBUG=INFO", BY_HAND)],
-    every=minutes(1),
-    yields=_KINDS,
-    megabytes=16,
-    long_lines=True,
-)
+ASK = (Command("NCCL_DEBUG=INFO", BY_HAND),)
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1), yields=_KINDS, megabytes=16, long_lines=True)
 def nccl_log(answer: str, device: Device) -> list[Fact]:
     """The facts of a log, each once. Raises `UnreadableError` if it is none of NCCL, or hardly a hop is understood."""
     return facts_of([answer], device.name)
