@@ -31,24 +31,21 @@ _STATES = ("state", "bgpState", "peerState")
 _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        Command("vtysh -c 'show bgp vrf all neighbors json'", ("cumulus", "linux", "sonic")),
-        Command("vtysh -c 'show bgp vrf all summary json'", ("cumulus", "linux", "sonic")),
-        Command("show bgp summary vrf all | json", ("eos",)),
-        Command("show bgp all summary vrf all | json", ("nxos",)),
-        *saved_as("show bgp summary json", "show bgp neighbors json", "net show bgp vrf all neighbor json"),
-        *saved_as("show bgp summary", "show ip bgp summary", "show bgp neighbors", "net show bgp summary"),
-        *saved_as("nv show vrf default router bgp neighbor"),
-    ],
-    every=minutes(1),
-    yields=[BgpPeer],
-    optional=True,
-    volatile={
-        b'"remoteAs"': rb'"(?:\w+(?:Sent|Recv|Rcvd|Msecs?)|peerUptime\w*|bgpTimer\w*|lastUpdate)": ?(?:"[^"]*"|[0-9]+)'
-    },
+ASK = (
+    Command("vtysh -c 'show bgp vrf all neighbors json'", ("cumulus", "linux", "sonic")),
+    Command("vtysh -c 'show bgp vrf all summary json'", ("cumulus", "linux", "sonic")),
+    Command("show bgp summary vrf all | json", ("eos",)),
+    Command("show bgp all summary vrf all | json", ("nxos",)),
+    *saved_as("show bgp summary json", "show bgp neighbors json", "net show bgp vrf all neighbor json"),
+    *saved_as("show bgp summary", "show ip bgp summary", "show bgp neighbors", "net show bgp summary"),
+    *saved_as("nv show vrf default router bgp neighbor"),
 )
+_VOLATILE = {
+    b'"remoteAs"': rb'"(?:\w+(?:Sent|Recv|Rcvd|Msecs?)|peerUptime\w*|bgpTimer\w*|lastUpdate)": ?(?:"[^"]*"|[0-9]+)'
+}
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[BgpPeer], optional=True, volatile=_VOLATILE)
 def bgp_peers(answer: str, device: Device) -> list[BgpPeer]:
     """One `BgpPeer` for each session whose key is a port, in the answer's order. Raises `UnreadableError`."""
     if not is_json(answer) and (found := peers(lines(answer)[:-1])) is not None:

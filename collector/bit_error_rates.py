@@ -49,17 +49,14 @@ _MLXLINK, _BEFORE_FEC = "Physical Counters and BER Info", "Raw Physical BER"
 _ASKED = asks("mlxlink", "(?:-d|--device)")
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        Command("show interfaces counters fec-stats", ("sonic",)),
-        Command("show interfaces phy detail | json", ("eos",)),
-        *saved_as("portstat -f", "portstat -f -j", "mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}"),
-    ],
-    every=minutes(5),
-    yields=[BitErrorRate],
-    optional=True,
+ASK = (
+    Command("show interfaces counters fec-stats", ("sonic",)),
+    Command("show interfaces phy detail | json", ("eos",)),
+    *saved_as("portstat -f", "portstat -f -j", "mlxlink -c", "mlxlink -c -d {port}", "mlxlink --json -c -d {port}"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(5), yields=[BitErrorRate], optional=True)
 def bit_error_rates(answer: str, device: Device) -> list[BitErrorRate]:
     """One `BitErrorRate` for each port with a rate. Raises `UnreadableError`, also if there is none."""
     text = lines(answer)

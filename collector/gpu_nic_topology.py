@@ -53,16 +53,10 @@ _MOST_MATRICES = 8
 """Of one host: `-m`, `-mp`, and `-p2p` for each of its capabilities."""
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command("nvidia-smi topo -m"),
-        *saved_as("nvidia-smi topo -mp", "nvidia-smi topo --matrix"),
-    ],
-    every=minutes(10),
-    yields=[GpuNicPath],
-    shared=True,
-)
+ASK = (Command("nvidia-smi topo -m"), *saved_as("nvidia-smi topo -mp", "nvidia-smi topo --matrix"))
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(10), yields=[GpuNicPath], shared=True)
 def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
     """One `GpuNicPath` for each GPU and NIC of the matrix, in its order. Raises `UnreadableError` for a partial
     matrix."""

@@ -21,13 +21,10 @@ from truerail.model import Command, Device, GpuProcess, Role, collector, minutes
 _HEADER = ["gpu_uuid", "pid"]
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[Command("nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv")],
-    every=minutes(1),
-    yields=[GpuProcess],
-    optional=True,
-)
+ASK = (Command("nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv"),)
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1), yields=[GpuProcess], optional=True)
 def gpu_processes(answer: str, device: Device) -> list[GpuProcess]:
     """One `GpuProcess` for each process on each GPU, none for an idle host. Raises `UnreadableError`."""
     rows = [[cell.strip() for cell in line.split(",")] for line in lines(answer)[:-1]]

@@ -65,16 +65,10 @@ _ABOVE_LSMOD = 5
 """The title of `lsmod` is within these first lines: a prompt or a fence may be above it."""
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command(_LIVE),
-        *saved_as("lspci -nnvv", "lspci -vv", "lspci -vvv", "lspci -Dvv", "lspci -nnvvv", "lsmod"),
-    ],
-    every=minutes(10),
-    yields=[HostSetting, PcieLink],
-    optional=True,
-)
+ASK = (Command(_LIVE), *saved_as("lspci -nnvv", "lspci -vv", "lspci -vvv", "lspci -Dvv", "lspci -nnvvv", "lsmod"))
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(10), yields=[HostSetting, PcieLink], optional=True)
 def host_facts(answer: str, device: Device) -> Iterable[Reported]:
     """Settings and PCIe links. Raises `UnreadableError` if the answer reports none."""
     text = lines(answer)

@@ -49,17 +49,13 @@ _DUMPED_VALUE = re.compile(r"([a-z][a-z0-9_]*)=0x([0-9a-fA-F]{1,16})")
 _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        *saved_as("perfquery -x", "perfquery", "perfquery -x -a", "perfquery -a", "ibqueryerrors"),
-        *saved_as("ibqueryerrors --data", "ibqueryerrors --details", "perfquery -C {port}", "ibdiagnet2.pm"),
-    ],
-    every=minutes(1),
-    yields=[PortCounters],
-    megabytes=16,
-    optional=True,
+ASK = (
+    *saved_as("perfquery -x", "perfquery", "perfquery -x -a", "perfquery -a", "ibqueryerrors"),
+    *saved_as("ibqueryerrors --data", "ibqueryerrors --details", "perfquery -C {port}", "ibdiagnet2.pm"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(1), yields=[PortCounters], megabytes=16, optional=True)
 def ib_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each reported port, without sums. Raises `UnreadableError`, also if there is none."""
     tally = Tally()

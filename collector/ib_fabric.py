@@ -50,21 +50,17 @@ reaches.
 """
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        Command("ibnetdiscover", ("infiniband",)),
-        Command("iblinkinfo -l", ("infiniband",)),
-        *saved_as("ibnetdiscover -g", "ibnetdiscover -f", "ibnetdiscover -p", "ibdiagnet2.ibnetdiscover"),
-        *saved_as("ibdiagnet2.db_csv", "ibdiagnet2.lst", "ibdiagnet2.net_dump_ext", "ibdiagnet2.net_dump"),
-        *saved_as("ibdiagnet2.topo", "iblinkinfo", "iblinkinfo --switches-only -l", "iblinkinfo --switches-only"),
-        *saved_as("ibnetdiscover -C {port}", "iblinkinfo -C {port}"),
-    ],
-    every=minutes(5),
-    yields=[Neighbor, LinkSpeed],
-    megabytes=16,
-    optional=True,
+ASK = (
+    Command("ibnetdiscover", ("infiniband",)),
+    Command("iblinkinfo -l", ("infiniband",)),
+    *saved_as("ibnetdiscover -g", "ibnetdiscover -f", "ibnetdiscover -p", "ibdiagnet2.ibnetdiscover"),
+    *saved_as("ibdiagnet2.db_csv", "ibdiagnet2.lst", "ibdiagnet2.net_dump_ext", "ibdiagnet2.net_dump"),
+    *saved_as("ibdiagnet2.topo", "iblinkinfo", "iblinkinfo --switches-only -l", "iblinkinfo --switches-only"),
+    *saved_as("ibnetdiscover -C {port}", "iblinkinfo -C {port}"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(5), yields=[Neighbor, LinkSpeed], megabytes=16, optional=True)
 def ib_fabric(answer: str, device: Device) -> Iterable[Fact]:
     """A `Neighbor` and a `LinkSpeed` for each end of each link. Raises `UnreadableError`."""
     for recognised, read in _FORMS:

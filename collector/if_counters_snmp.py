@@ -27,14 +27,10 @@ _OIDS = ("1", ".1", "1.3.6.1.2.1", "1.3.6.1.2.1.31.1.1.1", "1.3.6.1.2.1.2.2.1")
 _FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
 
 
-@collector(
-    on=SWITCHES,
-    ask=(_LIVE, *walks(*_OIDS, also=_FILES)[1:]),
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    optional=True,
-    long_lines=True,
-)
+ASK = (_LIVE, *walks(*_OIDS, also=_FILES)[1:])
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True, long_lines=True)
 def if_counters_snmp(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each interface with counters. Raises `UnreadableError`."""
     found = tables(answer, (IF, IF_X))

@@ -28,18 +28,14 @@ _READY = "Ready"
 _MOST_WORDS, _MOST_FAULTS = 120, 3
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command("kubectl get nodes --output=json", ("kubernetes",)),
-        Command("GET /api/v1/nodes", ("kubernetes_api",)),
-        *saved_as("kubectl get nodes -o json"),
-    ],
-    every=60.0,
-    yields=[SchedulerNode],
-    megabytes=16,
-    optional=True,
+ASK = (
+    Command("kubectl get nodes --output=json", ("kubernetes",)),
+    Command("GET /api/v1/nodes", ("kubernetes_api",)),
+    *saved_as("kubectl get nodes -o json"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=60.0, yields=[SchedulerNode], megabytes=16, optional=True)
 def k8s_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
     """One `SchedulerNode` for each node. Raises `UnreadableError`."""
     document = decode(answer)

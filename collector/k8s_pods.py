@@ -59,19 +59,14 @@ _RANKS = ("volcano.sh/task-index", "leaderworkerset.sigs.k8s.io/worker-index", _
 _RESTARTING = "Always"
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command(
-            "kubectl get pods --all-namespaces --field-selector=status.phase=Running --output=json", ("kubernetes",)
-        ),
-        Command("GET /api/v1/pods?fieldSelector=status.phase%3DRunning", ("kubernetes_api",)),
-        *saved_as("kubectl get pods -A -o json"),
-    ],
-    every=30.0,
-    yields=[PodOfJob],
-    megabytes=16,
+ASK = (
+    Command("kubectl get pods --all-namespaces --field-selector=status.phase=Running --output=json", ("kubernetes",)),
+    Command("GET /api/v1/pods?fieldSelector=status.phase%3DRunning", ("kubernetes_api",)),
+    *saved_as("kubectl get pods -A -o json"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=30.0, yields=[PodOfJob], megabytes=16)
 def k8s_pods(answer: str, device: Device) -> Iterator[PodOfJob]:
     """One `PodOfJob` for each pod that counts. Raises `UnreadableError`."""
     document = decode(answer)

@@ -62,23 +62,20 @@ _BITS = {
 _NONE = "00:00:00:00:00:00"
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        Command('for b in /proc/net/bonding/*; do echo "==> $b <=="; cat $b; done', ("linux", "cumulus")),
-        Command("show lacp neighbor | json", ("eos",)),
-        Command("show lacp neighbor", ("nxos",)),
-        Command("show lacp interfaces", ("junos",)),
-        Command("show lacp port-channel", ("os10",)),
-        *saved_as("cat /proc/net/bonding", "teamdctl state dump", "show interfaces portchannel"),
-        *saved_as("show port-channel summary", "show port-channel summary | json", "show port-channel"),
-        *saved_as("show port-channel | json", "show lacp interfaces | display json"),
-        *saved_as("show lacp interfaces | display xml"),
-    ],
-    every=minutes(5),
-    yields=[LagMember],
-    optional=True,
+ASK = (
+    Command('for b in /proc/net/bonding/*; do echo "==> $b <=="; cat $b; done', ("linux", "cumulus")),
+    Command("show lacp neighbor | json", ("eos",)),
+    Command("show lacp neighbor", ("nxos",)),
+    Command("show lacp interfaces", ("junos",)),
+    Command("show lacp port-channel", ("os10",)),
+    *saved_as("cat /proc/net/bonding", "teamdctl state dump", "show interfaces portchannel"),
+    *saved_as("show port-channel summary", "show port-channel summary | json", "show port-channel"),
+    *saved_as("show port-channel | json", "show lacp interfaces | display json"),
+    *saved_as("show lacp interfaces | display xml"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(5), yields=[LagMember], optional=True)
 def lag_members(answer: str, device: Device) -> list[LagMember]:
     """One `LagMember` for each member, in the answer's order. Raises `UnreadableError`."""
     if (found := document(answer)) is not None:

@@ -36,7 +36,7 @@ sonic-utilities `scripts/intfutil` and its tests, recorded answers of the others
 
 import re
 
-from collector.formats.port_statuses import ASK, answer_statuses
+from collector.formats import port_statuses
 from collector.formats.port_words import PortStatus
 from collector.formats.sysfs import files
 from truerail.errors import NoAnswerError
@@ -52,23 +52,18 @@ _MBPS = re.compile(r"[1-9]\d{0,7}")
 _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        *ASK,
-        Command(_LIVE, ("linux", "cumulus", "sonic")),
-        *saved_as("grep -H . /sys/class/net/*/speed", "grep . /sys/class/net/*/speed"),
-        *saved_as("grep . /sys/class/infiniband/*/ports/*/rate", "nv show interface -o json", "ethtool {port}"),
-    ],
-    every=minutes(1),
-    yields=[LinkSpeed],
-    megabytes=16,
-    shared=True,
-    optional=True,
+ASK = (
+    *port_statuses.ASK,
+    Command(_LIVE, ("linux", "cumulus", "sonic")),
+    *saved_as("grep -H . /sys/class/net/*/speed", "grep . /sys/class/net/*/speed"),
+    *saved_as("grep . /sys/class/infiniband/*/ports/*/rate", "nv show interface -o json", "ethtool {port}"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(1), yields=[LinkSpeed], megabytes=16, shared=True, optional=True)
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     """One `LinkSpeed` for each port with a speed, RDMA devices first. Raises `UnreadableError`, also for none."""
-    reported = None if answer.startswith(_SYSFS) else answer_statuses(answer)
+    reported = None if answer.startswith(_SYSFS) else port_statuses.answer_statuses(answer)
     found = _of_sysfs(answer) + _of_ethtool(answer) if reported is None else _of_ports(reported)
     if not found:
         raise NoAnswerError("no port's speed in it")

@@ -43,22 +43,19 @@ _FIRST_KEY = 400
 """A document's first key is within this many characters, including a prompt; lldpd's answers are long."""
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        *commands("", "lldpctl -f json0", "lldpctl -f keyvalue", "networkctl lldp --full"),
-        *saved_as("lldpcli show neighbors details -f json0", "lldpcli show neighbors -f json0", "lldpctl -f json"),
-        *saved_as("lldpcli show neighbors details -f json", "lldpcli show neighbors -f json"),
-        *saved_as("lldpcli show neighbors details -f keyvalue", "lldpcli show neighbors -f keyvalue", "lldpctl -f xml"),
-        *saved_as("lldpcli show neighbors details -f xml", "lldpcli show neighbors -f xml", "lldpctl"),
-        *saved_as("lldpcli show neighbors details", "lldpcli show neighbors", "networkctl lldp --json=short"),
-        *saved_as("networkctl lldp --json=pretty", "networkctl lldp --no-pager", "networkctl lldp"),
-        *saved_as("lldptool -t -n -i {port}"),
-    ],
-    every=minutes(1),
-    yields=[Neighbor],
-    volatile=LLDPD,
+ASK = (
+    *commands("", "lldpctl -f json0", "lldpctl -f keyvalue", "networkctl lldp --full"),
+    *saved_as("lldpcli show neighbors details -f json0", "lldpcli show neighbors -f json0", "lldpctl -f json"),
+    *saved_as("lldpcli show neighbors details -f json", "lldpcli show neighbors -f json"),
+    *saved_as("lldpcli show neighbors details -f keyvalue", "lldpcli show neighbors -f keyvalue", "lldpctl -f xml"),
+    *saved_as("lldpcli show neighbors details -f xml", "lldpcli show neighbors -f xml", "lldpctl"),
+    *saved_as("lldpcli show neighbors details", "lldpcli show neighbors", "networkctl lldp --json=short"),
+    *saved_as("networkctl lldp --json=pretty", "networkctl lldp --no-pager", "networkctl lldp"),
+    *saved_as("lldptool -t -n -i {port}"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1), yields=[Neighbor], volatile=LLDPD)
 def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `UnreadableError`."""
     if is_json(answer):

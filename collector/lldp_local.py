@@ -43,20 +43,16 @@ _NAME, _ID = "lldp-local-interface-name", "lldp-local-interface-id"
 _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        Command("show interfaces alias", ("sonic",)),
-        Command("lldpcli -f json0 show interfaces", ("cumulus", "linux")),
-        *commands("junos", "show lldp local-information | display json", "show lldp local-information"),
-        Command("show lldp local-info", ("eos",)),
-        *saved_as("lldpcli -f json show interfaces", "show lldp local-information | display xml"),
-    ],
-    every=minutes(5),
-    yields=[PortIdentity],
-    volatile=LLDPD,
-    optional=True,
+ASK = (
+    Command("show interfaces alias", ("sonic",)),
+    Command("lldpcli -f json0 show interfaces", ("cumulus", "linux")),
+    *commands("junos", "show lldp local-information | display json", "show lldp local-information"),
+    Command("show lldp local-info", ("eos",)),
+    *saved_as("lldpcli -f json show interfaces", "show lldp local-information | display xml"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(5), yields=[PortIdentity], volatile=LLDPD, optional=True)
 def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:
     """A `PortIdentity` for each port whose id is reported. Raises `UnreadableError`."""
     markup = answer.lstrip().startswith("<") or f"<{_JUNOS}" in answer

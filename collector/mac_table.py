@@ -61,31 +61,29 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
 """EOS' second table: groups, which no device of that MAC sends."""
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        Command("bridge -j fdb show", ("linux", "cumulus")),
-        Command("show mac", ("sonic",)),
-        *commands("eos nxos", "show mac address-table | json", "show mac address-table"),
-        *commands("junos", "show ethernet-switching table | display json", "show ethernet-switching table"),
-        Command("display mac-address", ("comware", "vrp")),
-        *saved_as("bridge fdb show", "nv show bridge domain br_default mac-table -o json"),
-        *saved_as("nv show bridge domain br_default mac-table", "show mac-address-table unicast | json"),
-        *saved_as("show ethernet-switching table detail | display json"),
-        *saved_as("show l2vpn forwarding bridge-domain mac-address location"),
-        *saved_as("show l2vpn mac-learning mac all location all", "show ethernet-switching table | display xml"),
-        *saved_as("show bridge mac-table | display xml"),
-    ],
-    every=minutes(1),
-    yields=[MacEntry],
-    megabytes=16,
-    optional=True,
-    volatile={
-        b'"unicastTable"': rb'"lastMove": ?[0-9.eE+]+',
-        b'"disp_mac_addr"': rb'"disp_age": ?"[0-9]*"',
-        b"Last Move": rb"(?:[0-9]+ days?, )?[0-9]+:[0-9]+:[0-9]+ ago",
-    },
+ASK = (
+    Command("bridge -j fdb show", ("linux", "cumulus")),
+    Command("show mac", ("sonic",)),
+    *commands("eos nxos", "show mac address-table | json", "show mac address-table"),
+    *commands("junos", "show ethernet-switching table | display json", "show ethernet-switching table"),
+    Command("display mac-address", ("comware", "vrp")),
+    *saved_as("bridge fdb show", "nv show bridge domain br_default mac-table -o json"),
+    *saved_as("nv show bridge domain br_default mac-table", "show mac-address-table unicast | json"),
+    *saved_as("show ethernet-switching table detail | display json"),
+    *saved_as("show l2vpn forwarding bridge-domain mac-address location"),
+    *saved_as("show l2vpn mac-learning mac all location all", "show ethernet-switching table | display xml"),
+    *saved_as("show bridge mac-table | display xml"),
 )
+
+
+_VOLATILE = {
+    b'"unicastTable"': rb'"lastMove": ?[0-9.eE+]+',
+    b'"disp_mac_addr"': rb'"disp_age": ?"[0-9]*"',
+    b"Last Move": rb"(?:[0-9]+ days?, )?[0-9]+:[0-9]+:[0-9]+ ago",
+}
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[MacEntry], megabytes=16, optional=True, volatile=_VOLATILE)
 def mac_table(answer: str, device: Device) -> list[MacEntry]:
     """One `MacEntry` for each MAC learned or configured on a port, in the answer's order. Raises `UnreadableError`."""
     if (found := document(answer)) is not None:

@@ -66,19 +66,16 @@ _COUNTING = ("0123456789abcdef", "9876543210", 4 * "1234567890")
 """A placeholder counts up: `123456789`, `SYS-1234567890`, `0123456789ABCDEF`."""
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        Command("grep -sH . /sys/class/dmi/id/*_serial /sys/class/dmi/id/product_uuid", ("linux",)),
-        Command("show platform syseeprom", ("sonic",)),
-        Command("decode-syseeprom", ("cumulus",)),
-        Command("show version | json", ("eos",)),
-        *saved_as("dmidecode -t system", "dmidecode", "ipmitool fru print"),
-    ],
-    every=minutes(60),
-    yields=[MachineIdentity],
-    optional=True,
+ASK = (
+    Command("grep -sH . /sys/class/dmi/id/*_serial /sys/class/dmi/id/product_uuid", ("linux",)),
+    Command("show platform syseeprom", ("sonic",)),
+    Command("decode-syseeprom", ("cumulus",)),
+    Command("show version | json", ("eos",)),
+    *saved_as("dmidecode -t system", "dmidecode", "ipmitool fru print"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(60), yields=[MachineIdentity], optional=True)
 def machine_identity(answer: str, device: Device) -> list[MachineIdentity]:
     """One `MachineIdentity` for each serial number. Raises `UnreadableError`."""
     found = [one for one in _reported(answer) if _identifies(one.serial)]

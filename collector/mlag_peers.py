@@ -25,19 +25,15 @@ from collector.formats.text import is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MlagPeer, SharedLag, collector, commands, minutes, saved_as
 
-
-@collector(
-    on=SWITCHES,
-    ask=[
-        *commands("cumulus", "clagctl -j", "net show clag json"),
-        Command("show mlag | json", ("eos",)),
-        Command("show vpc | json", ("nxos",)),
-        *saved_as("show mlag", "show vpc"),
-    ],
-    every=minutes(5),
-    yields=[MlagPeer],
-    optional=True,
+ASK = (
+    *commands("cumulus", "clagctl -j", "net show clag json"),
+    Command("show mlag | json", ("eos",)),
+    Command("show vpc | json", ("nxos",)),
+    *saved_as("show mlag", "show vpc"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(5), yields=[MlagPeer], optional=True)
 def mlag_peers(answer: str, device: Device) -> list[MlagPeer]:
     """The switch's `MlagPeer`. Raises `UnreadableError`."""
     if is_json(answer):

@@ -40,21 +40,18 @@ _FRR_SEGMENT = re.compile(rf"({_ESI.pattern})[ \t]+[A-Z]*L[A-Z]*[ \t]+([A-Za-z]\
 _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        *commands("cumulus", "clagctl -j", "net show clag json"),
-        Command("show mlag interfaces | json", ("eos",)),
-        *commands("nxos", "show vpc | json", "show nve ethernet-segment"),
-        *saved_as("nv show evpn multihoming esi -o json", "show evpn es", "show evpn es detail", "show vpc"),
-        *saved_as("show mlag interfaces", "show mlag interfaces detail", "show bgp evpn instance"),
-        *saved_as("show evpn instance esi-info", "show evpn instance extensive"),
-        *saved_as("show system network-instance ethernet-segments"),
-    ],
-    every=minutes(5),
-    yields=[SharedLag],
-    optional=True,
+ASK = (
+    *commands("cumulus", "clagctl -j", "net show clag json"),
+    Command("show mlag interfaces | json", ("eos",)),
+    *commands("nxos", "show vpc | json", "show nve ethernet-segment"),
+    *saved_as("nv show evpn multihoming esi -o json", "show evpn es", "show evpn es detail", "show vpc"),
+    *saved_as("show mlag interfaces", "show mlag interfaces detail", "show bgp evpn instance"),
+    *saved_as("show evpn instance esi-info", "show evpn instance extensive"),
+    *saved_as("show system network-instance ethernet-segments"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(5), yields=[SharedLag], optional=True)
 def multihoming(answer: str, device: Device) -> list[SharedLag]:
     """One `SharedLag` for each shared lag, in the answer's order. Raises `UnreadableError`."""
     if is_json(answer):

@@ -42,14 +42,10 @@ _STARTS = re.compile(r"\S")
 _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[Command("nccl_inspector.prom", BY_HAND), Command(f"GET /api/v1/query?query={_QUERY}", (PROMETHEUS_API,))],
-    every=minutes(1),
-    yields=[NcclBandwidth],
-    megabytes=16,
-    optional=True,
-)
+ASK = (Command("nccl_inspector.prom", BY_HAND), Command(f"GET /api/v1/query?query={_QUERY}", (PROMETHEUS_API,)))
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1), yields=[NcclBandwidth], megabytes=16, optional=True)
 def nccl_inspector(answer: str, device: Device) -> list[NcclBandwidth]:
     """One `NcclBandwidth` for each sample of a bandwidth, in the file's order. Raises `UnreadableError`."""
     if _RECORD.match(answer.lstrip()):

@@ -103,26 +103,25 @@ _LONGEST_FIRST = 400
 Devices = dict[int, tuple[tuple[str, ...], str | None]]
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[Command("NCCL_DEBUG=INFO", BY_HAND)],
-    every=minutes(1),
-    yields=[
-        NcclHop,
-        NcclNetwork,
-        NcclNic,
-        NcclOverride,
-        NcclRank,
-        NcclRing,
-        NcclSetting,
-        NcclTorn,
-        NcclTree,
-        NcclTrouble,
-        NcclVersion,
-    ],
-    megabytes=16,
-    long_lines=True,
+_KINDS = (
+    NcclHop,
+    NcclNetwork,
+    NcclNic,
+    NcclOverride,
+    NcclRank,
+    NcclRing,
+    NcclSetting,
+    NcclTorn,
+    NcclTree,
+    NcclTrouble,
+    NcclVersion,
 )
+
+
+ASK = (Command("NCCL_DEBUG=INFO", BY_HAND),)
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1), yields=_KINDS, megabytes=16, long_lines=True)
 def nccl_log(answer: str, device: Device) -> list[Fact]:
     """The facts of a log, each once. Raises `UnreadableError` if it is none of NCCL, or hardly a hop is understood."""
     return facts_of([answer], device.name)

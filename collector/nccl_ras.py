@@ -58,13 +58,10 @@ _SINGLE = re.compile(r"has (?:launched up to operation (\d+)|not launched any op
 _STATES = {"INIT": "init", "RUNNING": "running", "FINALIZE": "finalize", "ABORT": "abort", "NOCOMM": "missing"}
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[Command(_STATUS, (NCCL,)), Command("ncclras -f json", BY_HAND), Command("ncclras", BY_HAND)],
-    every=minutes(0.5),
-    yields=[RasComm, RasRank],
-    megabytes=16,
-)
+ASK = (Command(_STATUS, (NCCL,)), Command("ncclras -f json", BY_HAND), Command("ncclras", BY_HAND))
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(0.5), yields=[RasComm, RasRank], megabytes=16)
 def nccl_ras(answer: str, device: Device) -> list[RasComm | RasRank]:
     """A `RasComm` for each communicator, and a `RasRank` for each rank that is named or follows. Raises
     `UnreadableError`, also for an answer that was cut short.

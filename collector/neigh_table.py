@@ -53,30 +53,29 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 _STATES = _ANSWERING.union(("permanent", "incomplete", "incmp", "failed", "noarp", "dynamic", "interface", "static"))
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        Command("ip -j neigh show", ("linux", "cumulus", "sonic")),
-        Command("show arp", ("iosxr",)),
-        *commands("eos", "show arp vrf all | json", "show arp vrf all"),
-        *commands("nxos", "show ip arp detail vrf all | json", "show ip arp detail vrf all"),
-        *commands("junos", "show arp | display json", "show arp no-resolve"),
-        Command("show ipv6 neighbors", ("iosxr",)),
-        Command("display arp", ("comware",)),
-        *saved_as("ip neigh show", "nv show interface neighbor", "display arp all", "display arp brief"),
-        *saved_as("display ipv6 neighbors", "show arp | display xml", "show ipv6 neighbors | display xml"),
-        *saved_as("show ipv6 neighbors vrf all | json"),
-    ],
-    every=minutes(1),
-    yields=[AddressEntry],
-    optional=True,
-    volatile={
-        b" lladdr ": rb" (?:REACHABLE|STALE|DELAY|PROBE)\b",
-        b'"lladdr"': rb'"(?:REACHABLE|STALE|DELAY|PROBE)"',
-        b'"ipV4Neighbors"': rb'"age": ?[0-9]+',
-        b'"ip-addr-out"': rb'"time-stamp": ?"[^"]*"',
-    },
+ASK = (
+    Command("ip -j neigh show", ("linux", "cumulus", "sonic")),
+    Command("show arp", ("iosxr",)),
+    *commands("eos", "show arp vrf all | json", "show arp vrf all"),
+    *commands("nxos", "show ip arp detail vrf all | json", "show ip arp detail vrf all"),
+    *commands("junos", "show arp | display json", "show arp no-resolve"),
+    Command("show ipv6 neighbors", ("iosxr",)),
+    Command("display arp", ("comware",)),
+    *saved_as("ip neigh show", "nv show interface neighbor", "display arp all", "display arp brief"),
+    *saved_as("display ipv6 neighbors", "show arp | display xml", "show ipv6 neighbors | display xml"),
+    *saved_as("show ipv6 neighbors vrf all | json"),
 )
+
+
+_VOLATILE = {
+    b" lladdr ": rb" (?:REACHABLE|STALE|DELAY|PROBE)\b",
+    b'"lladdr"': rb'"(?:REACHABLE|STALE|DELAY|PROBE)"',
+    b'"ipV4Neighbors"': rb'"age": ?[0-9]+',
+    b'"ip-addr-out"': rb'"time-stamp": ?"[^"]*"',
+}
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[AddressEntry], optional=True, volatile=_VOLATILE)
 def neigh_table(answer: str, device: Device) -> list[AddressEntry]:
     """One `AddressEntry` for each address with a MAC, in the answer's order. Raises `UnreadableError`."""
     found = document(answer)

@@ -19,16 +19,13 @@ from collector.formats.ip_links import interfaces
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, NetAddress, collector, minutes, saved_as
 
-
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        Command("ip -j addr", ("linux", "cumulus", "sonic")),
-        *saved_as("ip -j address", "ip -j a", "ip -j -d addr", "ip -j -s addr", "ip addr", "ip a"),
-    ],
-    every=minutes(5),
-    yields=[NetAddress],
+ASK = (
+    Command("ip -j addr", ("linux", "cumulus", "sonic")),
+    *saved_as("ip -j address", "ip -j a", "ip -j -d addr", "ip -j -s addr", "ip addr", "ip a"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(5), yields=[NetAddress])
 def net_address(answer: str, device: Device) -> Iterator[NetAddress]:
     """One `NetAddress` for each global address, in the answer's order. Raises `UnreadableError`."""
     for link in interfaces(answer):

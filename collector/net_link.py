@@ -29,16 +29,14 @@ UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
 """Kinds whose `link` is the interface that carries their packets (linux/if_link.h)."""
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        Command("ip -j -d link", ("linux", "cumulus", "sonic")),
-        *saved_as("ip -j link", "ip -j -s link", "ip -j -d addr", "ip -j addr", "ip -j address", "ip -j a"),
-        *saved_as("ip -d link", "ip link"),
-    ],
-    every=minutes(1),
-    yields=[NetLink],
+ASK = (
+    Command("ip -j -d link", ("linux", "cumulus", "sonic")),
+    *saved_as("ip -j link", "ip -j -s link", "ip -j -d addr", "ip -j addr", "ip -j address", "ip -j a"),
+    *saved_as("ip -d link", "ip link"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(1), yields=[NetLink])
 def net_link(answer: str, device: Device) -> list[NetLink]:
     """One `NetLink` for each interface but loopback, in the answer's order. Raises `UnreadableError`."""
     found = net_links(answer, UPPER_KINDS)

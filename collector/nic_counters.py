@@ -49,16 +49,10 @@ _NO_NAME = re.compile(r"=|^/|:\s\s")
 """No driver's counter has such a name; rows of an SNMP walk, of a job, of sysfs and behind `pdsh`'s host have."""
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        *commands("", _LIVE, "ip -s -j link"),
-        *saved_as("ethtool -S {port}", "ip -s -j -d link"),
-    ],
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    optional=True,
-)
+ASK = (*commands("", _LIVE, "ip -s -j link"), *saved_as("ethtool -S {port}", "ip -s -j -d link"))
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True)
 def nic_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with counters, in the answer's order; of two answers for one port the later.
 

@@ -77,16 +77,13 @@ class _Reported:
         return PortQos(self.port, self.trust, self.pfc, ecn, pauses, dscp_to_priority=dscp)
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command(_LIVE),
-        *saved_as("mlnx_qos -i {port}", "dcb -j pfc show dev {port}", "dcb pfc show dev {port}", "ethtool -a {port}"),
-    ],
-    every=minutes(10),
-    yields=[PortQos],
-    optional=True,
+ASK = (
+    Command(_LIVE),
+    *saved_as("mlnx_qos -i {port}", "dcb -j pfc show dev {port}", "dcb pfc show dev {port}", "ethtool -a {port}"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(10), yields=[PortQos], optional=True)
 def nic_qos(answer: str, device: Device) -> list[PortQos]:
     """One `PortQos` for each port with any setting, in the answer's order. Raises `UnreadableError`."""
     text = lines(answer)

@@ -27,16 +27,10 @@ _OF_LINK = re.compile(r"Link \d+:")
 _LINK = re.compile(r"Link (\d{1,3}): (?:(\d+(?:\.\d+)?) GB/s|<inactive>)", re.IGNORECASE)
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command("nvidia-smi nvlink -s"),
-        *saved_as("nvidia-smi nvlink --status"),
-    ],
-    every=minutes(5),
-    yields=[NvLink],
-    optional=True,
-)
+ASK = (Command("nvidia-smi nvlink -s"), *saved_as("nvidia-smi nvlink --status"))
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(5), yields=[NvLink], optional=True)
 def nvlink(answer: str, device: Device) -> list[NvLink]:
     """One `NvLink` for each link, in the answer's order. Raises `UnreadableError`."""
     text = [line.strip() for line in lines(answer)[:-1]]

@@ -78,33 +78,29 @@ Reported = Mapping[str, Mapping[int, str]]
 """A module's values: by name, then by lane; lane 0 for a value of the whole module."""
 
 
-@collector(
-    on=EVERYWHERE,
-    ask=[
-        Command(_LIVE, ("linux",)),
-        Command(_CUMULUS, ("cumulus",)),
-        Command("sonic-db-dump -n STATE_DB -y -k 'TRANSCEIVER_[ID][NO][FM]*'", ("sonic",)),
-        Command("show interfaces transceiver eeprom -d", ("sonic",)),
-        Command("show interfaces transceiver detail | json", ("eos",)),
-        Command("show interfaces transceiver | json", ("eos",)),
-        *commands("nxos", "show interface transceiver details | json", "show interface transceiver details"),
-        *commands("junos", "show interfaces diagnostics optics | display json", "show interfaces diagnostics optics"),
-        Command("info from state interface * | as json", ("srlinux",)),
-        *model_forms.OPTICS_REQUESTS,
-        *saved_as("show interfaces transceiver eeprom --dom", "show interfaces transceiver eeprom"),
-        *saved_as("show interfaces transceiver dom | json", "show interface transceiver"),
-        *saved_as("show interfaces diagnostics optics | display xml", "show inventory", "show interfaces transceiver"),
-        *saved_as("show interfaces transceiver detail", "show inventory | json"),
-        *saved_as("show chassis hardware | display json", "show chassis hardware | display xml"),
-        *saved_as("show chassis hardware", "nv show platform transceiver -o json", "ethtool -m {port}"),
-        *saved_as("ethtool --json -m {port}", "ethtool -j -m {port}", "mlxlink --json -m -d {port}"),
-        *saved_as("mlxlink -m -d {port}"),
-    ],
-    every=minutes(5),
-    yields=[Optic],
-    megabytes=16,
-    optional=True,
+ASK = (
+    Command(_LIVE, ("linux",)),
+    Command(_CUMULUS, ("cumulus",)),
+    Command("sonic-db-dump -n STATE_DB -y -k 'TRANSCEIVER_[ID][NO][FM]*'", ("sonic",)),
+    Command("show interfaces transceiver eeprom -d", ("sonic",)),
+    Command("show interfaces transceiver detail | json", ("eos",)),
+    Command("show interfaces transceiver | json", ("eos",)),
+    *commands("nxos", "show interface transceiver details | json", "show interface transceiver details"),
+    *commands("junos", "show interfaces diagnostics optics | display json", "show interfaces diagnostics optics"),
+    Command("info from state interface * | as json", ("srlinux",)),
+    *model_forms.OPTICS_REQUESTS,
+    *saved_as("show interfaces transceiver eeprom --dom", "show interfaces transceiver eeprom"),
+    *saved_as("show interfaces transceiver dom | json", "show interface transceiver"),
+    *saved_as("show interfaces diagnostics optics | display xml", "show inventory", "show interfaces transceiver"),
+    *saved_as("show interfaces transceiver detail", "show inventory | json"),
+    *saved_as("show chassis hardware | display json", "show chassis hardware | display xml"),
+    *saved_as("show chassis hardware", "nv show platform transceiver -o json", "ethtool -m {port}"),
+    *saved_as("ethtool --json -m {port}", "ethtool -j -m {port}", "mlxlink --json -m -d {port}"),
+    *saved_as("mlxlink -m -d {port}"),
 )
+
+
+@collector(on=EVERYWHERE, ask=ASK, every=minutes(5), yields=[Optic], megabytes=16, optional=True)
 def optics(answer: str, device: Device) -> list[Optic]:
     """One `Optic` for each lane of each module, in the answer's order. Raises `UnreadableError`, also if there is no
     module."""

@@ -44,28 +44,23 @@ from collector.nos import (
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
-
-@collector(
-    on=SWITCHES,
-    ask=[
-        sonic_database.DUMP,
-        Command("show pfc counters", ("sonic",)),
-        Command("show priority-flow-control counters detail | json", ("eos",)),
-        Command("show priority-flow-control counters | json", ("eos",)),
-        *commands("nxos", "show interface priority-flow-control detail", "show interface priority-flow-control | json"),
-        Command("show interfaces extensive | display json", ("junos",)),
-        Command("show qos priority-flow-control statistics", ("sonic_cli",)),
-        ethtool.LIVE,
-        *saved_as("show interfaces extensive | display xml", "show interfaces extensive", "pfcstat"),
-        *saved_as("show pfc counters --history", "show priority-flow-control counters detail"),
-        *saved_as("show priority-flow-control counters", "show interface priority-flow-control"),
-        *saved_as("nv show interface {port}"),
-    ],
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    megabytes=16,
-    optional=True,
+ASK = (
+    sonic_database.DUMP,
+    Command("show pfc counters", ("sonic",)),
+    Command("show priority-flow-control counters detail | json", ("eos",)),
+    Command("show priority-flow-control counters | json", ("eos",)),
+    *commands("nxos", "show interface priority-flow-control detail", "show interface priority-flow-control | json"),
+    Command("show interfaces extensive | display json", ("junos",)),
+    Command("show qos priority-flow-control statistics", ("sonic_cli",)),
+    ethtool.LIVE,
+    *saved_as("show interfaces extensive | display xml", "show interfaces extensive", "pfcstat"),
+    *saved_as("show pfc counters --history", "show priority-flow-control counters detail"),
+    *saved_as("show priority-flow-control counters", "show interface priority-flow-control"),
+    *saved_as("nv show interface {port}"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port. Raises `UnreadableError`."""
     if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign

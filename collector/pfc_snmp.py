@@ -39,14 +39,10 @@ _OIDS = ("1", ".1")
 _FILES = ("device.snmprec", "snmp.snmprec", "pfc.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "pfc-mib")
 
 
-@collector(
-    on=SWITCHES,
-    ask=(_LIVE, *walks(*_OIDS, also=_FILES)[1:]),
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    optional=True,
-    long_lines=True,
-)
+ASK = (_LIVE, *walks(*_OIDS, also=_FILES)[1:])
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True, long_lines=True)
 def pfc_snmp(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each interface with pause frames. Raises `UnreadableError`."""
     found = tables(answer, (IF, IF_X, _CISCO_PRIORITY, *_PORTS))

@@ -23,16 +23,13 @@ from truerail.model import SWITCHES, Counter, Device, PortCounters, collector, c
 _STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop"
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        *commands("sonic", "show pfcwd stats -e", "show pfcwd stats"),
-        *saved_as("show qos priority-flow-control statistics"),
-    ],
-    every=minutes(1),
-    yields=[PortCounters],
-    optional=True,
+ASK = (
+    *commands("sonic", "show pfcwd stats -e", "show pfcwd stats"),
+    *saved_as("show qos priority-flow-control statistics"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[PortCounters], optional=True)
 def pfc_watchdog(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with a watched queue; none where no queue is watched. Raises
     `UnreadableError`."""

@@ -53,32 +53,27 @@ from collector.nos import (
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
-
-@collector(
-    on=SWITCHES,
-    ask=[
-        sonic_database.DUMP,
-        Command("show interfaces counters -j", ("sonic",)),
-        *commands("eos", "show interfaces | json", "show interfaces counters | json"),
-        *commands("nxos", "show interface counters | json", "show interface | json"),
-        ethtool.LIVE,
-        Command("nv show interface -o json", ("cumulus",)),
-        Command("show interfaces extensive | display json", ("junos",)),
-        Command("info from state interface * | as json", ("srlinux",)),
-        Command("show interfaces", ("iosxr",)),
-        Command("show interface", ("aoscx", "os10", "sonic_cli")),
-        Command("display interface", ("comware", "vrp")),
-        *model_forms.PORT_REQUESTS,
-        *saved_as("show interfaces extensive | display xml", "show interfaces extensive", "portstat -j"),
-        *saved_as("show interfaces counters", "show int counters", "portstat", "show interface counters"),
-        *saved_as("show interfaces counters detailed {port}", "openconfig-interfaces", "ethtool -S {port}"),
-        *saved_as("nv show interface {port}"),
-    ],
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    megabytes=16,
-    optional=True,
+ASK = (
+    sonic_database.DUMP,
+    Command("show interfaces counters -j", ("sonic",)),
+    *commands("eos", "show interfaces | json", "show interfaces counters | json"),
+    *commands("nxos", "show interface counters | json", "show interface | json"),
+    ethtool.LIVE,
+    Command("nv show interface -o json", ("cumulus",)),
+    Command("show interfaces extensive | display json", ("junos",)),
+    Command("info from state interface * | as json", ("srlinux",)),
+    Command("show interfaces", ("iosxr",)),
+    Command("show interface", ("aoscx", "os10", "sonic_cli")),
+    Command("display interface", ("comware", "vrp")),
+    *model_forms.PORT_REQUESTS,
+    *saved_as("show interfaces extensive | display xml", "show interfaces extensive", "portstat -j"),
+    *saved_as("show interfaces counters", "show int counters", "portstat", "show interface counters"),
+    *saved_as("show interfaces counters detailed {port}", "openconfig-interfaces", "ethtool -S {port}"),
+    *saved_as("nv show interface {port}"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def port_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with counters. Raises `UnreadableError`."""
     if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign

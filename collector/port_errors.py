@@ -16,17 +16,13 @@ from collector.nos import eos_forms, nxos_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
 
-
-@collector(
-    on=SWITCHES,
-    ask=[
-        Command("show interfaces counters errors | json", ("eos",)),
-        *commands("nxos", "show interface counters errors | json", "show interface counters errors"),
-    ],
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    optional=True,
+ASK = (
+    Command("show interfaces counters errors | json", ("eos",)),
+    *commands("nxos", "show interface counters errors | json", "show interface counters errors"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True)
 def port_errors(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with error counters. Raises `UnreadableError`."""
     if is_json(answer):

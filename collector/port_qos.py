@@ -33,18 +33,15 @@ _PRIORITIES = ("interface", "lossless priorities")
 _WATCHDOG = ("port", "action", "detection time")
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        Command("show pfc priority; show pfcwd config", ("sonic",)),
-        *commands("eos", "show priority-flow-control | json", "show priority-flow-control"),
-        *commands("nxos", "show interface priority-flow-control | json", "show interface priority-flow-control detail"),
-        *saved_as("show pfc priority", "show pfcwd config", "show interface priority-flow-control"),
-    ],
-    every=minutes(10),
-    yields=[PortQos],
-    optional=True,
+ASK = (
+    Command("show pfc priority; show pfcwd config", ("sonic",)),
+    *commands("eos", "show priority-flow-control | json", "show priority-flow-control"),
+    *commands("nxos", "show interface priority-flow-control | json", "show interface priority-flow-control detail"),
+    *saved_as("show pfc priority", "show pfcwd config", "show interface priority-flow-control"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(10), yields=[PortQos], optional=True)
 def port_qos(answer: str, device: Device) -> list[PortQos]:
     """One `PortQos` for each port whose settings are reported. Raises `UnreadableError`."""
     if is_json(answer):

@@ -30,13 +30,10 @@ TABLES = ("PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_PRIORITY_GROUP_MAP", "QUEUE",
 _GREEN = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 
 
-@collector(
-    on=SWITCHES,
-    ask=[Command(f'for t in {" ".join(TABLES)}; do sonic-db-dump -n CONFIG_DB -y -k "$t|*"; done', ("sonic",))],
-    every=minutes(10),
-    yields=[PortQos],
-    optional=True,
-)
+ASK = (Command(f'for t in {" ".join(TABLES)}; do sonic-db-dump -n CONFIG_DB -y -k "$t|*"; done', ("sonic",)),)
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(10), yields=[PortQos], optional=True)
 def port_qos_profile(answer: str, device: Device) -> list[PortQos]:
     """One `PortQos` for each port with any of these settings. Raises `UnreadableError`."""
     database = _Database(dict(_entries(answer)))

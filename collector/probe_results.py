@@ -46,11 +46,12 @@ _Key = tuple[int, int, int, int]
 """Flow, source port, TTL, size."""
 
 
+ASK = (*saved_as("truerail-probe"),)
+
+
 @collector(
     on=[Role.HOST],
-    ask=[
-        *saved_as("truerail-probe"),
-    ],
+    ask=ASK,
     every=minutes(10),
     yields=[ProbeReach, ProbeHop, ProbeTrouble, ProbeEcho],
     megabytes=16,

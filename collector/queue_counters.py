@@ -41,24 +41,20 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, c
 _SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
 
 
-@collector(
-    on=SWITCHES,
-    ask=[
-        *commands("sonic", _SONIC, "show queue counters"),
-        Command("show qos interfaces ecn counters queue | json", ("eos",)),
-        Command("show queuing interface | json", ("nxos",)),
-        Command("show interfaces extensive | display json", ("junos",)),
-        *model_forms.QUEUE_REQUESTS,
-        *saved_as("show interfaces extensive | display xml", "show interfaces extensive"),
-        *saved_as("show queue wredcounters --json", "show queue wredcounters", "show queue counters --json"),
-        *saved_as("show priority-group drop counters", "show queuing interface", "show interfaces queue"),
-        *saved_as("nv show interface {port}", "show queue counters {port}", "show queuing statistics interface {port}"),
-    ],
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    megabytes=16,
-    optional=True,
+ASK = (
+    *commands("sonic", _SONIC, "show queue counters"),
+    Command("show qos interfaces ecn counters queue | json", ("eos",)),
+    Command("show queuing interface | json", ("nxos",)),
+    Command("show interfaces extensive | display json", ("junos",)),
+    *model_forms.QUEUE_REQUESTS,
+    *saved_as("show interfaces extensive | display xml", "show interfaces extensive"),
+    *saved_as("show queue wredcounters --json", "show queue wredcounters", "show queue counters --json"),
+    *saved_as("show priority-group drop counters", "show queuing interface", "show interfaces queue"),
+    *saved_as("nv show interface {port}", "show queue counters {port}", "show queuing statistics interface {port}"),
 )
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def queue_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
     if is_json(answer) and cumulus_forms.nvue_understands(answer):

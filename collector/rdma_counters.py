@@ -43,19 +43,16 @@ _HEAD = 400
 _NO_COUNTERS = frozenset(("lifespan",))
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command(_LIVE),
-        *saved_as(f"grep . {_BOTH}", "grep . /sys/class/infiniband/*/ports/*/*counters/*", "rdma statistic show"),
-        *saved_as("grep . /sys/class/infiniband/*/ports/*/hw_counters/*", "rdma statistic show link", "rdma stat"),
-        *saved_as("rdma -p statistic", "rdma -p stat", "rdma -j statistic", "rdma -jp statistic"),
-        *saved_as("show_counters {port}"),
-    ],
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    optional=True,
+ASK = (
+    Command(_LIVE),
+    *saved_as(f"grep . {_BOTH}", "grep . /sys/class/infiniband/*/ports/*/*counters/*", "rdma statistic show"),
+    *saved_as("grep . /sys/class/infiniband/*/ports/*/hw_counters/*", "rdma statistic show link", "rdma stat"),
+    *saved_as("rdma -p statistic", "rdma -p stat", "rdma -j statistic", "rdma -jp statistic"),
+    *saved_as("show_counters {port}"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True)
 def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port of each RDMA device, named `mlx5_0/1`; of two answers for one port the later.
 

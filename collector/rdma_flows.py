@@ -37,18 +37,14 @@ _QueuePair = tuple[str, str, bool]
 """Its port, `mlx5_0/1`, its number, and whether it belongs to a connection and is ready to send."""
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command("rdma resource show qp"),
-        *saved_as("rdma res show qp", "rdma -d resource show qp", "rdma -j resource show qp"),
-        *saved_as("rdma -jp resource show qp", "rdma -j res show qp"),
-    ],
-    every=minutes(1 / 6),
-    yields=[PortCounters],
-    megabytes=16,
-    optional=True,
+ASK = (
+    Command("rdma resource show qp"),
+    *saved_as("rdma res show qp", "rdma -d resource show qp", "rdma -j resource show qp"),
+    *saved_as("rdma -jp resource show qp", "rdma -j res show qp"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def rdma_flows(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` with the gauge `flows` for each port that has queue pairs. Raises `UnreadableError`."""
     flows: Tally[str] = Tally()

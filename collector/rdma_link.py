@@ -47,17 +47,14 @@ _TO_NETDEV = re.compile(
 _VERBOSE = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+[^\s(:]+\s+\(")
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        *commands("", "rdma link", "ibdev2netdev -v", "ibstat"),
-        *saved_as("rdma -j link", "rdma -d link", "rdma -j -d link", "rdma -jd link", "ibdev2netdev", "ibstatus"),
-        *saved_as("ibv_devinfo", "ibv_devinfo -v"),
-    ],
-    every=minutes(1),
-    yields=[RdmaLink],
-    shared=True,
+ASK = (
+    *commands("", "rdma link", "ibdev2netdev -v", "ibstat"),
+    *saved_as("rdma -j link", "rdma -d link", "rdma -j -d link", "rdma -jd link", "ibdev2netdev", "ibstatus"),
+    *saved_as("ibv_devinfo", "ibv_devinfo -v"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(1), yields=[RdmaLink], shared=True)
 def rdma_link(answer: str, device: Device) -> Iterable[RdmaLink]:
     """One `RdmaLink` for each port of each RDMA device, in the answer's order. Raises `UnreadableError`."""
     for recognised, read in _FORMS:

@@ -43,15 +43,10 @@ _MOST_DETAIL = 160
 _MOST_TESTS = 2**40
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        *saved_as("truerail-probe-heavy"),
-    ],
-    every=minutes(10),
-    yields=[RdmaTest],
-    optional=True,
-)
+ASK = (*saved_as("truerail-probe-heavy"),)
+
+
+@collector(on=[Role.HOST], ask=ASK, every=minutes(10), yields=[RdmaTest], optional=True)
 def rdma_tests(answer: str, device: Device) -> Iterator[RdmaTest]:
     """One `RdmaTest` for each test, program and end. Raises `UnreadableError`."""
     found = recording(decode(answer), "truerail_heavy", "truerail probe --heavy", VERSION)

@@ -54,22 +54,17 @@ _DETAIL = re.compile(r"(?<![^\s])Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)")
 _PATHS = re.compile(r"(?<![^\s])Command=")
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        *commands("slurm", f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", "squeue --json"),
-        Command("GET /slurm/jobs", ("slurm_api",)),
-        Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
-        Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
-        *commands("slurm_api", "GET /slurm/job/{job}", "GET /slurmdb/job/{job}"),
-        *saved_as("scontrol -o -d show job", "squeue", "squeue -l"),
-    ],
-    every=30.0,
-    yields=[SchedulerJob],
-    megabytes=16,
-    long_lines=True,
-    empty=True,
+ASK = (
+    *commands("slurm", f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", "squeue --json"),
+    Command("GET /slurm/jobs", ("slurm_api",)),
+    Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
+    Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
+    *commands("slurm_api", "GET /slurm/job/{job}", "GET /slurmdb/job/{job}"),
+    *saved_as("scontrol -o -d show job", "squeue", "squeue -l"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=30.0, yields=[SchedulerJob], megabytes=16, long_lines=True, empty=True)
 def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record. Raises `UnreadableError`."""
     if re.search(r"^[ \t]*JobId=", answer, re.MULTILINE):

@@ -31,17 +31,13 @@ _BEHIND = re.compile(r"\s(?:Comment|Extra|InstanceId|InstanceType|ReservationNam
 """What `scontrol` prints behind a reason (slurm/src/api/node_info.c)."""
 
 
-@collector(
-    on=[Role.HOST],
-    ask=[
-        Command("scontrol -o show node", ("slurm",)),
-        *saved_as("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l", "sinfo --json"),
-    ],
-    every=60.0,
-    yields=[SchedulerNode],
-    megabytes=16,
-    long_lines=True,
+ASK = (
+    Command("scontrol -o show node", ("slurm",)),
+    *saved_as("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l", "sinfo --json"),
 )
+
+
+@collector(on=[Role.HOST], ask=ASK, every=60.0, yields=[SchedulerNode], megabytes=16, long_lines=True)
 def slurm_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
     """One `SchedulerNode` for each node. Raises `UnreadableError`."""
     if not answer.startswith("NodeName=") and is_json(answer):

@@ -45,12 +45,15 @@ _PLUGINS = {
 _UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}
 
 
+ASK = (
+    Command("scontrol show topology", ("slurm",)),
+    *saved_as("cat /etc/slurm/topology.yaml", "cat /etc/slurm/topology.conf"),
+)
+
+
 @collector(
     on=[Role.HOST],
-    ask=[
-        Command("scontrol show topology", ("slurm",)),
-        *saved_as("cat /etc/slurm/topology.yaml", "cat /etc/slurm/topology.conf"),
-    ],
+    ask=ASK,
     every=300.0,
     yields=[TopologyUnit],
     megabytes=16,

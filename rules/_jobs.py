@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from truerail.analysis.jobs import Jobs, RunningJob
 from truerail.analysis.nccl import End, NcclJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import NotApplicableError
+from truerail.analysis.rule import NotApplicableError, Round
 from truerail.model import Evidence, Fact, NotEvaluated, Port
 from truerail.model.names import printable, some
 

@@ -9,8 +9,7 @@ import numpy as np
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.counters import Quantity, columns_of
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import InsufficientDataError, report_not_evaluated
+from truerail.analysis.rule import InsufficientDataError, Round, report_not_evaluated
 from truerail.model import Counter as CounterName
 from truerail.model import Evidence, NotEvaluated, PortCounters, Reading
 from truerail.model.columns import NONE, Codes, Mask, distinct, grouped

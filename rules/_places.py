@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Rule
+from truerail.analysis.rule import Round, Rule
 from truerail.model import Finding, NotEvaluated
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import MOST_EXAMPLES

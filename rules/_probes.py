@@ -10,8 +10,7 @@ import numpy as np
 from rules._places import some_cables
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.probes.reached import Reached, reached
-from truerail.analysis.round import Round
-from truerail.analysis.rule import InsufficientDataError, Rule
+from truerail.analysis.rule import InsufficientDataError, Round, Rule
 from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.analysis.sweep.seats import Seat
 from truerail.analysis.sweep.swept import Swept, swept

@@ -46,7 +46,6 @@ A link younger than 30 seconds has sent no LLDP frame yet. All links of a host g
 or more of them, and no answer, it is `host down` and no alert.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -54,15 +53,14 @@ import numpy as np
 from rules._examples import carrier, down, finds_nic, hears, no_carrier, rdma, switched_off, undecided
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, NetLink, RdmaLink, Severity, Transport
 
 _REASONS = {Why.LINK_DOWN: "link down", Why.SILENT: "silent", Why.DISABLED: "switched off", Why.PENDING: "pending"}
 
 
-@rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
-def cable_missing(round: Round) -> Iterator[Finding]:
+@rule("CAB003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
+def cable_missing(round: Round) -> Findings:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
     wiring = round.cabling
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
@@ -169,70 +167,52 @@ def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Nei
 _DISCOVERED = [*_link("leaf-0", "2", "gpu-2", "mlx5_0"), *_link("leaf-1", "1", "gpu-2", "mlx5_1")]
 _infiniband = partial(Case, plan=_INFINIBAND, transport=Transport.INFINIBAND)
 
-FIRES = (
-    _infiniband(
-        "The discovery of an InfiniBand fabric, which one host reports, has no link at the leaf's port.",
-        facts={"gpu-2": _DISCOVERED},
-        finds="gpu-1/mlx5_0",
+FIRES = {
+    "The discovery of an InfiniBand fabric, which one host reports, has no link at the leaf's port.": _infiniband(
+        {"gpu-2": _DISCOVERED}, "gpu-1/mlx5_0"
     ),
-    _infiniband(
-        "The same, and the host says that it has link: it is plugged in elsewhere.",
-        facts={"gpu-2": _DISCOVERED, "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        finds="gpu-1/mlx5_0",
+    "The same, and the host says that it has link: it is plugged in elsewhere.": _infiniband(
+        {"gpu-2": _DISCOVERED, "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]}, "gpu-1/mlx5_0"
     ),
-    finds_nic("No carrier, as the host says.", facts={"leaf-0": _OTHERS, "gpu-1": [no_carrier("nic0"), _NIC1_UP]}),
-    finds_nic(
-        "No carrier on RoCE, as most drivers report it, and nothing was read of the interface.",
-        facts={"leaf-0": _OTHERS, "gpu-1": [rdma("DOWN", "DISABLED"), _NIC1_UP]},
+    "No carrier, as the host says.": finds_nic({"leaf-0": _OTHERS, "gpu-1": [no_carrier("nic0"), _NIC1_UP]}),
+    "No carrier on RoCE, as most drivers report it, and nothing was read of the interface.": finds_nic(
+        {"leaf-0": _OTHERS, "gpu-1": [rdma("DOWN", "DISABLED"), _NIC1_UP]}
     ),
-    finds_nic(
-        "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.",
-        facts={
+    "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.": finds_nic(
+        {
             "leaf-0": [*_OTHERS, NetLink("swp1", operstate="DOWN", down_reason="no module")],
             "gpu-1": [switched_off("nic0"), _NIC1_UP],
-        },
+        }
     ),
-    finds_nic(
-        "No carrier, as both ends say.",
-        facts={"leaf-0": [*_OTHERS, down("swp1")], "gpu-1": [rdma("DOWN", "POLLING"), _NIC1_UP]},
+    "No carrier, as both ends say.": finds_nic(
+        {"leaf-0": [*_OTHERS, down("swp1")], "gpu-1": [rdma("DOWN", "POLLING"), _NIC1_UP]}
     ),
-    Case("An uplink is down.", facts={"leaf-0": [*_OTHERS[:2], down("swp9")], "spine-1": []}, finds="leaf-0/swp9"),
-    finds_nic(
-        "Link is up at both ends, and neither hears the other.",
-        facts={"leaf-0": _OTHERS, "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
+    "An uplink is down.": Case({"leaf-0": [*_OTHERS[:2], down("swp9")], "spine-1": []}, "leaf-0/swp9"),
+    "Link is up at both ends, and neither hears the other.": finds_nic(
+        {"leaf-0": _OTHERS, "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]}
     ),
-    finds_nic(
-        "Neither end hears the other, and none reports whether it has link.",
-        facts={"leaf-0": _OTHERS, "gpu-1": [_NIC1_HEARS]},
+    "Neither end hears the other, and none reports whether it has link.": finds_nic(
+        {"leaf-0": _OTHERS, "gpu-1": [_NIC1_HEARS]}
     ),
-    finds_nic(
-        "The host's port has link and the leaf's has none: the cable is elsewhere, or carries one direction only.",
-        facts={"leaf-0": [*_OTHERS, down("swp1")], "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
+    "The host's port has link and the leaf's has none: the cable is elsewhere, "
+    "or carries one direction only.": finds_nic(
+        {"leaf-0": [*_OTHERS, down("swp1")], "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]}
     ),
-    finds_nic(
-        "Another cable sits in its place, and it is seen nowhere itself.",
-        facts={"leaf-0": [*_OTHERS[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
+    "Another cable sits in its place, and it is seen nowhere itself.": finds_nic(
+        {"leaf-0": [*_OTHERS[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]}
     ),
-    finds_nic(
-        "The operator switched the NIC off.", facts={"leaf-0": _OTHERS, "gpu-1": [switched_off("nic0"), _NIC1_UP]}
+    "The operator switched the NIC off.": finds_nic({"leaf-0": _OTHERS, "gpu-1": [switched_off("nic0"), _NIC1_UP]}),
+    "The host is down: it does not answer, and all of its switch ports are without link.": Case(
+        {"leaf-0": [*_OTHERS[1:], down("swp1"), down("swp2")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-    Case(
-        "The host is down: it does not answer, and all of its switch ports are without link.",
-        facts={"leaf-0": [*_OTHERS[1:], down("swp1"), down("swp2")]},
-        finds="gpu-1/nic0 gpu-1/nic1",
-    ),
-)
+}
 
-QUIET = (
-    _infiniband(
-        "The leaf of an InfiniBand fabric was not met in the discovery: what is on its ports is not known.",
-        facts={"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]},
-        unknown=True,
+QUIET = {
+    "The leaf of an InfiniBand fabric was not met in the discovery: what is on its ports is not known.": _infiniband(
+        {"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]}, unknown=True
     ),
-    Case("All cables are there, as the leaf hears.", facts={"leaf-0": [*_OTHERS, hears("swp1", "gpu-1/nic0")]}),
-    undecided(
-        "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
-        facts={"spine-1": [hears("swp1", "leaf-0/swp9")]},
-        errors={"gpu-1": "timed out", "leaf-0": "timed out"},
+    "All cables are there, as the leaf hears.": Case({"leaf-0": [*_OTHERS, hears("swp1", "gpu-1/nic0")]}),
+    "Neither the host nor the leaf answers: nothing is known, and nothing is missing.": undecided(
+        {"spine-1": [hears("swp1", "leaf-0/swp9")]}, errors={"gpu-1": "timed out", "leaf-0": "timed out"}
     ),
-)
+}

@@ -22,16 +22,13 @@ itself clears nothing. A counter that is full again soon after is a fault of its
 A counter that filled up over months and was never cleared. The link may be healthy.
 """
 
-from collections.abc import Iterator
-
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, PortCounters, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import PortCounters, Severity
 from truerail.model.columns import grouped
 
 
-@rule("TEL004", severity=Severity.WARNING, needs=[PortCounters])
-def counter_saturated(round: Round) -> Iterator[Finding]:
+@rule("TEL004", Severity.WARNING, [PortCounters])
+def counter_saturated(round: Round) -> Findings:
     """Planned ports with a full counter."""
     telemetry = round.telemetry
     by_port = grouped((port, quantity.value) for quantity, ports in telemetry.full().items() for port in ports.tolist())
@@ -47,18 +44,15 @@ def counter_saturated(round: Round) -> Iterator[Finding]:
 
 PLAN = "gpu-1/mlx5_0 leaf-0/p1 rail=0"
 
-FIRES = (
-    Case(
-        "Symbol errors reached 65535 in the newest reading.",
-        finds="gpu-1/mlx5_0",
-        rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.5], "port_xmit_data": 1e9}},
-    ),
-)
+FIRES = {
+    "Symbol errors reached 65535 in the newest reading.": Case(
+        finds="gpu-1/mlx5_0", rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.5], "port_xmit_data": 1e9}}
+    )
+}
 
-QUIET = (
-    Case("One error less: it still counts.", rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.4]}}),
-    Case(
-        "A counter that is wider may well have this value.",
-        rates={"gpu-1/mlx5_0": {"rx_symbol_err_phy": [*(0.0,) * 11, 6553.5]}},
+QUIET = {
+    "One error less: it still counts.": Case(rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.4]}}),
+    "A counter that is wider may well have this value.": Case(
+        rates={"gpu-1/mlx5_0": {"rx_symbol_err_phy": [*(0.0,) * 11, 6553.5]}}
     ),
-)
+}

@@ -30,8 +30,6 @@ and whether the link is in the group at all; then at its errors: adaptive routin
 A neighbour that is drained for maintenance. Announce the maintenance in truerail.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import one_leaf, undecided
@@ -39,13 +37,12 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 
 
-@rule("LBL003", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.DEAD_MEMBER, first="where SWITCH/PORT")
-def dead_member(round: Round) -> Iterator[Finding]:
+@rule("LBL003", Severity.WARNING, [PortCounters], cause=CauseKind.DEAD_MEMBER, first="where SWITCH/PORT")
+def dead_member(round: Round) -> Findings:
     """Uplinks that are up and carry no traffic."""
     b = balance_to_evaluate(round)
     found = round.dead_members
@@ -85,13 +82,14 @@ def _rates(idle: int) -> dict[str, dict[str, float]]:
     return {f"leaf-0/up{s}": {"tx_bytes": 0.0 if s == idle else 1e10 * (1 + s % 3 / 50)} for s in range(16)}
 
 
-FIRES = Case("Fifteen uplinks share the load evenly, the sixteenth gets nothing.", finds="leaf-0/up3", rates=_rates(3))
+FIRES = {
+    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.": Case(finds="leaf-0/up3", rates=_rates(3))
+}
 
-QUIET = (
-    Case("All uplinks carry alike.", rates=_rates(99)),
-    undecided(
-        "Few flows: one uplink gets none of them, others get two.",
-        rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)},
+QUIET = {
+    "All uplinks carry alike.": Case(rates=_rates(99)),
+    "Few flows: one uplink gets none of them, others get two.": undecided(
+        rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)}
     ),
-    Case("It carried in one of the windows.", rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}}),
-)
+    "It carried in one of the windows.": Case(rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}}),
+}

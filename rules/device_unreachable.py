@@ -44,7 +44,7 @@ truerail's own access: TruerailManyDevicesUnreachable.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 from rules._examples import hears, railed, undecided
@@ -53,9 +53,8 @@ from rules._places import unknown_cables
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, RdmaLink, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTORS, ProbeTrouble
 
@@ -64,8 +63,8 @@ _SHOWN_ERRORS = 3
 _UNMET = ", and the discovery of the fabric did not meet it"
 
 
-@rule("TEL001", severity=Severity.WARNING, needs=[], first="where DEVICE")
-def device_unreachable(round: Round) -> Iterator[Finding]:
+@rule("TEL001", Severity.WARNING, [], first="where DEVICE")
+def device_unreachable(round: Round) -> Findings:
     """Planned devices without any good answer."""
     wiring = round.cabling
     devices = wiring.index.devices
@@ -126,7 +125,7 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
     report_not_evaluated(not_polled(round, away))
 
 
-def _schedulers(round: Round) -> Iterator[Finding]:
+def _schedulers(round: Round) -> Findings:
     """Schedulers that were asked for their jobs and did not answer: which jobs run is then not known."""
     for source in round.jobs.away:
         name = printable(source.name, 64)
@@ -139,7 +138,7 @@ def _schedulers(round: Round) -> Iterator[Finding]:
         )
 
 
-def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
+def _unreported(wiring: Wiring, named: Collection[str]) -> Findings:
     """Machines that were queried for the links of the fabric and did not report them, except those already `named`."""
     count = int(((wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)).sum())
     unknown = f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
@@ -193,61 +192,42 @@ _INFINIBAND = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/{host} rail=0" for host in (1
 _DISCOVERED = [hears(str(port), f"gpu-{port}/mlx5_0", via="InfiniBand", of="leaf-0") for port in (1, 2, 3)]
 _infiniband = partial(Case, plan=_INFINIBAND, transport=Transport.INFINIBAND)
 
-FIRES = (
-    _infiniband(
-        "The discovery of the InfiniBand fabric did not find a host.", facts={"gpu-1": _DISCOVERED[:2]}, finds="gpu-3"
+FIRES = {
+    "The discovery of the InfiniBand fabric did not find a host.": _infiniband({"gpu-1": _DISCOVERED[:2]}, "gpu-3"),
+    "Most hosts answer, and one that the discovery found does not.": _infiniband(
+        {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]}, "gpu-3"
     ),
-    _infiniband(
-        "Most hosts answer, and one that the discovery found does not.",
-        facts={"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        finds="gpu-3",
-    ),
-    _infiniband(
-        "The machine that discovers the InfiniBand fabric may not send management packets.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        finds="gpu-2 gpu-3 leaf-0 ufm-1",
+    "The machine that discovers the InfiniBand fabric may not send management packets.": _infiniband(
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        "gpu-2 gpu-3 leaf-0 ufm-1",
         errors={"ufm-1": "ibnetdiscover: exit status 1: can't open UMAD port ((null):0)"},
     ),
-    Case(
-        "A host that probes left out because it is off has a recording all the same: that is no answer.",
-        "gpu-1/nic0 leaf-0/p1 rail=0",
+    "A host that probes left out because it is off has a recording all the same: that is no answer.": Case(
         {"gpu-1": [ProbeTrouble("", LEFT_OUT, 1, "r", None, "no login")], "leaf-0": [NetLink("p1")]},
         "gpu-1",
+        plan="gpu-1/nic0 leaf-0/p1 rail=0",
         errors={"gpu-1": "no login within 10 s"},
     ),
-    _infiniband(
-        "One of two machines did not report the InfiniBand fabric.",
-        facts={"ufm-2": _DISCOVERED},
-        finds="ufm-1",
-        errors={"ufm-1": "no login within 10 s"},
+    "One of two machines did not report the InfiniBand fabric.": _infiniband(
+        {"ufm-2": _DISCOVERED}, "ufm-1", errors={"ufm-1": "no login within 10 s"}
     ),
-    Case(
-        "The host is not read, and neither is one of its leaves: one cable is unknown.",
-        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")]},
-        finds="gpu-1 leaf-1",
-        errors={"gpu-1": "Permission denied"},
+    "The host is not read, and neither is one of its leaves: one cable is unknown.": Case(
+        {"leaf-0": [hears("swp1", "gpu-1/nic0")]}, "gpu-1 leaf-1", errors={"gpu-1": "Permission denied"}
     ),
-    Case(
-        "The host is not read; its leaves know both cables.",
-        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]},
-        finds="gpu-1",
+    "The host is not read; its leaves know both cables.": Case(
+        {"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]}, "gpu-1"
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Every device answered something, if only about its links.",
-        facts={"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
-        errors={"gpu-1": "unable to connect to socket"},
+QUIET = {
+    "Every device answered something, if only about its links.": Case(
+        {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []}, errors={"gpu-1": "unable to connect to socket"}
     ),
-    _infiniband(
-        "Only one host was queried, and its discovery of the InfiniBand fabric found all others.",
-        facts={"gpu-1": _DISCOVERED},
+    "Only one host was queried, and its discovery of the InfiniBand fabric found all others.": _infiniband(
+        {"gpu-1": _DISCOVERED}
     ),
-    Case("Only the host was queried, no leaf.", facts={"gpu-1": [NetLink("nic0")]}),
-    undecided(
-        "No poller runs for the host: it was not polled.",
-        facts={"leaf-0": [], "leaf-1": []},
-        unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
+    "Only the host was queried, no leaf.": Case({"gpu-1": [NetLink("nic0")]}),
+    "No poller runs for the host: it was not polled.": undecided(
+        {"leaf-0": [], "leaf-1": []}, unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"}
     ),
-)
+}

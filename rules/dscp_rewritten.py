@@ -23,7 +23,7 @@ Let the named switch trust the DSCP of its ports (CFG001 shows what it is set to
 Fabrics that set the class at their edge on purpose, by another match than DSCP.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -42,18 +42,15 @@ from rules._examples import (
 )
 from rules._probes import SURE, TIED, Probed, Sweep, codes_of, probed, sweep_of
 from truerail.analysis.cabling import ONE_END
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import Rewriter
 from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import some
 
 
-@rule(
-    "PRB006", severity=Severity.WARNING, needs=[ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION
-)
-def dscp_rewritten(round: Round) -> Iterator[Finding]:
+@rule("PRB006", Severity.WARNING, [ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
+def dscp_rewritten(round: Round) -> Findings:
     """NICs, leaves and pairs of leaves whose packets arrive in another class."""
     found = probed(round)
     flows = found.flows
@@ -153,42 +150,30 @@ def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str],
     return together(changed, swept_example(path, ends=kept, number=1))
 
 
-FIRES = (
-    Case("All that one NIC sends.", _BESIDE, _bleached(over_spines, ("h1", "h3"), ("h2", "h3")), "h1/nic0"),
-    Case(
-        "All between two NICs, and none that another pair sends over the same switches.",
-        _BESIDE + "\nh4/nic0 leaf-1/p2 rail=0",
-        _bleached(over_spines, ("h1", "h3"), ("h2", "h4")),
-        "h1/nic0",
+FIRES = {
+    "All that one NIC sends.": Case(_bleached(over_spines, ("h1", "h3"), ("h2", "h3")), "h1/nic0", plan=_BESIDE),
+    "All between two NICs, and none that another pair sends over the same switches.": Case(
+        _bleached(over_spines, ("h1", "h3"), ("h2", "h4")), "h1/nic0", plan=_BESIDE + "\nh4/nic0 leaf-1/p2 rail=0"
     ),
-    Case(
-        "All that is sent to one NIC.",
-        _BESIDE,
-        _bleached(lambda flow: over_spines(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
-        "h1/nic0",
+    "All that is sent to one NIC.": Case(
+        _bleached(lambda flow: over_spines(flow)[::-1], ("h3", "h1"), ("h3", "h2")), "h1/nic0", plan=_BESIDE
     ),
-    Case(
-        "One of four spines clears it.",
-        spines(),
-        swept_example(tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
-        "spine-1",
+    "One of four spines clears it.": Case(
+        swept_example(tos_heard=lambda flow: 0 if flow % 4 == 1 else 104), "spine-1", plan=spines()
     ),
-    Case("All between one leaf and the others, both ways.", PLAN + _THIRD, _HALL, "leaf-2"),
-    Case("Between two leaves.", facts=_classes(*BETWEEN_LEAVES), finds="leaf-0"),
-    Case(
-        "Under a leaf, and all that crosses it.",
-        facts=_classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")),
-        finds="leaf-0",
+    "All between one leaf and the others, both ways.": Case(_HALL, "leaf-2", plan=PLAN + _THIRD),
+    "Between two leaves.": Case(_classes(*BETWEEN_LEAVES), "leaf-0"),
+    "Under a leaf, and all that crosses it.": Case(_classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")), "leaf-0"),
+    "All that one NIC sends, by probes without a sweep.": Case(
+        _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), "h1/nic0"
     ),
-    Case("All that one NIC sends.", facts=_classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), finds="h1/nic0"),
-)
+}
 
-QUIET = (
-    Case("All keep it; ECN marks do not count.", facts=_classes()),
-    Case(
-        "Packets without a class.",
-        TWO_HOSTS,
+QUIET = {
+    "All keep it; ECN marks do not count.": Case(_classes()),
+    "Packets without a class.": Case(
         {"h1": [sent(0, "nic0", "h2", "nic0", tos=0)], "h2": [heard(0, "nic0", "h1", "nic0", tos=0, tos_heard=0)]},
+        plan=TWO_HOSTS,
         unknown=True,
     ),
-)
+}

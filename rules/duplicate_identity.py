@@ -28,22 +28,19 @@ Virtual machines and containers with LLDP of their own that share the host's nam
 old one still runs on the bench.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import Facts, finds_nic, railed
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Evidence, Finding, Neighbor, NetLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Evidence, Neighbor, NetLink, Severity
 from truerail.model.names import printable
 
 _SHOWN = 4
 
 
-@rule("CAB007", severity=Severity.CRITICAL, needs=[Neighbor], first="where DEVICE")
-def duplicate_identity(round: Round) -> Iterator[Finding]:
+@rule("CAB007", Severity.CRITICAL, [Neighbor], first="where DEVICE")
+def duplicate_identity(round: Round) -> Findings:
     """Names and MAC addresses that several devices have, and devices that announce the name of another one."""
     wiring = round.cabling
     names = wiring.index.devices.names
@@ -126,18 +123,15 @@ def _seen(*names: str, **more: str) -> Facts:
     return {"gpu-1": [*_MACS_1], "gpu-2": [*_MACS_2], **leaves}
 
 
-FIRES = (
-    Case("Both hosts call themselves gpu-1; their MACs tell them apart.", facts=_seen("gpu-1", "gpu-1"), finds="gpu-1"),
-    Case(
-        "A cloned image: the leaves show both hosts, which have one chassis id, under one name.",
-        facts=_seen("gpu-1", "gpu-1", chassis_id="cloned"),
-        finds="gpu-1",
+FIRES = {
+    "Both hosts call themselves gpu-1; their MACs tell them apart.": Case(_seen("gpu-1", "gpu-1"), "gpu-1"),
+    "A cloned image: the leaves show both hosts, which have one chassis id, under one name.": Case(
+        _seen("gpu-1", "gpu-1", chassis_id="cloned"), "gpu-1"
     ),
-    finds_nic(
-        "Two hosts have one MAC address.",
-        facts={"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
+    "Two hosts have one MAC address.": finds_nic(
+        {"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")}
     ),
-    Case("Two hosts carry each other's names; their MACs say so.", facts=_seen("gpu-2", "gpu-1"), finds="gpu-1 gpu-2"),
-)
+    "Two hosts carry each other's names; their MACs say so.": Case(_seen("gpu-2", "gpu-1"), "gpu-1 gpu-2"),
+}
 
-QUIET = Case("Each host has its own name.", facts=_seen("gpu-1", "gpu-2"))
+QUIET = {"Each host has its own name.": Case(_seen("gpu-1", "gpu-2"))}

@@ -45,22 +45,21 @@ from truerail.analysis.ecmp.parallel import Bundled, bundled
 from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.plan import LoadBalancing, Transport
 
 
 @rule(
     "LBL001",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
+    Severity.CRITICAL,
+    [PortCounters],
     transports=(Transport.ROCE,),
     balancing=(LoadBalancing.ECMP,),
     cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )
-def ecmp_polarization(round: Round) -> Iterator[Finding]:
+def ecmp_polarization(round: Round) -> Findings:
     """Switches that leave as many of their uplinks idle as a repeated hash does."""
     b = balance_to_evaluate(round)
     found = polarized(round.siblings)
@@ -80,7 +79,7 @@ def _faint(b: Balance, below: Sequence[Bundled]) -> Iterator[NotEvaluated]:
         yield NotEvaluated(why, what="switch", count=len(names), subjects=names)
 
 
-def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
+def _findings(b: Balance, siblings: Siblings) -> Findings:
     names = b.names(siblings.groups)
     pairs = zip(siblings.groups.tolist(), siblings.idle.tolist(), siblings.members.tolist(), strict=True)
     for name, (group, idle, members) in zip(names, pairs, strict=True):
@@ -154,56 +153,44 @@ def _down(used: dict[int, set[int]]) -> dict[str, dict[str, float]]:
 
 _finds_spines = partial(Case, finds="spine-0 spine-1 spine-2 spine-3")
 
-FIRES = (
-    _finds_spines(
-        "Every spine uses two of eight uplinks, each its own.", rates=_BELOW | _above({s: {s, s + 4} for s in range(4)})
+FIRES = {
+    "Every spine uses two of eight uplinks, each its own.": _finds_spines(
+        rates=_BELOW | _above({s: {s, s + 4} for s in range(4)})
     ),
-    _finds_spines(
-        "Every spine uses a quarter of the hash's range, which is one and a half of six uplinks.",
-        _PLAN_OF_SIX,
-        rates=_BELOW | _above({0: {0, 1}, 1: {1, 2}, 2: {3, 4}, 3: {4, 5}}, 6),
+    "Every spine uses a quarter of the hash's range, which is one and a half of six uplinks.": _finds_spines(
+        plan=_PLAN_OF_SIX, rates=_BELOW | _above({0: {0, 1}, 1: {1, 2}, 2: {3, 4}, 3: {4, 5}}, 6)
     ),
-    Case(
-        "The second link to every spine stays idle on all leaves: the bundle's hash is that of the next hop.",
-        "\n".join(
+    "The second link to every spine stays idle on all leaves: the bundle's hash is that of the next hop.": Case(
+        finds="leaf-0 leaf-1 leaf-2 leaf-3",
+        plan="\n".join(
             [f"leaf-{n}/up{u} spine-{u // 2}/p{n}-{u % 2} speed=400" for n in range(4) for u in range(8)]
             + [f"h{n}x{h}/nic0 leaf-{n}/p{h} rail=0 speed=400" for n in range(4) for h in range(24)]
         ),
-        finds="leaf-0 leaf-1 leaf-2 leaf-3",
         rates={f"leaf-{n}/up{u}": {"tx_bytes": 0.0 if u % 2 else 4e10} for n in range(4) for u in range(8)}
         | {f"leaf-{n}/p{h}": {"rx_bytes": 16e10 / 24} for n in range(4) for h in range(24)},
     ),
-    _finds_spines(
-        "Of four parallel links to each leaf every spine uses one, each another: it has the leaves' hash.",
-        _PARALLEL,
-        rates=_down({s: {s} for s in range(4)}),
+    "Of four parallel links to each leaf every spine uses one, each another: it has the leaves' hash.": _finds_spines(
+        plan=_PARALLEL, rates=_down({s: {s} for s in range(4)})
     ),
-    _finds_spines(
-        "Every spine uses two of four parallel links, by the parity of its place.",
-        _PARALLEL,
-        rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)}),
+    "Every spine uses two of four parallel links, by the parity of its place.": _finds_spines(
+        plan=_PARALLEL, rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)})
     ),
-)
+}
 
-QUIET = (
-    Case("All uplinks carry alike.", rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
-    Case(
-        "Three large flows over eight uplinks leave five idle, and each sibling others.",
+QUIET = {
+    "All uplinks carry alike.": Case(rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
+    "Three large flows over eight uplinks leave five idle, and each sibling others.": Case(
         rates={f"leaf-{n}/up{s}": {"tx_bytes": 4e10 if n < 3 else 0.0} for n in range(12) for s in range(4)}
-        | _above({0: {0, 1, 5}, 1: {1, 2, 3}, 2: {0, 3, 6}, 3: {2, 4, 7}}),
+        | _above({0: {0, 1, 5}, 1: {1, 2, 3}, 2: {0, 3, 6}, 3: {2, 4, 7}})
     ),
-    Case(
-        "The same half is idle on all spines: no route leads over those superspines.",
-        rates=_BELOW | _above({s: set(range(4)) for s in range(4)}),
+    "The same half is idle on all spines: no route leads over those superspines.": Case(
+        rates=_BELOW | _above({s: set(range(4)) for s in range(4)})
     ),
-    Case(
-        "The same half is idle on all spines, though those superspines send: this pod has no route over them.",
-        rates=_BELOW | _above({s: set(range(4)) for s in range(4)}, back=2e10),
+    "The same half is idle on all spines, though those superspines send: this pod has no route over them.": Case(
+        rates=_BELOW | _above({s: set(range(4)) for s in range(4)}, back=2e10)
     ),
-    Case("All parallel links down carry alike.", _PARALLEL, rates=_down({s: set(range(4)) for s in range(4)})),
-    Case(
-        "All spines leave the same parallel links idle: they are drained.",
-        _PARALLEL,
-        rates=_down({s: {0, 1} for s in range(4)}),
+    "All parallel links down carry alike.": Case(plan=_PARALLEL, rates=_down({s: set(range(4)) for s in range(4)})),
+    "All spines leave the same parallel links idle: they are drained.": Case(
+        plan=_PARALLEL, rates=_down({s: {0, 1} for s in range(4)})
     ),
-)
+}

@@ -42,7 +42,6 @@ Checkpoints and all-to-all phases mark packets for minutes, and the loop is desi
 phases. Cleared counters during the window.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -52,8 +51,7 @@ from rules._examples import finds_nic, undecided
 from rules._links import blind_links, counter_evidence, hosts_of, other_ends, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 
@@ -69,8 +67,8 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused where the paused time is unknown: that of INC001."""
 
 
-@rule("ECN001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE], cause=CauseKind.OVERLOAD)
-def ecn_congestion(round: Round) -> Iterator[Finding]:
+@rule("ECN001", Severity.WARNING, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.OVERLOAD)
+def ecn_congestion(round: Round) -> Findings:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
     t = round.telemetry
     signs = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS)
@@ -196,65 +194,51 @@ _DEAF = {**_BUSY, "cnp_handled": 0.0, "cnp_ignored": 0.0}
 _PAUSING = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 2e5, "rx_pause_us:3": 0.0}
 _finds_leaf = partial(Case, finds="leaf-0")
 
-FIRES = (
-    finds_nic(
-        "A tenth and more of what a NIC receives is marked.",
-        rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 2e6}, "gpu-2/nic0": _BUSY},
+FIRES = {
+    "A tenth and more of what a NIC receives is marked.": finds_nic(
+        rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 2e6}, "gpu-2/nic0": _BUSY}
     ),
-    finds_nic(
-        "Some percent are marked, counted without priorities, on a link that is hardly used.",
-        rates={"gpu-1/nic0": {"rx_packets": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e4}},
+    "Some percent are marked, counted without priorities, on a link that is hardly used.": finds_nic(
+        rates={"gpu-1/nic0": {"rx_packets": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e4}}
     ),
-    _finds_leaf(
-        "A few in a thousand: one finding for the leaf.",
-        rates={f"gpu-{host}/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": 2e3} for host in (1, 2)},
+    "A few in a thousand: one finding for the leaf.": _finds_leaf(
+        rates={f"gpu-{host}/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": 2e3} for host in (1, 2)}
     ),
-    _finds_leaf(
-        "All NICs of two leaves are marked on links that are hardly used: what is full is above them.",
-        _LEAVES,
-        rates={f"gpu-{host}/nic0": _MARKED for host in range(1, 9)},
+    "All NICs of two leaves are marked on links that are hardly used: what is full is above them.": _finds_leaf(
+        plan=_LEAVES, rates={f"gpu-{host}/nic0": _MARKED for host in range(1, 9)}
     ),
-    Case(
-        "All NICs of a leaf are marked, and their links are full: each is named, with one of another leaf.",
-        _LEAVES,
+    "All NICs of a leaf are marked, and their links are full: each is named, with one of another leaf.": Case(
         finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0 gpu-4/nic0 gpu-5/nic0",
+        plan=_LEAVES,
         rates={f"gpu-{host}/nic0": _MARKED | ({"rx_bytes": 4e10} if host < 5 else {}) for host in range(1, 6)},
     ),
-    finds_nic(
-        "A flood of notices, of a NIC that does not count what it receives.",
-        rates={"gpu-1/nic0": {"cnp_sent": 2e5, "cnp_handled": 1.0}},
+    "A flood of notices, of a NIC that does not count what it receives.": finds_nic(
+        rates={"gpu-1/nic0": {"cnp_sent": 2e5, "cnp_handled": 1.0}}
     ),
-    Case(
-        "A NIC ignores the notices that it gets; another receives marks and sends no notice.",
+    "A NIC ignores the notices that it gets; another receives marks and sends no notice.": Case(
         finds="gpu-1/nic0 gpu-2/nic0",
         rates={"gpu-1/nic0": {**_BUSY, "cnp_sent": 0.0}, "gpu-2/nic0": {**_BUSY, "cnp_ignored": 5.0}},
     ),
-    finds_nic(
-        "The leaf marks what it sends to a NIC, and the NIC sees no mark.",
-        rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 0.0}, "leaf-0/p1": {"ecn_marked_packets:3": 500.0}},
+    "The leaf marks what it sends to a NIC, and the NIC sees no mark.": finds_nic(
+        rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 0.0}, "leaf-0/p1": {"ecn_marked_packets:3": 500.0}}
     ),
-    _finds_leaf(
-        "Notices are sent, all NICs of the rail report what they handle, and none handles any.",
-        rates={"gpu-1/nic0": _DEAF, "gpu-2/nic0": _DEAF},
+    "Notices are sent, all NICs of the rail report what they handle, and none handles any.": _finds_leaf(
+        rates={"gpu-1/nic0": _DEAF, "gpu-2/nic0": _DEAF}
     ),
-    _finds_leaf(
-        "A leaf pauses a host for a fifth of the time and has never marked a packet.",
-        rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "tx_pause_us:3": 0.0}},
+    "A leaf pauses a host for a fifth of the time and has never marked a packet.": _finds_leaf(
+        rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "tx_pause_us:3": 0.0}}
     ),
-)
+}
 
-QUIET = (
-    Case("A few marks are normal.", rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
-    Case(
-        "A leaf marks before it pauses.",
-        rates={"leaf-0/p1": {**_PAUSING, "ecn_marked_packets:3": 50.0}, "leaf-0/p2": _PAUSING},
+QUIET = {
+    "A few marks are normal.": Case(rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
+    "A leaf marks before it pauses.": Case(
+        rates={"leaf-0/p1": {**_PAUSING, "ecn_marked_packets:3": 50.0}, "leaf-0/p2": _PAUSING}
     ),
-    Case(
-        "A leaf that is paused itself passes the pauses on: what stands still is not marked.",
-        rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "rx_pause_us:3": 9e5}},
+    "A leaf that is paused itself passes the pauses on: what stands still is not marked.": Case(
+        rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "rx_pause_us:3": 9e5}}
     ),
-    undecided(
-        "Only one NIC reports notices, and it sends them: whether any NIC handles them is unknown.",
-        rates={"gpu-1/nic0": _DEAF},
+    "Only one NIC reports notices, and it sends them: whether any NIC handles them is unknown.": undecided(
+        rates={"gpu-1/nic0": _DEAF}
     ),
-)
+}

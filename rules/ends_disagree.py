@@ -39,9 +39,8 @@ from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why, Wiring
 from truerail.analysis.cabling.named_by import said_beside
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 from truerail.model.columns import Codes
 
 _TTL_SECONDS = 120
@@ -51,8 +50,8 @@ _WAIT = "Check again in {wait} s, when the older entry has expired; if it stays,
 _NAMES = "Give each device a name of its own (CAB007), then discover the fabric again."
 
 
-@rule("CAB005", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
-def ends_disagree(round: Round) -> Iterator[Finding]:
+@rule("CAB005", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
+def ends_disagree(round: Round) -> Findings:
     """Cables whose ends are unknown, because the reports about them contradict each other."""
     sorted_ = places(round)
     wiring = sorted_.wiring
@@ -148,30 +147,25 @@ def _longest_ttl(reported: _Reported, a: int, b: int) -> int:
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1\ngpu-2/nic0 leaf-0/swp2 rail=0"
 
-FIRES = (
-    Case(
-        "The leaf lists the old and the new neighbour; neither host is heard to confirm one.",
-        facts={"leaf-0": [hears("swp1", "gpu-1/nic0", ttl_seconds=20), hears("swp1", "gpu-2/nic0", ttl_seconds=120)]},
-        finds="gpu-1/nic0 gpu-2/nic0",
+FIRES = {
+    "The leaf lists the old and the new neighbour; neither host is heard to confirm one.": Case(
+        {"leaf-0": [hears("swp1", "gpu-1/nic0", ttl_seconds=20), hears("swp1", "gpu-2/nic0", ttl_seconds=120)]},
+        "gpu-1/nic0 gpu-2/nic0",
     ),
-    Case(
-        "The host names one leaf, and another leaf names the host.",
-        facts={"gpu-1": [hears("nic0", "leaf-0/swp1")], "leaf-1": [hears("swp1", "gpu-1/nic0")]},
-        finds="gpu-1/nic0 gpu-1/nic1",
+    "The host names one leaf, and another leaf names the host.": Case(
+        {"gpu-1": [hears("nic0", "leaf-0/swp1")], "leaf-1": [hears("swp1", "gpu-1/nic0")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Two neighbours on one port, and one of them confirms: that is the true one.",
-        facts={
+QUIET = {
+    "Two neighbours on one port, and one of them confirms: that is the true one.": Case(
+        {
             "leaf-0": [hears("swp1", "gpu-1/nic0"), hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-2/nic0")],
             "gpu-1": [hears("nic0", "leaf-0/swp1")],
             "gpu-2": [hears("nic0", "leaf-0/swp2")],
-        },
+        }
     ),
-    Case(
-        "Both ends agree on a wrong pair: that is CAB002 and no contradiction.",
-        facts={"leaf-0": [hears("swp2", "gpu-1/nic0")], "gpu-1": [hears("nic0", "leaf-0/swp2")]},
+    "Both ends agree on a wrong pair: that is CAB002 and no contradiction.": Case(
+        {"leaf-0": [hears("swp2", "gpu-1/nic0")], "gpu-1": [hears("nic0", "leaf-0/swp2")]}
     ),
-)
+}

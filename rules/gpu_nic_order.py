@@ -31,15 +31,12 @@ Another model of host in the same plan. All GPUs equally far from all NICs, as i
 no finding.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import alike, hears, railed, undecided
 from rules._links import blind_bonds
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
-from truerail.model import Evidence, Finding, GpuNicPath, NetLink, NotEvaluated, RdmaLink, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import Evidence, GpuNicPath, NetLink, NotEvaluated, RdmaLink, Severity
 from truerail.model.names import some
 
 _HOSTS_FOR_TRUST = 5
@@ -49,8 +46,8 @@ _PORTS_SHOWN = 2
 _SHOWN = 4
 
 
-@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath], first="where HOST")
-def gpu_nic_order(round: Round) -> Iterator[Finding]:
+@rule("NIC001", Severity.WARNING, [GpuNicPath], first="where HOST")
+def gpu_nic_order(round: Round) -> Findings:
     """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
     wiring = round.cabling
     paths = wiring.gpu_rails
@@ -143,24 +140,18 @@ _REVERSED = "\n".join(
 _THREE = "gpu-1 gpu-2 gpu-3"
 _RIGHT = (0, 1, 2, 3, 4, 5)
 
-FIRES = (
-    Case(
-        "On one host of five the NICs are enumerated backwards.",
-        facts=alike(f"{_THREE} gpu-4", _host(_RIGHT)) | {"gpu-5": _host((5, 4, 3, 2, 1, 0))},
-        finds="gpu-5",
+FIRES = {
+    "On one host of five the NICs are enumerated backwards.": Case(
+        alike(f"{_THREE} gpu-4", _host(_RIGHT)) | {"gpu-5": _host((5, 4, 3, 2, 1, 0))}, "gpu-5"
     ),
-    Case(
-        "Two NICs of one host of three are swapped: fewer hosts to compare with, less sure.",
-        facts=alike("gpu-1 gpu-2", _host(_RIGHT)) | {"gpu-3": _host((1, 0, 2, 3, 4, 5))},
-        finds="gpu-3",
+    "Two NICs of one host of three are swapped: fewer hosts to compare with, less sure.": Case(
+        alike("gpu-1 gpu-2", _host(_RIGHT)) | {"gpu-3": _host((1, 0, 2, 3, 4, 5))}, "gpu-3"
     ),
-)
+}
 
-QUIET = (
-    Case("Each GPU is nearest to the NIC of its rail.", facts=alike(_THREE, _host(_RIGHT))),
-    Case(
-        "All hosts agree on another order, and so do the plan and the cables: that is the vendor's.",
-        _REVERSED,
+QUIET = {
+    "Each GPU is nearest to the NIC of its rail.": Case(alike(_THREE, _host(_RIGHT))),
+    "All hosts agree on another order, and so do the plan and the cables: that is the vendor's.": Case(
         {
             **alike(_THREE, _host(_RIGHT)),
             **{
@@ -168,10 +159,9 @@ QUIET = (
                 for rail in range(6)
             },
         },
+        plan=_REVERSED,
     ),
-    undecided(
-        "All hosts agree on another order, and so does the plan; of cables nothing is seen.",
-        _REVERSED,
-        alike(_THREE, _host(_RIGHT)),
+    "All hosts agree on another order, and so does the plan; of cables nothing is seen.": undecided(
+        alike(_THREE, _host(_RIGHT)), plan=_REVERSED
     ),
-)
+}

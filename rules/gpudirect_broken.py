@@ -38,7 +38,7 @@ A distribution may have brought DMA-BUF into a kernel before 5.12: then NCCL nee
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
@@ -47,9 +47,8 @@ from rules._examples import alike
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import CauseKind, Evidence, Fact, Finding, GpuNicPath, HostSetting, Reading, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import CauseKind, Evidence, Fact, GpuNicPath, HostSetting, Reading, Severity, Transport
 from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
@@ -105,13 +104,13 @@ _SAYS = {
 
 @rule(
     "NIC004",
-    severity=Severity.WARNING,
-    needs=[HostSetting],
+    Severity.WARNING,
+    [HostSetting],
     transports=[Transport.ROCE, Transport.INFINIBAND],
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def gpudirect_broken(round: Round) -> Iterator[Finding]:
+def gpudirect_broken(round: Round) -> Findings:
     """Planned hosts on which something stands between GPUs and NICs."""
     hosts = _reported(round.cabling)
     for setting in _SAYS:
@@ -278,43 +277,32 @@ def _paths(level: str) -> list[GpuNicPath]:
 
 _finds_last = partial(Case, finds="gpu-4")
 
-FIRES = (
-    Case(
-        "Neither nvidia-peermem nor DMA-BUF, on every host.",
-        facts=alike(_THREE, [_NO_PEERMEM, HostSetting("dma_buf", "not supported")]),
-        finds="gpu-1 gpu-2 gpu-3",
+FIRES = {
+    "Neither nvidia-peermem nor DMA-BUF, on every host.": Case(
+        alike(_THREE, [_NO_PEERMEM, HostSetting("dma_buf", "not supported")]), "gpu-1 gpu-2 gpu-3"
     ),
-    _finds_last("Storage reaches GPU memory on three of four hosts.", facts=alike(_THREE, [_FS]) | {"gpu-4": [_NO_FS]}),
-    _finds_last(
-        "nvidia-peermem is loaded on three of four hosts.", facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM]}
+    "Storage reaches GPU memory on three of four hosts.": _finds_last(alike(_THREE, [_FS]) | {"gpu-4": [_NO_FS]}),
+    "nvidia-peermem is loaded on three of four hosts.": _finds_last(alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM]}),
+    "ACS and the IOMMU are on; there is no other host to compare with.": Case(
+        {"gpu-1": [_NO_PEERMEM, HostSetting("acs", "enabled", "0000:15:01.0"), HostSetting("iommu", "on")]}, "gpu-1"
     ),
-    Case(
-        "ACS and the IOMMU are on; there is no other host to compare with.",
-        facts={"gpu-1": [_NO_PEERMEM, HostSetting("acs", "enabled", "0000:15:01.0"), HostSetting("iommu", "on")]},
-        finds="gpu-1",
+    "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.": _finds_last(
+        alike(_THREE, _paths("PXB")) | {"gpu-4": _paths("NODE")}
     ),
-    _finds_last(
-        "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.",
-        facts=alike(_THREE, _paths("PXB")) | {"gpu-4": _paths("NODE")},
-    ),
-)
+}
 
-QUIET = (
-    Case(
-        "The open kernel module does the work of nvidia-peermem by DMA-BUF.",
-        facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM, HostSetting("dma_buf", "supported")]},
+QUIET = {
+    "The open kernel module does the work of nvidia-peermem by DMA-BUF.": Case(
+        alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM, HostSetting("dma_buf", "supported")]}
     ),
-    Case(
-        "Two hosts of four are without nvidia-fs: not all use GPUDirect Storage.",
-        facts=alike("gpu-1 gpu-2", [_FS]) | alike("gpu-3 gpu-4", [_NO_FS]),
+    "Two hosts of four are without nvidia-fs: not all use GPUDirect Storage.": Case(
+        alike("gpu-1 gpu-2", [_FS]) | alike("gpu-3 gpu-4", [_NO_FS])
     ),
-    Case("All is set right on every host.", facts=alike(f"{_THREE} gpu-4", _RIGHT)),
-    Case(
-        "Every host has the IOMMU on: it is intended, as for virtual machines.",
-        facts=alike(_THREE, [HostSetting("iommu", "on", "0000:18:00.0")]),
+    "All is set right on every host.": Case(alike(f"{_THREE} gpu-4", _RIGHT)),
+    "Every host has the IOMMU on: it is intended, as for virtual machines.": Case(
+        alike(_THREE, [HostSetting("iommu", "on", "0000:18:00.0")])
     ),
-    Case(
-        "The kernel was asked for translation, and the NICs' own group is passed through.",
-        facts={"gpu-1": [HostSetting("iommu", "on"), HostSetting("iommu", "passthrough", "0000:18:00.0")]},
+    "The kernel was asked for translation, and the NICs' own group is passed through.": Case(
+        {"gpu-1": [HostSetting("iommu", "on"), HostSetting("iommu", "passthrough", "0000:18:00.0")]}
     ),
-)
+}

@@ -20,20 +20,17 @@ Look at NIC004 for this host: nvidia-peermem or DMA-BUF, ACS, IOMMU. Then at the
 A GPU that is farther from the NIC than NCCL_NET_GDR_LEVEL allows, on a host of another model.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
-@rule("JOB004", severity=Severity.WARNING, needs=[], cause=CauseKind.SLOW_HOST)
-def gpudirect_off_in_job(round: Round) -> Iterator[Finding]:
+@rule("JOB004", Severity.WARNING, [], cause=CauseKind.SLOW_HOST)
+def gpudirect_off_in_job(round: Round) -> Findings:
     """NICs without GPUDirect RDMA where most have it."""
     job = job_of(round)
     used = {nic: counts for nic, counts in job.used.items() if nic.host >= 0 and nic.host not in job.over_sockets}
@@ -80,15 +77,14 @@ def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
 _LIMITED: Facts = {host: [*facts] for host, facts in _job(("gpu-2", 1)).items()}
 _LIMITED["gpu-2"].append(NcclSetting("gpu-2", "NCCL_NET_GDR_LEVEL", "PIX"))
 
-FIRES = (
-    Case("One NIC of four works without it.", facts=_job(("gpu-2", 1)), finds="gpu-2/mlx5_1"),
-    Case("The job limits the distance of GPU and NIC.", facts=_LIMITED, finds="gpu-2/mlx5_1"),
-)
+FIRES = {
+    "One NIC of four works without it.": Case(_job(("gpu-2", 1)), "gpu-2/mlx5_1"),
+    "The job limits the distance of GPU and NIC.": Case(_LIMITED, "gpu-2/mlx5_1"),
+}
 
-QUIET = (
-    Case("All NICs work with it.", facts=_job()),
-    Case(
-        "None works with it: the cards may not be able to.",
-        facts=_job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1)),
+QUIET = {
+    "All NICs work with it.": Case(_job()),
+    "None works with it: the cards may not be able to.": Case(
+        _job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1))
     ),
-)
+}

@@ -28,7 +28,6 @@ Checkpoints and data loading from few storage hosts are incast by design. If the
 slow receiver: PFC001, PFC002.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -39,8 +38,7 @@ from rules._links import devices_counting
 from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Codes, Mask
 
@@ -64,8 +62,8 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused."""
 
 
-@rule("INC001", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.OVERLOAD)
-def incast(round: Round) -> Iterator[Finding]:
+@rule("INC001", Severity.WARNING, [PortCounters], cause=CauseKind.OVERLOAD)
+def incast(round: Round) -> Findings:
     """Ports to hosts where many senders meet."""
     telemetry = round.telemetry
     carried = round.carried
@@ -169,39 +167,34 @@ _ENDLESS = {"rx_bytes": 0.0, "tx_bytes": 1e9, "tx_pause_frames:3": 15e3, "tx_pau
 _EGRESS = {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "tx_pause_frames:3": 0.0, "rx_pause_us:3": 0.0}
 _finds_port = partial(Case, finds="leaf-0/p0")
 
-FIRES = (
-    _finds_port("Seven hosts send to one, and the leaf pauses them.", rates=_SENDERS | {"leaf-0/p0": _EGRESS}),
-    _finds_port(
-        "The port to one host marks packets.",
-        rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}},
+FIRES = {
+    "Seven hosts send to one, and the leaf pauses them.": _finds_port(rates=_SENDERS | {"leaf-0/p0": _EGRESS}),
+    "The port to one host marks packets.": _finds_port(
+        rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}}
     ),
-    _finds_port(
-        "Four hosts send to one, beside three ports that a storm pauses without end.",
+    "Four hosts send to one, beside three ports that a storm pauses without end.": _finds_port(
         rates={port: _ENDLESS if port[-1] in "567" else rates for port, rates in _SENDERS.items()}
-        | {"leaf-0/p0": _EGRESS},
+        | {"leaf-0/p0": _EGRESS}
     ),
-)
+}
 
-QUIET = (
-    Case("It gets back as much as it sends.", rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
-    Case(
-        "The host pauses the port: a slow receiver.", rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}}
+QUIET = {
+    "It gets back as much as it sends.": Case(rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
+    "The host pauses the port: a slow receiver.": Case(
+        rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}}
     ),
-    Case("No sign of congestion.", rates={"leaf-0/p0": _EGRESS}),
-    undecided(
-        "A storm makes the leaf pause its other ports, and nothing gets through: PFC001.",
-        rates={f"leaf-0/p{n}": _ENDLESS for n in range(1, 8)} | {"leaf-0/p0": _EGRESS},
+    "No sign of congestion.": Case(rates={"leaf-0/p0": _EGRESS}),
+    "A storm makes the leaf pause its other ports, and nothing gets through: PFC001.": undecided(
+        rates={f"leaf-0/p{n}": _ENDLESS for n in range(1, 8)} | {"leaf-0/p0": _EGRESS}
     ),
-    undecided(
-        "Three senders: fewer ports are paused than many senders make.",
-        rates={f"leaf-0/p{n}": _SENDERS[f"leaf-0/p{n}"] for n in range(1, 4)} | {"leaf-0/p0": _EGRESS},
+    "Three senders: fewer ports are paused than many senders make.": undecided(
+        rates={f"leaf-0/p{n}": _SENDERS[f"leaf-0/p{n}"] for n in range(1, 4)} | {"leaf-0/p0": _EGRESS}
     ),
-    undecided(
-        "A switch whose port to a host is full reports neither marks nor pauses; another one does.",
-        f"{PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
+    "A switch whose port to a host is full reports neither marks nor pauses; another one does.": undecided(
+        plan=f"{PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
         rates={
             "leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9},
             "leaf-1/p9": {"tx_bytes": 1e9, "rx_bytes": 1e9, "ecn_marked_packets": 0.0},
         },
     ),
-)
+}

@@ -27,21 +27,18 @@ on GPUs of different rails. Without a reason compare the NICs that both hosts of
 not keep to `NCCL_CROSS_NIC=0`.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import Facts, hears
 from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.columns import grouped
 from truerail.model.names import some
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
-@rule("JOB002", severity=Severity.WARNING, needs=[], cause=CauseKind.CONFIGURATION, first="where HOST")
-def job_crosses_rails(round: Round) -> Iterator[Finding]:
+@rule("JOB002", Severity.WARNING, [], cause=CauseKind.CONFIGURATION, first="where HOST")
+def job_crosses_rails(round: Round) -> Findings:
     """Hosts that send to NICs on other rails."""
     job = job_of(round)
     for host, crossings in sorted(grouped((one.send.nic.host, one) for one in job.crossings).items()):
@@ -140,16 +137,16 @@ _OTHER_GPUS = {
 }
 _MOVED = _job(0, 0) | {f"leaf-{leaf}": [hears("p1", f"gpu-1/mlx5_{1 - leaf}")] for leaf in (0, 1)}
 
-FIRES = (
-    Case("Two cables of a host are swapped.", _SPINE, _MOVED, "gpu-1"),
-    Case("One host numbers its NICs the other way round.", _SPINE, _OTHER_ORDER, "gpu-1"),
-    Case("The ranks are on GPUs of different rails.", _SPINE, _OTHER_GPUS, "gpu-1"),
-    Case("NCCL_CROSS_NIC lets a ring change rails.", _SPINE, _CROSS_NIC, "gpu-1"),
-    Case("A job crosses rails on a fabric without a spine.", facts=_job(0, 1), finds="gpu-1"),
-)
+FIRES = {
+    "Two cables of a host are swapped.": Case(_MOVED, "gpu-1", plan=_SPINE),
+    "One host numbers its NICs the other way round.": Case(_OTHER_ORDER, "gpu-1", plan=_SPINE),
+    "The ranks are on GPUs of different rails.": Case(_OTHER_GPUS, "gpu-1", plan=_SPINE),
+    "NCCL_CROSS_NIC lets a ring change rails.": Case(_CROSS_NIC, "gpu-1", plan=_SPINE),
+    "A job crosses rails on a fabric without a spine.": Case(_job(0, 1), "gpu-1"),
+}
 
-QUIET = (
-    Case("Both ends are on one rail.", _SPINE, _job(1, 1)),
-    Case("PXN: rank 1 sends for rank 0, over the rail of the receiver.", _SPINE, _job(1, 1, proxy=1)),
-    Case("The log has one end only.", _SPINE, _ONE_END),
-)
+QUIET = {
+    "Both ends are on one rail.": Case(_job(1, 1), plan=_SPINE),
+    "PXN: rank 1 sends for rank 0, over the rail of the receiver.": Case(_job(1, 1, proxy=1), plan=_SPINE),
+    "The log has one end only.": Case(_ONE_END, plan=_SPINE),
+}

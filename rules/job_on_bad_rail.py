@@ -32,16 +32,15 @@ from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, SchedulerJob, Severity
 from truerail.model.columns import Codes, grouped
 from truerail.model.job_facts import PodOfJob
 from truerail.model.names import printable
 
 
-@rule("JOB001", severity=Severity.CRITICAL, needs=[], first="jobs", after_causes=True)
-def job_on_bad_rail(explained: Explained) -> Iterator[Finding]:
+@rule("JOB001", Severity.CRITICAL, [], first="jobs", after_causes=True)
+def job_on_bad_rail(explained: Explained) -> Findings:
     """Jobs with hosts that a cause hurts."""
     jobs = jobs_of(explained.round)
     devices = explained.round.cabling.index.devices
@@ -135,34 +134,28 @@ def _job(job: str, *nodes: str, state: str = "RUNNING") -> SchedulerJob:
 _CAUSE = "351d1031dc00"
 """The key of the link that is down at gpu-1."""
 
-FIRES = (
-    Case(
-        "A NIC of one of the job's hosts has no link.",
-        facts=_seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
-        finds=f"slurm/7@{_CAUSE}",
+FIRES = {
+    "A NIC of one of the job's hosts has no link.": Case(
+        _seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]}, f"slurm/7@{_CAUSE}"
     ),
-    Case(
-        "A job of Kubernetes runs there.",
-        facts=_seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
-        finds=f"kubernetes/ml/llama@{_CAUSE}",
+    "A job of Kubernetes runs there.": Case(
+        _seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
+        f"kubernetes/ml/llama@{_CAUSE}",
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "The job runs on other hosts.",
-        facts=_seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]},
+QUIET = {
+    "The job runs on other hosts.": Case(
+        _seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]}
     ),
-    Case("Every link is up.", facts=_seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
-    Case("No scheduler is asked.", facts=_seen("gpu-1")),
-    undecided("The scheduler has never answered.", facts=_seen("gpu-1"), errors={"slurm": "timed out"}),
-    undecided(
-        "A host of the job is not read.",
-        facts={"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
+    "Every link is up.": Case(_seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
+    "No scheduler is asked.": Case(_seen("gpu-1")),
+    "The scheduler has never answered.": undecided(_seen("gpu-1"), errors={"slurm": "timed out"}),
+    "A host of the job is not read.": undecided(
+        {"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
         errors={"gpu-1": "timed out"},
     ),
-    undecided(
-        "Two cables of the job's host are swapped, or its NICs are named in the other order.",
-        facts=_seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
+    "Two cables of the job's host are swapped, or its NICs are named in the other order.": undecided(
+        _seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]}
     ),
-)
+}

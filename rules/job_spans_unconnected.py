@@ -23,8 +23,6 @@ has no way, as between the pods of a rail-only fabric, the scheduler must not pl
 A job that has several communicators, each within one group. Uplinks that the plan does not have.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import Facts, hears
@@ -33,15 +31,15 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, report_not_evaluated, rule
 from truerail.model import Finding, SchedulerJob, Severity
 from truerail.model.columns import Codes, distinct
 
 _SPARE = -1
 
 
-@rule("JOB009", severity=Severity.CRITICAL, needs=[], first="jobs", after_causes=True)
-def job_spans_unconnected(explained: Explained) -> Iterator[Finding]:
+@rule("JOB009", Severity.CRITICAL, [], first="jobs", after_causes=True)
+def job_spans_unconnected(explained: Explained) -> Findings:
     """Jobs of which some hosts cannot reach the others on a rail."""
     jobs = jobs_of(explained.round)
     part = _parts(explained)
@@ -127,13 +125,13 @@ def _seen(job: tuple[str, ...], *unlinked: str) -> Facts:
 
 _ALL = ("gpu-1", "gpu-2", "gpu-3")
 
-FIRES = (Case("The plan has no way between the leaves.", facts=_seen(_ALL), finds="slurm/7@rails"),)
+FIRES = {"The plan has no way between the leaves.": Case(_seen(_ALL), "slurm/7@rails")}
 
-QUIET = (
-    Case("Spines join the leaves.", _JOINED, _seen(_ALL)),
-    Case("All hosts of the job are on the same leaves.", facts=_seen(("gpu-1", "gpu-2"))),
-    Case("A job of one host.", facts=_seen(("gpu-3",))),
-    Case("The third host's cables were not seen.", facts=_seen(_ALL, "gpu-3")),
-    Case("No scheduler is asked.", facts={"gpu-1": []}),
-    Case("The scheduler has never answered.", unknown=True, errors={"slurm": "timed out"}),
-)
+QUIET = {
+    "Spines join the leaves.": Case(_seen(_ALL), plan=_JOINED),
+    "All hosts of the job are on the same leaves.": Case(_seen(("gpu-1", "gpu-2"))),
+    "A job of one host.": Case(_seen(("gpu-3",))),
+    "The third host's cables were not seen.": Case(_seen(_ALL, "gpu-3")),
+    "No scheduler is asked.": Case({"gpu-1": []}),
+    "The scheduler has never answered.": Case(unknown=True, errors={"slurm": "timed out"}),
+}

@@ -39,14 +39,13 @@ from rules._examples import TWO_PLANES, carrier, hears, no_carrier, undecided
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, LagMember, NetLink, NotEvaluated, Severity
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, LagMember, NetLink, NotEvaluated, Severity
 from truerail.model.columns import grouped
 
 
-@rule("LAG001", severity=Severity.WARNING, needs=[LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
-def lag_member_out(round: Round) -> Iterator[Finding]:
+@rule("LAG001", Severity.WARNING, [LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
+def lag_member_out(round: Round) -> Findings:
     """Planned cables that a bond has and does not use."""
     wiring, found = round.cabling, lags(round)
     if not found.bonded.any():
@@ -86,7 +85,7 @@ def _reason(lag: Lag, member: Member) -> tuple[str, str]:
     return "it does not collect and distribute", "Compare the LACP state of both ends of this member."
 
 
-def _on_one_switch(round: Round, found: Lags, out: dict[int, list[tuple[Lag, Member]]]) -> Iterator[Finding]:
+def _on_one_switch(round: Round, found: Lags, out: dict[int, list[tuple[Lag, Member]]]) -> Findings:
     """Members of a host's bond that the plan has on different switches, and that are seen on one."""
     wiring = round.cabling
     index = wiring.index
@@ -124,29 +123,23 @@ _PAIR, _OTHER, _HOST = "44:38:39:00:00:01", "44:38:39:00:00:09", "b8:ce:f6:00:00
 _GOOD = LagMember("nic0p0", "bond0", _PAIR, 1, 1, 61, 61, True)
 _finds_second = partial(Case, finds="gpu-1/nic0p1")
 
-FIRES = (
-    _finds_second(
-        "The second switch sends another system id: its member is in an aggregator of its own.",
-        facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _OTHER, 1, 2, 13, 13, False)]},
+FIRES = {
+    "The second switch sends another system id: its member is in an aggregator of its own.": _finds_second(
+        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _OTHER, 1, 2, 13, 13, False)]}
     ),
-    _finds_second(
-        "The second switch's port is not in a port channel: it sends no LACP; that end says the same.",
-        facts={
+    "The second switch's port is not in a port channel: it sends no LACP; that end says the same.": _finds_second(
+        {
             "gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False)],
             "leaf-2": [LagMember("swp1", "bond1", None, actor_state=69)],
-        },
+        }
     ),
-    _finds_second(
-        "Only the switch is read: its partner does not take the member.",
-        facts={"leaf-2": [LagMember("swp1", "Po1", _HOST, 2, partner_state=5)]},
+    "Only the switch is read: its partner does not take the member.": _finds_second(
+        {"leaf-2": [LagMember("swp1", "Po1", _HOST, 2, partner_state=5)]}
     ),
-    _finds_second(
-        "The member is in sync, and does not distribute.",
-        facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 29, 61, True)]},
+    "The member is in sync, and does not distribute.": _finds_second(
+        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 29, 61, True)]}
     ),
-    _finds_second(
-        "Both members end on one switch, in one port channel: LACP is content.",
-        PLAN + "\ngpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
+    "Both members end on one switch, in one port channel: LACP is content.": _finds_second(
         {
             "gpu-1": [
                 _GOOD,
@@ -155,31 +148,25 @@ FIRES = (
                 hears("nic0p1", "leaf-1/swp9"),
             ]
         },
+        plan=PLAN + "\ngpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Both members carry traffic.", facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 61, 61, True)]}
+QUIET = {
+    "Both members carry traffic.": Case({"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 61, 61, True)]}),
+    "A member without link is CAB003.": Case(
+        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False), no_carrier("nic0p1")]}
     ),
-    Case(
-        "A member without link is CAB003.",
-        facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False), no_carrier("nic0p1")]},
-    ),
-    undecided(
-        "A bond whose members' LACP state was not read.",
-        facts={
+    "A bond whose members' LACP state was not read.": undecided(
+        {
             "gpu-1": [
                 NetLink("nic0p0", operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0"),
                 NetLink("nic0p1", operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0"),
             ]
-        },
+        }
     ),
-    undecided(
-        "The members are known, and no state of them: a bond without LACP, or an old answer.",
-        facts={"gpu-1": [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]},
+    "The members are known, and no state of them: a bond without LACP, or an old answer.": undecided(
+        {"gpu-1": [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]}
     ),
-    Case(
-        "Planes without bonds, as in a routed multi-plane fabric: not applicable.", facts={"gpu-1": [carrier("nic0p0")]}
-    ),
-)
+    "Planes without bonds, as in a routed multi-plane fabric: not applicable.": Case({"gpu-1": [carrier("nic0p0")]}),
+}

@@ -34,7 +34,7 @@ A port that an operator switched off and on, a firmware update, a host's reboot:
 left out, where the neighbour changed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,8 +45,7 @@ from rules._links import counter_evidence, every_link, other_ends, rail_at, subj
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import NONE, Codes, Mask, grouped
 
@@ -96,8 +95,8 @@ class _Fallen:
         return int(np.argmax(self.gained[port] > 0))
 
 
-@rule("LNK003", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.FLAPPING_LINK)
-def link_flapping(round: Round) -> Iterator[Finding]:
+@rule("LNK003", Severity.WARNING, [PortCounters], cause=CauseKind.FLAPPING_LINK)
+def link_flapping(round: Round) -> Findings:
     """Links that lost carrier within the window, and devices that lost all of theirs."""
     telemetry = round.telemetry
     counted = telemetry.summed(Quantity.LINK_DOWNS)
@@ -113,7 +112,7 @@ def link_flapping(round: Round) -> Iterator[Finding]:
     every_link(telemetry, "falls", Quantity.LINK_DOWNS)
 
 
-def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: Mask) -> Iterator[Finding]:
+def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: Mask) -> Findings:
     """One finding for each link that fell, or for the device that lost all of its links. `gained` has shape (ports,
     samples), `counted` is which planned ports count falls.
     """
@@ -271,32 +270,25 @@ _ONCE = {"link_downs": [*(0.0,) * 8, 0.1, 0.0, 0.0, 0.0]}
 _OFTEN = {"link_downs": [0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]}
 _BITS, _HALF = 4.25e11, 2.125e11
 
-FIRES = (
-    finds_nic(
-        "A link falls once, as both ends count.",
-        rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY},
+FIRES = {
+    "A link falls once, as both ends count.": finds_nic(
+        rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY}
     ),
-    Case(
-        "An uplink falls again and again; only the spine counts it.",
-        finds="leaf-0/swp9",
-        rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
+    "An uplink falls again and again; only the spine counts it.": Case(
+        finds="leaf-0/swp9", rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY}
     ),
-    finds_nic(
-        "One fall of fifteen seconds, measured by the bits that were not received.",
-        rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY},
+    "One fall of fifteen seconds, measured by the bits that were not received.": finds_nic(
+        rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY}
     ),
-    Case(
-        "All links of a leaf fall at once: the leaf restarted.",
-        finds="leaf-0",
-        rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)},
+    "All links of a leaf fall at once: the leaf restarted.": Case(
+        finds="leaf-0", rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)}
     ),
-)
+}
 
-QUIET = (
-    Case("No link fell.", rates=_ALL_STEADY),
-    Case("No link fell of those that are counted.", unknown=True, rates={"gpu-1/nic0": _STEADY}),
-    Case(
-        "A link fell before the window began, and polls are missing since.",
-        rates=_ALL_STEADY | {"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}},
+QUIET = {
+    "No link fell.": Case(rates=_ALL_STEADY),
+    "No link fell of those that are counted.": Case(unknown=True, rates={"gpu-1/nic0": _STEADY}),
+    "A link fell before the window began, and polls are missing since.": Case(
+        rates=_ALL_STEADY | {"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}}
     ),
-)
+}

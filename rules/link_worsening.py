@@ -49,8 +49,7 @@ from rules._examples import finds_nic
 from rules._links import blind_links, counter_evidence
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.trends.daily_means import limits
 from truerail.analysis.trends.declines import LONGEST_HORIZON_DAYS, Decline, Declines, Way, declines_of
 from truerail.analysis.trends.falls import LEAST_DAYS
@@ -71,14 +70,8 @@ CONFIRMED, ALONE, HINT = 0.9, 0.7, 0.5
 """Confidence in a trend that light and bit errors both show, that only one of them can show, and in a hint."""
 
 
-@rule(
-    "LNK006",
-    severity=Severity.WARNING,
-    needs=[Optic],
-    instead=[PortCounters, BitErrorRate],
-    cause=CauseKind.DEGRADED_LINK,
-)
-def link_worsening(round: Round) -> Iterator[Finding]:
+@rule("LNK006", Severity.WARNING, [Optic], instead=[PortCounters, BitErrorRate], cause=CauseKind.DEGRADED_LINK)
+def link_worsening(round: Round) -> Findings:
     """Planned links whose light or margin falls over days."""
     if round.earlier is None:
         of = "of a service, or of a capture with a round every three hours"
@@ -220,55 +213,47 @@ _RISING = [-9.0 + day / 4 for day in range(10)]
 _WARMER = {"rx_dbm": [-2.0 - day / 10 for day in range(10)], "celsius": [45.0 + 2.5 * day for day in range(10)]}
 _worsens, _link = partial(finds_nic, facts=_HEARD), partial(Case, facts=_HEARD)
 
-FIRES = (
-    _worsens(
-        "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.",
-        past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}},
+FIRES = {
+    "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.": _worsens(
+        past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}}
     ),
-    _worsens(
-        "The leaf sends less each day: its laser.",
-        past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {"tx_dbm": _FALLING}},
+    "The leaf sends less each day: its laser.": _worsens(
+        past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {"tx_dbm": _FALLING}}
     ),
-    _worsens(
-        "Bit errors rise and light is steady: a module.", past={"gpu-1/nic0": {"rx_dbm": [-2.0] * 10, "ber": _RISING}}
+    "Bit errors rise and light is steady: a module.": _worsens(
+        past={"gpu-1/nic0": {"rx_dbm": [-2.0] * 10, "ber": _RISING}}
     ),
-    _worsens(
-        "Light fell in one step, four days ago: no horizon.",
-        past={"gpu-1/nic0": {"rx_dbm": [*(-2.0,) * 6, *(-4.0,) * 4]}},
+    "Light fell in one step, four days ago: no horizon.": _worsens(
+        past={"gpu-1/nic0": {"rx_dbm": [*(-2.0,) * 6, *(-4.0,) * 4]}}
     ),
-    _worsens(
-        "Light falls and bit errors do not rise: perhaps its meter.",
-        past={"gpu-1/nic0": {"rx_dbm": [-4.0 - day / 2 for day in range(10)], "ber": [-9.0] * 10}},
+    "Light falls and bit errors do not rise: perhaps its meter.": _worsens(
+        past={"gpu-1/nic0": {"rx_dbm": [-4.0 - day / 2 for day in range(10)], "ber": [-9.0] * 10}}
     ),
-    Case(
-        "One of twelve NICs falls; a warm week takes as much from the others as from it.",
-        _MANY,
+    "One of twelve NICs falls; a warm week takes as much from the others as from it.": Case(
         {f"gpu-{host}": [Optic("nic0", 1, -2.0, part="A")] for host in range(1, 13)},
         "gpu-7/nic0",
+        plan=_MANY,
         past={
             f"gpu-{host}/nic0": {"rx_dbm": [-2.0 - day * (0.6 if host == 7 else 0.1) for day in range(10)]}
             for host in range(1, 13)
         },
     ),
-)
+}
 
-QUIET = (
-    _link("Light and bit errors are steady.", past={"gpu-1/nic0": _STEADY}),
-    _link("No past: one round.", unknown=True),
-    _link("A past of three days.", unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),
-    _link(
-        "The connector was cleaned six days ago, and light is steady since.",
-        past={"gpu-1/nic0": {"rx_dbm": [-2.0, -2.5, -3.0, -3.5, *(-2.0,) * 6]}},
+QUIET = {
+    "Light and bit errors are steady.": _link(past={"gpu-1/nic0": _STEADY}),
+    "No past: one round.": _link(unknown=True),
+    "A past of three days.": _link(unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),
+    "The connector was cleaned six days ago, and light is steady since.": _link(
+        past={"gpu-1/nic0": {"rx_dbm": [-2.0, -2.5, -3.0, -3.5, *(-2.0,) * 6]}}
     ),
-    _link("A module is 20 degrees warmer than a week ago, and its light 0.9 dB less.", past={"gpu-1/nic0": _WARMER}),
-    _link(
-        "Light falls so slowly that its limit is a year away.",
-        past={"gpu-1/nic0": {"rx_dbm": [-2.0 - day / 50 for day in range(14)]}},
+    "A module is 20 degrees warmer than a week ago, and its light 0.9 dB less.": _link(past={"gpu-1/nic0": _WARMER}),
+    "Light falls so slowly that its limit is a year away.": _link(
+        past={"gpu-1/nic0": {"rx_dbm": [-2.0 - day / 50 for day in range(14)]}}
     ),
-    Case(
-        "A whole lot loses light alike: a warm week.",
-        _MANY,
+    "A whole lot loses light alike: a warm week.": Case(
         {f"gpu-{host}": [Optic("nic0", 1, -2.0, part="A")] for host in range(1, 13)},
+        plan=_MANY,
         past={f"gpu-{host}/nic0": {"rx_dbm": [-2.0 - day / 5 for day in range(10)]} for host in range(1, 13)},
     ),
-)
+}

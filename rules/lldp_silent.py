@@ -36,7 +36,7 @@ does not poll at the moment. InfiniBand has no LLDP: this rule does not apply to
 A host within 30 seconds of its boot. Hosts without lldpd by design: their leaves hear them, and the finding stays info.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -47,9 +47,8 @@ from rules._places import unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.cabling.port_pairs import places_by_name
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Severity, Transport
 from truerail.model.columns import Mask, grouped
 from truerail.model.names import printable
 
@@ -69,8 +68,8 @@ _SWITCH_IT_ON = (
 _ASK = "Poll {device} for its LLDP neighbors too: the capture or the inventory omits them."
 
 
-@rule("TEL003", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE, Transport.EFA], first="where DEVICE")
-def lldp_silent(round: Round) -> Iterator[Finding]:
+@rule("TEL003", Severity.WARNING, [], transports=[Transport.ROCE, Transport.EFA], first="where DEVICE")
+def lldp_silent(round: Round) -> Findings:
     """Planned devices that answer and report no neighbour on a planned port."""
     wiring = round.cabling
     devices = wiring.index.devices
@@ -160,41 +159,34 @@ _LEAF = [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic0")]
 _TWO_NICS = railed(1, rails=2)
 _finds_host = partial(Case, finds="gpu-1")
 
-FIRES = (
-    _finds_host(
-        "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.",
-        _TWO_NICS,
+FIRES = {
+    "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.": _finds_host(
         {
             "gpu-1": [up("nic0"), up("nic1")],
             "leaf-0": [hears("swp1", "dpu-gpu-1/p0")],
             "leaf-1": [hears("swp1", "dpu-gpu-1/p0")],
         },
+        plan=_TWO_NICS,
     ),
-    _finds_host(
-        "The host listens and hears nothing, though its leaf hears it.", facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF}
+    "The host listens and hears nothing, though its leaf hears it.": _finds_host(
+        {"gpu-1": [up("nic0")], "leaf-0": _LEAF}
     ),
-    _finds_host(
-        "lldpd does not run on the host, and the leaf is not read: its cable is unknown.",
-        facts={"gpu-1": [up("nic0")]},
-        errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
+    "lldpd does not run on the host, and the leaf is not read: its cable is unknown.": _finds_host(
+        {"gpu-1": [up("nic0")]}, errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"}
     ),
-    _finds_host(
-        "The LLDP query fails for another reason.",
-        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
-        errors={"gpu-1": "line 3: unexpected end"},
+    "The LLDP query fails for another reason.": _finds_host(
+        {"gpu-1": [up("nic0")], "leaf-0": _LEAF}, errors={"gpu-1": "line 3: unexpected end"}
     ),
-)
+}
 
-QUIET = (
-    Case("All hear a neighbour.", facts={"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
-    Case(
-        "The host hears nothing because its only link is down: CAB003.",
-        facts={"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]},
+QUIET = {
+    "All hear a neighbour.": Case({"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    "The host hears nothing because its only link is down: CAB003.": Case(
+        {"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]}
     ),
-    Case("A host that does not answer at all is TEL001.", facts={"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
-    undecided(
-        "No poller runs for the host any more: its last answer about neighbours is too old, that about links is not.",
-        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
-        unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
+    "A host that does not answer at all is TEL001.": Case({"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
+    "No poller runs for the host any more: its last answer about neighbours is too old, "
+    "that about links is not.": undecided(
+        {"gpu-1": [up("nic0")], "leaf-0": _LEAF}, unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"}
     ),
-)
+}

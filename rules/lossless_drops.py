@@ -33,11 +33,11 @@ is classified correctly (DSCP trust). At a NIC: its receive buffer (`mlnx_qos --
 Drops of other classes where the device counts a total only; a cleared counter; a link that falls while it is paused.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from rules._examples import railed
+from rules._examples import finds_nic, railed
 from rules._links import every_link, hosts_of
 from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
 from truerail.analysis.counters.hygiene import Floats
@@ -45,8 +45,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import QUEUE_EVENTS, recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
@@ -61,14 +60,8 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
 """Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Chosen by judgement."""
 
 
-@rule(
-    "PFC004",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
-def lossless_drops(round: Round) -> Iterator[Finding]:
+@rule("PFC004", Severity.CRITICAL, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
+def lossless_drops(round: Round) -> Findings:
     """Ports whose lossless priorities lose packets."""
     reported = round.telemetry
     counted(reported, "drops", *DROPS)
@@ -213,42 +206,70 @@ PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\nleaf-0/swp9 spine-1/swp1 speed=
 _TEN = railed(10, more=" speed=400")
 _ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
 
-FIRES = (
-    Case("A NIC drops what it pauses.", finds="gpu-1/nic0",
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
-    Case("A leaf's queue drops, in a priority that is lossless by its settings.",
-         facts={"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, finds="leaf-0/swp9",
-         rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}}),
-    Case("A NIC counts drops in total only, and drops where it pauses.", finds="gpu-1/nic0",
-         rates={"gpu-1/nic0": {"tx_pause_us:3": [*[0] * 8, *[9_000] * 4], "rx_discards": [*[0] * 8, *[4] * 4]}}),
-    Case("A switch counts both in total (SNMP), and drops twenty times as much as before.", finds="leaf-0/swp1",
-         rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4],
-                                "rx_discards": [*[0.2] * 8, *[4] * 4]}}),
-    Case("One of ten NICs drops, and has paused all the time.", _TEN, finds="gpu-1/nic0",
-         rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
-    Case("A leaf counts pauses over all priorities; its neighbour says of which they are.", finds="leaf-0/swp1",
-         rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames:3": 900}}),
-    Case("The watchdog drops what is stuck in a storm.", finds="leaf-0/swp1",
-         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
-)  # fmt: skip
+FIRES = {
+    "A NIC drops what it pauses.": finds_nic(rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
+    "A leaf's queue drops, in a priority that is lossless by its settings.": Case(
+        {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]},
+        "leaf-0/swp9",
+        rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}},
+    ),
+    "A NIC counts drops in total only, and drops where it pauses.": finds_nic(
+        rates={"gpu-1/nic0": {"tx_pause_us:3": [*[0] * 8, *[9_000] * 4], "rx_discards": [*[0] * 8, *[4] * 4]}}
+    ),
+    "A switch counts both in total (SNMP), and drops twenty times as much as before.": Case(
+        finds="leaf-0/swp1",
+        rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": [*[0.2] * 8, *[4] * 4]}},
+    ),
+    "One of ten NICs drops, and has paused all the time.": finds_nic(
+        plan=_TEN, rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}
+    ),
+    "A leaf counts pauses over all priorities; its neighbour says of which they are.": Case(
+        finds="leaf-0/swp1",
+        rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames:3": 900}},
+    ),
+    "The watchdog drops what is stuck in a storm.": Case(
+        finds="leaf-0/swp1",
+        rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}},
+    ),
+}
 
-QUIET = (
-    Case("Another priority drops.", facts={"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
-                "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops in total, and nothing is paused.",
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops of an hour ago.", rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
-                "spine-1/swp1": {"rx_discards": 0}}),
-    Case("A trickle that all NICs drop, whether they pause or not.", _TEN, rates=_ALL),
-    Case("A trickle in a port's total, no more than without pauses.",
-         rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
-                "spine-1/swp1": {"rx_discards": 0}}),
-    Case("A port that always paused drops by no priority, and has no peers.", unknown=True,
-         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.",
-         unknown=True, rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
-                              "gpu-1/nic0": {"tx_pause_frames": 900}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Neither end of a link counts drops.", unknown=True,
-         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}),
-)  # fmt: skip
+QUIET = {
+    "Another priority drops.": Case(
+        {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
+        rates={
+            "gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
+            "spine-1/swp1": {"rx_discards": 0},
+        },
+    ),
+    "Drops in total, and nothing is paused.": Case(
+        rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}
+    ),
+    "Drops of an hour ago.": Case(
+        rates={
+            "gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
+            "spine-1/swp1": {"rx_discards": 0},
+        }
+    ),
+    "A trickle that all NICs drop, whether they pause or not.": Case(plan=_TEN, rates=_ALL),
+    "A trickle in a port's total, no more than without pauses.": Case(
+        rates={
+            "leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
+            "spine-1/swp1": {"rx_discards": 0},
+        }
+    ),
+    "A port that always paused drops by no priority, and has no peers.": Case(
+        unknown=True,
+        rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}},
+    ),
+    "Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.": Case(
+        unknown=True,
+        rates={
+            "leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
+            "gpu-1/nic0": {"tx_pause_frames": 900},
+            "spine-1/swp1": {"rx_discards": 0},
+        },
+    ),
+    "Neither end of a link counts drops.": Case(
+        unknown=True, rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}
+    ),
+}

@@ -25,13 +25,10 @@ Reseat and clean the optics of this direction, that of the sending end first; th
 A policer or a full queue of another class loses packets by design: sweep in a quiet hour, in the class of RoCE.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import UNSEATED, Sweep, sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.losses import together
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 from truerail.model.columns import Codes
@@ -40,8 +37,8 @@ LEAST_PACKETS = 1000
 """Packets over a directed link from which on 1 % loss is seen (probe.md, section 4)."""
 
 
-@rule("PRB007", severity=Severity.WARNING, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
-def lossy_link(round: Round) -> Iterator[Finding]:
+@rule("PRB007", Severity.WARNING, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
+def lossy_link(round: Round) -> Findings:
     """Links that lose some packets in one direction."""
     sweep = sweep_to_evaluate(round)
     losses = sweep.swept.losses
@@ -83,29 +80,25 @@ def _some(flow: int) -> int:
     return 2 if flow % 4 == 1 else 0
 
 
-FIRES = (
-    Case(
-        "One of four spines loses 2 % of what it sends to one leaf, and nothing of what it sends to the other.",
-        facts=_together(swept_example(lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
-        finds="spine-1/d1",
+FIRES = {
+    "One of four spines loses 2 % of what it sends to one leaf, and nothing of what it sends to the other.": Case(
+        _together(swept_example(lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)), "spine-1/d1"
     ),
-    Case("Up and down carry the same flows: one of two links.", facts=swept_example(lost=_some), finds="leaf-0/up1"),
-    Case(
-        "Loss on flows of which no spine answers: without a seat.",
-        facts=_together(
+    "Up and down carry the same flows: one of two links.": Case(swept_example(lost=_some), "leaf-0/up1"),
+    "Loss on flows of which no spine answers: without a seat.": Case(
+        _together(
             swept_example(flows=16),
             swept_example(_other_way, ends=("h1", "h3"), number=1, lost=_some, deepest=lambda _: 1),
         ),
-        finds="leaf-0",
+        "leaf-0",
     ),
-)
+}
 
-QUIET = (
-    undecided("Everything arrives, in one direction; the other one was not swept.", facts=swept_example()),
-    undecided("One packet of thousands is lost.", facts=swept_example(lost=lambda flow: flow == 7)),
-    undecided(
-        "Paths change from packet to packet, and everything arrives.",
-        facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
+QUIET = {
+    "Everything arrives, in one direction; the other one was not swept.": undecided(swept_example()),
+    "One packet of thousands is lost.": undecided(swept_example(lost=lambda flow: flow == 7)),
+    "Paths change from packet to packet, and everything arrives.": undecided(
+        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1)))
     ),
-    undecided("Hops were not asked."),
-)
+    "Hops were not asked.": undecided(),
+}

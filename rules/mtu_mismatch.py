@@ -26,7 +26,6 @@ least.
 A rollout of another MTU in progress: then a whole rail changes to the new value.
 """
 
-from collections.abc import Iterator
 from operator import itemgetter
 
 import numpy as np
@@ -34,9 +33,8 @@ import numpy as np
 from rules._examples import alike, down, finds_nic, railed, rdma, undecided, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, QosProfile, RdmaLink, Role, Severity, Transport
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.model import NetLink, QosProfile, RdmaLink, Role, Severity, Transport
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 
@@ -44,8 +42,8 @@ _LEAST_REPORTED = 3
 _ACTIVE_MTU = itemgetter(RdmaLink._fields.index("active_mtu"))
 
 
-@rule("LNK002", severity=Severity.WARNING, needs=[NetLink])
-def mtu_mismatch(round: Round) -> Iterator[Finding]:
+@rule("LNK002", Severity.WARNING, [NetLink])
+def mtu_mismatch(round: Round) -> Findings:
     """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""
     wiring = round.cabling
     index = wiring.index
@@ -135,47 +133,37 @@ PLAN = railed(3) + "\nleaf-0/swp9 spine-1/swp1"
 _PLAN_4 = railed(4)
 _THREE = alike("gpu-1 gpu-2 gpu-3", [NetLink("nic0", mtu=9000)])
 
-FIRES = (
-    finds_nic(
-        "The host sends frames that its switch port drops.",
-        facts={"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]},
+FIRES = {
+    "The host sends frames that its switch port drops.": finds_nic(
+        {"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]}
     ),
-    Case(
-        "One NIC of three has the packets of a small MTU, although its interface has the others'.",
-        facts={
-            f"gpu-{n}": [NetLink("nic0", mtu=9000), rdma(active_mtu=mtu)]
-            for n, mtu in ((1, 4096), (2, 4096), (3, 1024))
-        },
-        finds="gpu-3/nic0",
+    "One NIC of three has the packets of a small MTU, although its interface has the others'.": Case(
+        {f"gpu-{n}": [NetLink("nic0", mtu=9000), rdma(active_mtu=mtu)] for n, mtu in ((1, 4096), (2, 4096), (3, 1024))},
+        "gpu-3/nic0",
     ),
-    finds_nic("One NIC of three has another MTU.", facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}),
-)
+    "One NIC of three has another MTU.": finds_nic({**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}),
+}
 
-QUIET = (
-    Case(
-        "All NICs have 9000 and the switch takes 9216; an uplink may differ.",
-        facts={
+QUIET = {
+    "All NICs have 9000 and the switch takes 9216; an uplink may differ.": Case(
+        {
             **_THREE,
             "leaf-0": [NetLink("swp1", mtu=9216), NetLink("swp9", mtu=9216)],
             "spine-1": [NetLink("swp1", mtu=1500)],
-        },
+        }
     ),
-    Case(
-        "One NIC of three differs; the plan declares the MTU, and CFG001 compares it.",
-        facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]},
-        qos=QosProfile(mtu=9000),
+    "One NIC of three differs; the plan declares the MTU, and CFG001 compares it.": Case(
+        {**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}, qos=QosProfile(mtu=9000)
     ),
-    undecided(
-        "Two NICs differ: neither is the majority.",
-        facts={"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
+    "Two NICs differ: neither is the majority.": undecided(
+        {"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]}
     ),
-    undecided(
-        "Two and two: the switch takes both, and which is right is unknown.",
-        _PLAN_4,
+    "Two and two: the switch takes both, and which is right is unknown.": undecided(
         alike("gpu-1 gpu-2", [NetLink("nic0", mtu=1500)])
         | alike("gpu-3 gpu-4", [NetLink("nic0", mtu=9000)])
         | {"leaf-0": [NetLink(f"swp{n}", mtu=9216) for n in range(1, 5)]},
+        plan=_PLAN_4,
     ),
-    undecided("One host of four did not answer.", _PLAN_4, {**_THREE, "leaf-0": [up("swp4")]}),
-    Case("The one that did not answer has no link.", _PLAN_4, {**_THREE, "leaf-0": [down("swp4")]}),
-)
+    "One host of four did not answer.": undecided({**_THREE, "leaf-0": [up("swp4")]}, plan=_PLAN_4),
+    "The one that did not answer has no link.": Case({**_THREE, "leaf-0": [down("swp4")]}, plan=_PLAN_4),
+}

@@ -42,8 +42,7 @@ from rules._examples import TWO_PLANES, alike, no_carrier, undecided, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
 from truerail.model.columns import grouped
 from truerail.model.names import printable
@@ -52,14 +51,8 @@ from truerail.model.witness_facts import LagMember, MlagPeer, SharedLag
 _WORKING = (None, "dual")
 
 
-@rule(
-    "LAG002",
-    severity=Severity.CRITICAL,
-    needs=[SharedLag],
-    instead=[MlagPeer, LagMember, NetLink],
-    cause=CauseKind.CONFIGURATION,
-)
-def multihoming_broken(round: Round) -> Iterator[Finding]:
+@rule("LAG002", Severity.CRITICAL, [SharedLag], instead=[MlagPeer, LagMember, NetLink], cause=CauseKind.CONFIGURATION)
+def multihoming_broken(round: Round) -> Findings:
     """Bonds that their switches do not share, and pairs of switches that are not formed."""
     shared, peers = _Shared(round), round.snapshot.table(MlagPeer)
     bonds = tuple(_bonds(round.cabling, lags(round)))
@@ -157,7 +150,7 @@ def _fault(round: Round, bond: tuple[int, ...], found: list[_Half]) -> Finding |
     )
 
 
-def _pairs(round: Round, bonds: tuple[tuple[int, ...], ...]) -> Iterator[Finding]:
+def _pairs(round: Round, bonds: tuple[tuple[int, ...], ...]) -> Findings:
     """Pairs of switches that are not formed, once for both, and those without a keepalive."""
     wiring, table = round.cabling, round.snapshot.table(MlagPeer)
     index, device = wiring.index, wiring.identity.devices_of(table)
@@ -200,37 +193,30 @@ _ALONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, 
 _BOTH = "leaf-1 leaf-2"
 _OTHER_ID: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")]
 
-FIRES = (
-    Case(
-        "The two switches have the bond under different ids.",
-        facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _OTHER_ID},
-        finds="gpu-1/nic0p0",
+FIRES = {
+    "The two switches have the bond under different ids.": Case(
+        {"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _OTHER_ID}, "gpu-1/nic0p0"
     ),
-    Case(
-        "The second switch shares other bonds, and not this one.",
-        facts={"leaf-1": _AT_ONE, "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond7", "7", "bond7", "dual")]},
-        finds="gpu-1/nic0p0",
+    "The second switch shares other bonds, and not this one.": Case(
+        {"leaf-1": _AT_ONE, "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond7", "7", "bond7", "dual")]},
+        "gpu-1/nic0p0",
     ),
-    Case("One switch sees no working member at the other one.", facts=alike(_BOTH, _ALONE), finds="gpu-1/nic0p0"),
-    Case(
-        "The peer link is down: both switches report it, and it is one finding.",
-        facts={"gpu-1": _HOST, **alike(_BOTH, [*_AT_ONE, MlagPeer("peerlink", False, True)])},
-        finds="leaf-1",
+    "One switch sees no working member at the other one.": Case(alike(_BOTH, _ALONE), "gpu-1/nic0p0"),
+    "The peer link is down: both switches report it, and it is one finding.": Case(
+        {"gpu-1": _HOST, **alike(_BOTH, [*_AT_ONE, MlagPeer("peerlink", False, True)])}, "leaf-1"
     ),
-    Case("The keepalive is down.", facts={"leaf-2": [MlagPeer("Po1", True, False)]}, finds="leaf-2"),
-)
+    "The keepalive is down.": Case({"leaf-2": [MlagPeer("Po1", True, False)]}, "leaf-2"),
+}
 
-QUIET = (
-    Case("Both switches share the bond.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
-    undecided("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}),
-    undecided(
-        "Both switches share other bonds: this one is shared by other means, or not meant to be.",
-        facts=alike(_BOTH, [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")]),
+QUIET = {
+    "Both switches share the bond.": Case({"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
+    "Only one switch reports its shared lags.": undecided({"gpu-1": _HOST, "leaf-1": _AT_ONE}),
+    "Both switches share other bonds: this one is shared by other means, or not meant to be.": undecided(
+        alike(_BOTH, [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")])
     ),
-    Case(
-        "A member without link is CAB003, and no fault of the pair.",
-        facts={"leaf-1": _ALONE, "leaf-2": [*_AT_ONE, no_carrier("swp1")]},
+    "A member without link is CAB003, and no fault of the pair.": Case(
+        {"leaf-1": _ALONE, "leaf-2": [*_AT_ONE, no_carrier("swp1")]}
     ),
-    Case("A switch that the plan does not have.", facts={"leaf-9": [MlagPeer("peerlink", False)]}),
-    Case("No bond, no pair: not applicable.", facts={"gpu-1": [up("nic0p0")]}),
-)
+    "A switch that the plan does not have.": Case({"leaf-9": [MlagPeer("peerlink", False)]}),
+    "No bond, no pair: not applicable.": Case({"gpu-1": [up("nic0p0")]}),
+}

@@ -26,15 +26,12 @@ Move no cable. Compare `NCCL_IB_HCA`, the order of cards (NIC001), driver and ud
 A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import Facts
 from rules._jobs import SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
 from rules._links import majority
 from truerail.analysis.nccl import End, NcclJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, GpuNicPath, RdmaLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, GpuNicPath, RdmaLink, Severity
 from truerail.model.columns import tally
 from truerail.model.nccl_facts import NcclHop, NcclNic
 
@@ -44,8 +41,8 @@ _NVML_DIGITS = 3
 """A number in brackets with fewer digits is a GPU's; a PCI bus id has more, 3b000."""
 
 
-@rule("JOB003", severity=Severity.WARNING, needs=[], cause=CauseKind.CONFIGURATION, first="where HOST")
-def nccl_nic_order(round: Round) -> Iterator[Finding]:
+@rule("JOB003", Severity.WARNING, [], cause=CauseKind.CONFIGURATION, first="where HOST")
+def nccl_nic_order(round: Round) -> Findings:
     """Hosts of a job whose NICs are in another order."""
     job = job_of(round)
     indexes, usual = _by_index(job)
@@ -150,21 +147,18 @@ def _sends(nic: int, proxy: int | None = None) -> Facts:
     return {"gpu-1": [*links, *_PATHS, *_listed("gpu-1", _RIGHT), hop]}
 
 
-FIRES = (
-    Case(
-        "One host of three lists its NICs in another order.",
-        facts=_ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))},
-        finds="gpu-3",
+FIRES = {
+    "One host of three lists its NICs in another order.": Case(
+        _ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))}, "gpu-3"
     ),
-    Case("A rank on GPU0 sends through the NIC of rail 2.", facts=_sends(2), finds="gpu-1"),
-)
+    "A rank on GPU0 sends through the NIC of rail 2.": Case(_sends(2), "gpu-1"),
+}
 
-QUIET = (
-    Case("All hosts list their NICs alike.", facts=_ALIKE),
-    Case(
-        "All hosts list them in the same other order: that is NCCL's own.",
-        facts={f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)},
+QUIET = {
+    "All hosts list their NICs alike.": Case(_ALIKE),
+    "All hosts list them in the same other order: that is NCCL's own.": Case(
+        {f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)}
     ),
-    Case("GPU0 sends through its own NIC.", facts=_sends(0)),
-    Case("Rank 2 sends for rank 0 (PXN).", facts=_sends(2, proxy=2)),
-)
+    "GPU0 sends through its own NIC.": Case(_sends(0)),
+    "Rank 2 sends for rank 0 (PXN).": Case(_sends(2, proxy=2)),
+}

@@ -26,9 +26,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rules._jobs import evidence, job_of, spelled
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Severity
 from truerail.model.columns import NONE
 from truerail.model.names import printable, some
 from truerail.model.nccl_facts import NcclTrouble
@@ -40,8 +39,8 @@ _FLUSHED = 5
 """Work that was thrown away after another error: no finding of its own."""
 
 
-@rule("JOB010", severity=Severity.WARNING, needs=[], first="where HOST")
-def nccl_trouble(round: Round) -> Iterator[Finding]:
+@rule("JOB010", Severity.WARNING, [], first="where HOST")
+def nccl_trouble(round: Round) -> Findings:
     """Devices of a job's hosts on which NCCL reports errors."""
     job = job_of(round)
     by_place: dict[str, list[NcclTrouble]] = {}
@@ -72,21 +71,18 @@ def _words(troubles: list[NcclTrouble]) -> Iterator[str]:
 
 PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
 
-FIRES = (
-    Case(
-        "A peer does not acknowledge.",
-        facts={"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 12, "10.0.0.2")]},
-        finds="gpu-1/mlx5_0",
+FIRES = {
+    "A peer does not acknowledge.": Case(
+        {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 12, "10.0.0.2")]}, "gpu-1/mlx5_0"
     ),
-    Case(
-        "A peer posts no receives.",
-        facts={"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 13, "10.0.0.2")]},
-        finds="gpu-1/mlx5_0",
+    "A peer posts no receives.": Case(
+        {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 13, "10.0.0.2")]}, "gpu-1/mlx5_0"
     ),
-    Case("A port fails.", facts={"gpu-2": [NcclTrouble("gpu-2", "event", None, None, "port error")]}, finds="gpu-2"),
-)
+    "A port fails.": Case({"gpu-2": [NcclTrouble("gpu-2", "event", None, None, "port error")]}, "gpu-2"),
+}
 
-QUIET = Case(
-    "Work was flushed after another error.",
-    facts={"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 5, "10.0.0.2")]},
-)
+QUIET = {
+    "Work was flushed after another error.": Case(
+        {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 5, "10.0.0.2")]}
+    )
+}

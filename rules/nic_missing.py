@@ -32,17 +32,14 @@ rdma_rename) do not shift.
 NICs passed through to a virtual machine or moved into a container's network namespace are not listed on the host.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import alike, hears, railed, rdma, up
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, RdmaLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes, factorize, grouped
 from truerail.model.names import some
 
@@ -58,8 +55,8 @@ _LEAST_ALIKE = 3
 """Hosts with one name that are more than an exception."""
 
 
-@rule("NIC003", severity=Severity.CRITICAL, needs=[RdmaLink])
-def nic_missing(round: Round) -> Iterator[Finding]:
+@rule("NIC003", Severity.CRITICAL, [RdmaLink])
+def nic_missing(round: Round) -> Findings:
     """Planned NICs that are missing in their host."""
     wiring = round.cabling
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
@@ -81,7 +78,7 @@ def nic_missing(round: Round) -> Iterator[Finding]:
     report_not_evaluated(blind_bonds(wiring))
 
 
-def _shifted(wiring: Wiring) -> Iterator[Finding]:
+def _shifted(wiring: Wiring) -> Findings:
     """Hosts that number their RDMA devices differently from the plan."""
     links = wiring.seen.table(RdmaLink)
     for host, rows in sorted(wiring.identity.names.renumbered.items()):
@@ -100,7 +97,7 @@ def _shifted(wiring: Wiring) -> Iterator[Finding]:
         )
 
 
-def _named_otherwise(wiring: Wiring) -> Iterator[Finding]:
+def _named_otherwise(wiring: Wiring) -> Findings:
     """Hosts with other RDMA devices on their rails than most hosts have, under a plan of interfaces."""
     index, row = wiring.index, wiring.states.rdma_row
     railed = np.flatnonzero((index.rail >= 0) & index.from_host)
@@ -151,65 +148,48 @@ def _numbered(*numbers: int) -> list[RdmaLink]:
     ]
 
 
-_NAMED = railed(4, rails=2)
-
-
 def _under(*numbers: int) -> list[RdmaLink]:
     """NICs of the rails under these RDMA devices."""
     return [RdmaLink(f"mlx5_{number}", 1, "ACTIVE", "LINK_UP", f"nic{rail}") for rail, number in enumerate(numbers)]
 
 
-FIRES = (
-    Case(
-        "A card more on one host shifts the numbers of its later NICs: each is there under another name.",
-        _BY_NUMBER,
+FIRES = {
+    "A card more on one host shifts the numbers of its later NICs: each is there under another name.": Case(
         alike("gpu-1 gpu-2", _numbered(*range(6)))
         | {"gpu-3": [*_numbered(*range(1, 7)), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")]},
         "gpu-3",
+        plan=_BY_NUMBER,
     ),
-    Case(
-        "Only the last number is another.",
-        _BY_NUMBER,
-        {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)},
-        "gpu-2",
+    "Only the last number is another.": Case(
+        {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)}, "gpu-2", plan=_BY_NUMBER
     ),
-    Case(
-        "Names of interfaces are the same, those of RDMA devices on one host of four are not.",
-        _NAMED,
-        alike("gpu-1 gpu-2 gpu-4", _under(0, 1)) | {"gpu-3": _under(1, 2)},
-        "gpu-3",
+    "Names of interfaces are the same, those of RDMA devices on one host of four are not.": Case(
+        alike("gpu-1 gpu-2 gpu-4", _under(0, 1)) | {"gpu-3": _under(1, 2)}, "gpu-3", plan=railed(4, rails=2)
     ),
-    Case("The host lists only one of its two NICs.", facts={"gpu-1": [rdma(), up("nic0")]}, finds="gpu-1/nic1"),
-    Case(
-        "The host lists none of them: more likely the plan names another model's NICs.",
-        facts={"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]},
-        finds="gpu-1/nic0 gpu-1/nic1",
+    "The host lists only one of its two NICs.": Case({"gpu-1": [rdma(), up("nic0")]}, "gpu-1/nic1"),
+    "The host lists none of them: more likely the plan names another model's NICs.": Case(
+        {"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Two models of hosts number their devices differently.",
-        railed(6, rails=2),
-        alike("gpu-1 gpu-2 gpu-3", _under(0, 1)) | alike("gpu-4 gpu-5 gpu-6", _under(2, 3)),
+QUIET = {
+    "Two models of hosts number their devices differently.": Case(
+        alike("gpu-1 gpu-2 gpu-3", _under(0, 1)) | alike("gpu-4 gpu-5 gpu-6", _under(2, 3)), plan=railed(6, rails=2)
     ),
-    Case(
-        "The plan has other devices for this host.",
-        "\n".join(f"gpu-{n}/mlx5_{n // 4} leaf-0/swp{n} rail=0" for n in range(1, 5)),
+    "The plan has other devices for this host.": Case(
         alike("gpu-1 gpu-2 gpu-3", [rdma()]) | {"gpu-4": [rdma(device="mlx5_1")]},
+        plan="\n".join(f"gpu-{n}/mlx5_{n // 4} leaf-0/swp{n} rail=0" for n in range(1, 5)),
     ),
-    Case(
-        "The numbers of one host are backwards: cards may have been swapped, so no NIC is taken for another.",
-        _BY_NUMBER,
+    "The numbers of one host are backwards: cards may have been swapped, so no NIC is taken for another.": Case(
         {
             "gpu-1": [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"eth{nic}") for nic in range(6)],
             "gpu-2": _numbered(*range(6)),
             "gpu-3": _numbered(*reversed(range(6))),
         },
+        plan=_BY_NUMBER,
     ),
-    Case(
-        "Both are there, though the list of RDMA devices has one only.",
-        facts={"gpu-1": [rdma(), NetLink("nic0"), NetLink("nic1")]},
+    "Both are there, though the list of RDMA devices has one only.": Case(
+        {"gpu-1": [rdma(), NetLink("nic0"), NetLink("nic1")]}
     ),
-    Case("The host lists nothing: nothing is known of its NICs.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
-)
+    "The host lists nothing: nothing is known of its NICs.": Case({"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+}

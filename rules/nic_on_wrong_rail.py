@@ -33,18 +33,15 @@ out. A plan that is older than the fabric: if several hosts of one rack are wron
 compare the plan first.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import finds_nic, hears, railed, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
-@rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
-def nic_on_wrong_rail(round: Round) -> Iterator[Finding]:
+@rule("CAB001", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
+def nic_on_wrong_rail(round: Round) -> Findings:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
     sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
@@ -76,62 +73,43 @@ def _whose(sorted_: Places, cable: int) -> str:
 PLAN = railed(2, rails=2)
 _ONE_LEAF = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1"
 
-FIRES = (
-    Case(
-        "Two cables of one host are swapped; the leaves say so, and the host is silent.",
-        facts={
+FIRES = {
+    "Two cables of one host are swapped; the leaves say so, and the host is silent.": Case(
+        {
             "leaf-0": [hears("swp1", "gpu-1/nic1"), hears("swp2", "gpu-2/nic0")],
             "leaf-1": [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic1")],
         },
-        finds="gpu-1/nic0 gpu-1/nic1",
-    ),
-    Case(
-        "On a leaf with two rails the port decides.",
-        _ONE_LEAF,
-        {"leaf-0": [hears("swp5", "gpu-1/nic0"), hears("swp1", "gpu-1/nic1")]},
         "gpu-1/nic0 gpu-1/nic1",
     ),
-    finds_nic(
-        "The host hears another rail's leaf, which does not report its port.",
-        facts={"gpu-1": [hears("nic0", "leaf-1"), hears("nic1", "leaf-1")]},
+    "On a leaf with two rails the port decides.": Case(
+        {"leaf-0": [hears("swp5", "gpu-1/nic0"), hears("swp1", "gpu-1/nic1")]}, "gpu-1/nic0 gpu-1/nic1", plan=_ONE_LEAF
     ),
-    finds_nic(
-        "A free port of another leaf counts for that leaf's rail.", facts={"gpu-1": [hears("nic0", "leaf-1/swp9")]}
+    "The host hears another rail's leaf, which does not report its port.": finds_nic(
+        {"gpu-1": [hears("nic0", "leaf-1"), hears("nic1", "leaf-1")]}
     ),
-    finds_nic(
-        "A leaf of the same rail in another pod is the wrong leaf all the same.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-9/nic0 leaf-8/swp1 rail=0",
-        {"gpu-1": [hears("nic0", "leaf-8/swp1")]},
+    "A free port of another leaf counts for that leaf's rail.": finds_nic({"gpu-1": [hears("nic0", "leaf-1/swp9")]}),
+    "A leaf of the same rail in another pod is the wrong leaf all the same.": finds_nic(
+        {"gpu-1": [hears("nic0", "leaf-8/swp1")]}, plan="gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-9/nic0 leaf-8/swp1 rail=0"
     ),
-    finds_nic(
-        "In a plan without rails another switch is the wrong switch.",
-        "gpu-1/nic0 leaf-0/swp1\ngpu-2/nic0 leaf-1/swp1",
-        {"gpu-1": [hears("nic0", "leaf-1/swp1")]},
+    "In a plan without rails another switch is the wrong switch.": finds_nic(
+        {"gpu-1": [hears("nic0", "leaf-1/swp1")]}, plan="gpu-1/nic0 leaf-0/swp1\ngpu-2/nic0 leaf-1/swp1"
     ),
-    finds_nic(
-        "A NIC sits on a spine.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1",
-        {"gpu-1": [hears("nic0", "spine-1/swp7")]},
+    "A NIC sits on a spine.": finds_nic(
+        {"gpu-1": [hears("nic0", "spine-1/swp7")]}, plan="gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1"
     ),
-)
+}
 
-QUIET = (
-    undecided(
-        "DPUs send only the host's name: two swapped cables of it would look the same.",
-        facts={leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
+QUIET = {
+    "DPUs send only the host's name: two swapped cables of it would look the same.": undecided(
+        {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")}
     ),
-    undecided(
-        "Two cables of one rail may be swapped: both leaves hear their host's DPU.",
-        "gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1",
+    "Two cables of one rail may be swapped: both leaves hear their host's DPU.": undecided(
         {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
+        plan="gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1",
     ),
-    undecided(
-        "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",
-        facts={"gpu-1": [hears("nic0", "LEAF-0.dc1.example.net/swp1"), hears("nic1", "leaf-1(FDO2222)/swp1")]},
+    "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.": undecided(
+        {"gpu-1": [hears("nic0", "LEAF-0.dc1.example.net/swp1"), hears("nic1", "leaf-1(FDO2222)/swp1")]}
     ),
-    undecided(
-        "The port description still carries the planned label, the port id shows where the cable really ends: CAB002.",
-        railed(2),
-        {"gpu-1": [hears("nic0", "leaf-0/swp2", port_description="gpu-2 nic0")]},
-    ),
-)
+    "The port description still carries the planned label, the port id shows where the cable really ends: "
+    "CAB002.": undecided({"gpu-1": [hears("nic0", "leaf-0/swp2", port_description="gpu-2 nic0")]}, plan=railed(2)),
+}

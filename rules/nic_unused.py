@@ -30,8 +30,7 @@ from collections.abc import Iterator, Mapping
 from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, RdmaLink, Severity
 from truerail.model.columns import NONE, grouped
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclTrouble
@@ -40,8 +39,8 @@ _LEAST_HOSTS = 2
 """Hosts that use the rail, beside the one that does not."""
 
 
-@rule("JOB005", severity=Severity.WARNING, needs=[], cause=CauseKind.SLOW_HOST)
-def nic_unused(round: Round) -> Iterator[Finding]:
+@rule("JOB005", Severity.WARNING, [], cause=CauseKind.SLOW_HOST)
+def nic_unused(round: Round) -> Findings:
     """Planned NICs that a job leaves out."""
     job = job_of(round)
     if job.values("DEDUP_LOGS"):
@@ -144,34 +143,28 @@ def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
 
 _FIRST, _SECOND = (NcclHop(f"gpu-{rank + 1}", 0, 0, rank, 1 - rank, "send", "IB", 0) for rank in (0, 1))
 
-FIRES = (
-    Case("One host of three leaves out a NIC that it lists.", facts=_job((3, 1)), finds="gpu-3/mlx5_1"),
-    Case(
-        "Of two hosts one does not find a NIC.",
-        facts={host: facts for host, facts in _job((2, 1), listed=(0,)).items() if host != "gpu-3"},
-        finds="gpu-2/mlx5_1",
+FIRES = {
+    "One host of three leaves out a NIC that it lists.": Case(_job((3, 1)), "gpu-3/mlx5_1"),
+    "Of two hosts one does not find a NIC.": Case(
+        {host: facts for host, facts in _job((2, 1), listed=(0,)).items() if host != "gpu-3"}, "gpu-2/mlx5_1"
     ),
-    Case(
-        "NCCL says which device it cannot open.",
-        facts={"gpu-1": [NcclTrouble("gpu-1", "no device", "mlx5_1"), _FIRST], "gpu-2": [_SECOND]},
-        finds="gpu-1/mlx5_1",
+    "NCCL says which device it cannot open.": Case(
+        {"gpu-1": [NcclTrouble("gpu-1", "no device", "mlx5_1"), _FIRST], "gpu-2": [_SECOND]}, "gpu-1/mlx5_1"
     ),
-    Case(
-        "It lacks the device by the name that the others have on that rail.",
-        facts={
+    "It lacks the device by the name that the others have on that rail.": Case(
+        {
             "gpu-1": [NcclTrouble("gpu-1", "no device", "erdma_1"), _FIRST],
             "gpu-2": [RdmaLink("erdma_1", 1, "ACTIVE", "LINK_UP", "mlx5_1"), _SECOND],
         },
-        finds="gpu-1/mlx5_1",
+        "gpu-1/mlx5_1",
     ),
-    Case("One host of three does not find a NIC.", facts=_job((3, 1), listed=(0,)), finds="gpu-3/mlx5_1"),
-)
+    "One host of three does not find a NIC.": Case(_job((3, 1), listed=(0,)), "gpu-3/mlx5_1"),
+}
 
-QUIET = (
-    Case("All hosts use both NICs.", facts=_job()),
-    Case(
-        "It cannot open a device of no rail.",
-        facts={**_job(), "gpu-1": [*_job()["gpu-1"], NcclTrouble("gpu-1", "no device", "erdma_9")]},
+QUIET = {
+    "All hosts use both NICs.": Case(_job()),
+    "It cannot open a device of no rail.": Case(
+        {**_job(), "gpu-1": [*_job()["gpu-1"], NcclTrouble("gpu-1", "no device", "erdma_9")]}
     ),
-    Case("All hosts leave it out.", facts=_job((1, 1), (2, 1), (3, 1))),
-)
+    "All hosts leave it out.": Case(_job((1, 1), (2, 1), (3, 1))),
+}

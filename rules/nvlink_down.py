@@ -24,13 +24,10 @@ All GPUs: `systemctl status nvidia-fabricmanager`, its version must be the drive
 Hosts whose GPUs are in MIG mode, or of a model with fewer links in use: compare with hosts of the same model.
 """
 
-from collections.abc import Iterator
-
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
-from truerail.model import CauseKind, Finding, NvLink, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import CauseKind, NvLink, Severity
 from truerail.model.columns import grouped, tally
 from truerail.model.names import some
 
@@ -39,8 +36,8 @@ LEAST_PEERS = 3
 _SHOWN = 4
 
 
-@rule("NIC006", severity=Severity.WARNING, needs=[NvLink], cause=CauseKind.SLOW_HOST, first="where HOST")
-def nvlink_down(round: Round) -> Iterator[Finding]:
+@rule("NIC006", Severity.WARNING, [NvLink], cause=CauseKind.SLOW_HOST, first="where HOST")
+def nvlink_down(round: Round) -> Findings:
     """Planned hosts with GPUs that have fewer active NVLinks than usual."""
     wiring, table = round.cabling, round.snapshot.table(NvLink)
     devices, device = wiring.index.devices, wiring.identity.devices_of(table).tolist()
@@ -92,23 +89,19 @@ def _gpus(*active: int) -> list[NvLink]:
     ]
 
 
-FIRES = (
-    Case("Two links of one GPU are inactive.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, finds="gpu-2"),
-    Case(
-        "The fabric manager of a host does not run.",
-        facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)},
-        finds="gpu-3",
+FIRES = {
+    "Two links of one GPU are inactive.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, "gpu-2"),
+    "The fabric manager of a host does not run.": Case(
+        {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)}, "gpu-3"
     ),
-    Case(
-        "Six GPUs of a host have lost a link each.",
-        facts={"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)},
-        finds="gpu-2",
+    "Six GPUs of a host have lost a link each.": Case(
+        {"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)}, "gpu-2"
     ),
-)
+}
 
-QUIET = (
-    Case("All links are active.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
-    Case("No GPU uses NVLink.", facts={"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
-    Case("Too few GPUs to compare.", facts={"gpu-1": _gpus(18, 16)}, unknown=True),
-    Case("A host that the plan does not have.", facts={"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
-)
+QUIET = {
+    "All links are active.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
+    "No GPU uses NVLink.": Case({"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
+    "Too few GPUs to compare.": Case({"gpu-1": _gpus(18, 16)}, unknown=True),
+    "A host that the plan does not have.": Case({"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
+}

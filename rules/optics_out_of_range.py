@@ -28,16 +28,13 @@ Modules measure to within 3 dB; without errors (LNK004) a warning can wait for t
 then general ones are used.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import finds_nic, railed, switched_off, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
 from truerail.model.columns import grouped
 
@@ -64,8 +61,8 @@ UNLIKE_PEERS = 0.7
 """Confidence in a comparison alone."""
 
 
-@rule("LNK005", severity=Severity.WARNING, needs=[Optic], cause=CauseKind.DEGRADED_LINK)
-def optics_out_of_range(round: Round) -> Iterator[Finding]:
+@rule("LNK005", Severity.WARNING, [Optic], cause=CauseKind.DEGRADED_LINK)
+def optics_out_of_range(round: Round) -> Findings:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
     wiring = round.cabling
     lanes = lanes_of(wiring)
@@ -173,58 +170,50 @@ PLAN = railed(2)
 _MANY = railed(12)
 _WELL = Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)
 
-FIRES = (
-    finds_nic(
-        "Light below the module's own limit; the leaf sends well, so it is lost on the way.",
-        facts={
+FIRES = {
+    "Light below the module's own limit; the leaf sends well, so it is lost on the way.": finds_nic(
+        {
             "gpu-1": [Optic("nic0", 1, -9.2, rx_power_low_dbm=-8.0, rx_power_high_dbm=5.0, part="A")],
             "leaf-0": [Optic("swp1", 1, -1.0, -0.5)],
-        },
+        }
     ),
-    Case(
-        "No limits of its own: a dark lane; and a laser that sends nothing.",
-        facts={
+    "No limits of its own: a dark lane; and a laser that sends nothing.": Case(
+        {
             "gpu-1": [Optic("nic0", 1, -1.0, 0.0), Optic("nic0", 2, -40.0, 0.0)],
             "leaf-0": [Optic("swp2", None, -1.0, -40.0)],
         },
-        finds="gpu-1/nic0 leaf-0/swp2",
+        "gpu-1/nic0 leaf-0/swp2",
     ),
-    Case(
-        "Too much light, and a hot module.",
-        facts={"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]},
-        finds="gpu-1/nic0 gpu-2/nic0",
+    "Too much light, and a hot module.": Case(
+        {"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]}, "gpu-1/nic0 gpu-2/nic0"
     ),
-    Case(
-        "One of twelve NICs on a leaf receives 5 dB less than the others with the same part.",
-        _MANY,
+    "One of twelve NICs on a leaf receives 5 dB less than the others with the same part.": Case(
         {f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0 - host / 20, part="A")] for host in range(1, 13)},
         "gpu-7/nic0",
+        plan=_MANY,
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Light within limits at both ends of each link.",
-        facts={"gpu-1": [_WELL], "gpu-2": [_WELL], "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)]},
+QUIET = {
+    "Light within limits at both ends of each link.": Case(
+        {"gpu-1": [_WELL], "gpu-2": [_WELL], "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)]}
     ),
-    undecided("Light within limits, of one module of four.", facts={"gpu-1": [_WELL]}),
-    Case(
-        "The host's port is switched off: the leaf receives no light, as it should.",
-        facts={
+    "Light within limits, of one module of four.": undecided({"gpu-1": [_WELL]}),
+    "The host's port is switched off: the leaf receives no light, as it should.": Case(
+        {
             "gpu-1": [switched_off("nic0")],
             "gpu-2": [Optic("nic0", 1, -2.0, -1.0)],
             "leaf-0": [
                 *(Optic("swp1", 1, -40.0, -1.0), Optic("swp2", 1, -2.0, -1.0)),
                 NetLink("swp1", operstate="DOWN", flags=("UP",)),
             ],
-        },
+        }
     ),
-    undecided(
-        "Another part has another reach: there are no peers to compare it with.",
-        _MANY,
+    "Another part has another reach: there are no peers to compare it with.": undecided(
         {
             f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0, part="B" if host == 7 else "A")]
             for host in range(1, 13)
         },
+        plan=_MANY,
     ),
-)
+}

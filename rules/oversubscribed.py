@@ -38,8 +38,7 @@ from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, Port, Severity
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.names import folded
@@ -55,8 +54,8 @@ PAUSES = 100.0
 """Marks or pause frames a second on an uplink's switch from which the switch is congested."""
 
 
-@rule("CAP001", severity=Severity.WARNING, needs=[NetLink], cause=CauseKind.OVERLOAD, first="where SWITCH")
-def oversubscribed(round: Round) -> Iterator[Finding]:
+@rule("CAP001", Severity.WARNING, [NetLink], cause=CauseKind.OVERLOAD, first="where SWITCH")
+def oversubscribed(round: Round) -> Findings:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
     telemetry = round.telemetry
     b = round.balance
@@ -190,27 +189,21 @@ def _rates(use: float, marks: float = 1e5) -> dict[str, dict[str, float]]:
     return {f"leaf-0/up{s}": {"tx_bytes": use * 5e10, "ecn_marked_packets": marks} for s in range(4)}
 
 
-FIRES = (
-    Case("One of four uplinks is down.", facts={"leaf-0": [down("up2")]}, finds="leaf-0"),
-    Case(
-        "All uplinks are down, as the spines say.", facts={f"spine-{s}": [down("p0")] for s in range(4)}, finds="leaf-0"
-    ),
-    Case("All uplinks are full.", facts=_UP, finds="leaf-0", rates=_rates(0.95)),
-)
+FIRES = {
+    "One of four uplinks is down.": Case({"leaf-0": [down("up2")]}, "leaf-0"),
+    "All uplinks are down, as the spines say.": Case({f"spine-{s}": [down("p0")] for s in range(4)}, "leaf-0"),
+    "All uplinks are full.": Case(_UP, "leaf-0", rates=_rates(0.95)),
+}
 
-QUIET = (
-    undecided("All uplinks are up, and their traffic is not counted.", facts=_UP),
-    undecided("The state of the uplinks is not reported.", facts={"h0": [up("nic0")]}),
-    undecided(
-        "They are full, and the leaf counts neither marks nor pauses.",
-        facts=_UP,
-        rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()},
+QUIET = {
+    "All uplinks are up, and their traffic is not counted.": undecided(_UP),
+    "The state of the uplinks is not reported.": undecided({"h0": [up("nic0")]}),
+    "They are full, and the leaf counts neither marks nor pauses.": undecided(
+        _UP, rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()}
     ),
-    undecided(
-        "One uplink's load is not reported.",
-        facts=_UP,
-        rates={port: of for port, of in _rates(0.5).items() if port != "leaf-0/up3"},
+    "One uplink's load is not reported.": undecided(
+        _UP, rates={port: of for port, of in _rates(0.5).items() if port != "leaf-0/up3"}
     ),
-    Case("They are full, and nothing is marked or paused.", facts=_UP, rates=_rates(0.95, 0.0)),
-    Case("They carry half.", PLAN.replace(" speed=400", ""), _UP, rates=_rates(0.5)),
-)
+    "They are full, and nothing is marked or paused.": Case(_UP, rates=_rates(0.95, 0.0)),
+    "They carry half.": Case(_UP, plan=PLAN.replace(" speed=400", ""), rates=_rates(0.5)),
+}

@@ -27,16 +27,13 @@ Raise the MTU of the named hop to that of the hosts' packets and more (9216 is u
 Hosts that are meant to have a smaller MTU than the plan declares: correct the plan, or set --mtu.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, spines, swept_example, together
 from rules._probes import SURE, TIED, Probed, Sweep, probed, sweep_of
 from truerail.analysis.cabling import evidence_of
 from truerail.analysis.probes.hop_devices import owners
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import CutOff
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import NONE, Codes, Mask, distinct
@@ -45,8 +42,8 @@ _LARGE = 1200
 """Bytes from which a probe is a large one: more than every path has to take (RFC 8200: 1280, IPv4: 576)."""
 
 
-@rule("PRB003", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
-def path_mtu(round: Round) -> Iterator[Finding]:
+@rule("PRB003", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
+def path_mtu(round: Round) -> Findings:
     """Hops, NICs and pairs of leaves that lose large packets."""
     found = probed(round)
     flows, large = found.flows, found.flows.sizes >= _LARGE
@@ -193,7 +190,7 @@ def _nic(found: Probed, cable: int, which: Mask) -> Finding:
     )
 
 
-def _between(found: Probed, lost: Mask) -> Iterator[Finding]:
+def _between(found: Probed, lost: Mask) -> Findings:
     """By the sender's leaf."""
     for leaf, of in found.by_leaf(lost):
         name, towards = found.device(leaf), found.devices(found.peer_leaf[of])
@@ -237,65 +234,48 @@ def _cut(flow: int) -> int:
 
 _BESIDE = spines().replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
-FIRES = (
-    Case(
-        "All paths of one NIC pass none, and those of another NIC under the same leaf do.",
-        _BESIDE,
+FIRES = {
+    "All paths of one NIC pass none, and those of another NIC under the same leaf do.": Case(
         together(
             swept_example(ends=("h1", "h3"), large=lambda _: 0),
             swept_example(ends=("h2", "h3"), number=1, large=lambda _: 3),
         ),
         "h1/nic0",
+        plan=_BESIDE,
     ),
-    Case(
-        "The leaf says so of its link to the NIC.",
-        _BESIDE,
-        swept_example(ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
-        "leaf-1",
+    "The leaf says so of its link to the NIC.": Case(
+        swept_example(ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"), "leaf-1", plan=_BESIDE
     ),
-    Case("One of four spines passes no large packets.", spines(), swept_example(large=_cut), "leaf-0/up1"),
-    Case(
-        "The router at one of four links says so.",
-        spines(),
-        swept_example(large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
-        "spine-1/d1",
+    "One of four spines passes no large packets.": Case(swept_example(large=_cut), "leaf-0/up1", plan=spines()),
+    "The router at one of four links says so.": Case(
+        swept_example(large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""), "spine-1/d1", plan=spines()
     ),
-    Case("No router says so: between two leaves.", facts=_sizes(*BETWEEN_LEAVES), finds="leaf-0"),
-    Case(
-        "A router says so, for some of the flows; the others lose theirs there too.",
-        facts={
+    "No router says so: between two leaves.": Case(_sizes(*BETWEEN_LEAVES), "leaf-0"),
+    "A router says so, for some of the flows; the others lose theirs there too.": Case(
+        {
             **_sizes(("h1", "h3")),
             **_ADDRESS,
             "h1": [_SAID, _SAID._replace(ttl=1, kind="time exceeded", mtu=None), *_sizes(("h1", "h3"))["h1"]],
         },
-        finds="leaf-0",
+        "leaf-0",
     ),
-    Case("All that one NIC sends and receives.", facts=_sizes(*_OF_H1), finds="h1/nic0"),
-    Case(
-        "The host refuses: its own MTU is smaller.", facts={**_SMALL, "h1": [*_SMALL["h1"], *_REFUSED]}, finds="h1/nic0"
-    ),
-)
+    "All that one NIC sends and receives.": Case(_sizes(*_OF_H1), "h1/nic0"),
+    "The host refuses: its own MTU is smaller.": Case({**_SMALL, "h1": [*_SMALL["h1"], *_REFUSED]}, "h1/nic0"),
+}
 
-QUIET = (
-    Case("All sizes arrive.", facts=_sizes()),
-    Case(
-        "All arrive by all paths; the other direction was not swept.",
-        spines(),
-        swept_example(large=lambda _: 3),
-        unknown=True,
+QUIET = {
+    "All sizes arrive.": Case(_sizes()),
+    "All arrive by all paths; the other direction was not swept.": Case(
+        swept_example(large=lambda _: 3), plan=spines(), unknown=True
     ),
-    Case(
-        "Small packets do not arrive either: that is another rule's.",
-        TWO_HOSTS,
+    "Small packets do not arrive either: that is another rule's.": Case(
         {
             "h1": [sent(0, "nic0", "h2", "nic0"), sent(0, "nic0", "h2", "nic0", size=9000)],
             "h2": [heard(0, "nic0", "h1", "nic0", 0)],
         },
+        plan=TWO_HOSTS,
     ),
-    Case(
-        "No large packet was sent.",
-        TWO_HOSTS,
-        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
-        unknown=True,
+    "No large packet was sent.": Case(
+        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]}, plan=TWO_HOSTS, unknown=True
     ),
-)
+}

@@ -30,8 +30,15 @@ import numpy as np
 
 from rules._examples import swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import (
+    Case,
+    Findings,
+    InsufficientDataError,
+    NotApplicableError,
+    Round,
+    report_not_evaluated,
+    rule,
+)
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.model import CauseKind, Finding, NotEvaluated, ProbeHop, Severity, Transport
@@ -41,14 +48,14 @@ from truerail.model.plan import LoadBalancing
 
 @rule(
     "PRB004",
-    severity=Severity.CRITICAL,
-    needs=[ProbeHop],
+    Severity.CRITICAL,
+    [ProbeHop],
     transports=(Transport.ROCE,),
     balancing=(LoadBalancing.ECMP,),
     cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )
-def path_polarization(round: Round) -> Iterator[Finding]:
+def path_polarization(round: Round) -> Findings:
     """Leaves whose choice of uplink shows the choice of the next switch."""
     sweep = sweep_to_evaluate(round)
     if sweep.swept.paths.changing > CHANGING:
@@ -117,15 +124,14 @@ def _own(flow: int) -> tuple[str, ...]:
     return _way(flow % 2, flow // 2 % 2)
 
 
-FIRES = Case("Each of two spines uses one of its two uplinks.", facts=swept_example(_repeated), finds="leaf-0")
+FIRES = {"Each of two spines uses one of its two uplinks.": Case(swept_example(_repeated), "leaf-0")}
 
-QUIET = (
-    Case("The two choices are independent.", facts=swept_example(_own)),
-    undecided("Sixteen flows are too few.", facts=swept_example(_own, 16)),
-    undecided(
-        "Paths without a second choice.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-1/p1 rail=0\nleaf-0/u spine-0/p0\nleaf-1/u spine-0/p1",
+QUIET = {
+    "The two choices are independent.": Case(swept_example(_own)),
+    "Sixteen flows are too few.": undecided(swept_example(_own, 16)),
+    "Paths without a second choice.": undecided(
         swept_example(lambda _: ("leaf-0", "spine-0", "leaf-1")),
+        plan="h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-1/p1 rail=0\nleaf-0/u spine-0/p0\nleaf-1/u spine-0/p1",
     ),
-    undecided("Hops were not asked."),
-)
+    "Hops were not asked.": undecided(),
+}

@@ -27,19 +27,16 @@ differs) and switch global pause off (`ethtool -A IFACE rx off tx off`).
 A new lossless class in a rollout. Ports of storage with a priority of their own: mute them.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from rules._examples import railed
+from rules._examples import finds_nic, railed
 from rules._links import every_link
 from rules._pauses import LOSSLESS, LOSSY, Lossless, lossless_of
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -53,14 +50,8 @@ by judgement.
 """
 
 
-@rule(
-    "PFC005",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
-def pause_on_wrong_priority(round: Round) -> Iterator[Finding]:
+@rule("PFC005", Severity.WARNING, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
+def pause_on_wrong_priority(round: Round) -> Findings:
     """Ports that send pauses where none should be, one finding for each."""
     reported = round.telemetry
     counted(reported, "pauses", *SIGNS)
@@ -128,27 +119,36 @@ def _found(telemetry: Telemetry, port: int, priorities: list[int], sure: float, 
 PLAN = railed(2, more=" speed=400")
 _MANY = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1, 13))
 
-FIRES = (
-    Case("A NIC pauses on a priority that its leaf drops.",
-         facts={"leaf-0": [PortQos("swp1", pfc_priorities=(3,)), PortQos("swp2", pfc_priorities=(3,))]},
-         finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_frames:0": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}}),
-    Case("It counts itself what it should not send.", facts={"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
-         finds="gpu-1/nic0", rates={"gpu-1/nic0": {"tx_pause_us:4": 500}}),
-    Case("The settings of other ports say that priority 3 is the lossless one.",
-         facts={"leaf-0": [PortQos("swp2", pfc_priorities=(3,))]}, finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_frames:5": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}}),
-    Case("One of twelve NICs pauses on another priority than all others.", _MANY, finds="gpu-12/nic0",
-         rates={f"leaf-0/swp{n}": {f"rx_pause_frames:{3 if n < 12 else 4}": 50} for n in range(1, 13)}),
-    Case("Global pause stops a whole link.", finds="gpu-2/nic0",
-         rates={"leaf-0/swp2": {"rx_global_pause_frames": 900}, "gpu-2/nic0": {"tx_global_pause_frames": 900}}),
-)  # fmt: skip
+FIRES = {
+    "A NIC pauses on a priority that its leaf drops.": finds_nic(
+        {"leaf-0": [PortQos("swp1", pfc_priorities=(3,)), PortQos("swp2", pfc_priorities=(3,))]},
+        rates={"leaf-0/swp1": {"rx_pause_frames:0": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}},
+    ),
+    "It counts itself what it should not send.": finds_nic(
+        {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]}, rates={"gpu-1/nic0": {"tx_pause_us:4": 500}}
+    ),
+    "The settings of other ports say that priority 3 is the lossless one.": finds_nic(
+        {"leaf-0": [PortQos("swp2", pfc_priorities=(3,))]},
+        rates={"leaf-0/swp1": {"rx_pause_frames:5": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}},
+    ),
+    "One of twelve NICs pauses on another priority than all others.": Case(
+        finds="gpu-12/nic0",
+        plan=_MANY,
+        rates={f"leaf-0/swp{n}": {f"rx_pause_frames:{3 if n < 12 else 4}": 50} for n in range(1, 13)},
+    ),
+    "Global pause stops a whole link.": Case(
+        finds="gpu-2/nic0",
+        rates={"leaf-0/swp2": {"rx_global_pause_frames": 900}, "gpu-2/nic0": {"tx_global_pause_frames": 900}},
+    ),
+}
 
-QUIET = (
-    Case("Pauses on the lossless priority.", facts={"leaf-0": [PortQos("swp1", pfc_priorities=(3,))]},
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 50, "rx_pause_frames:0": 0}, "gpu-2/nic0": {"tx_pause_us:3": 0}}),
-    Case("Neither end of a link counts pauses.", unknown=True,
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 0}}),
-    Case("Two priorities in use, no settings read, too few ports to guess.",
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 50}, "leaf-0/swp2": {"rx_pause_frames:4": 50}}),
-)  # fmt: skip
+QUIET = {
+    "Pauses on the lossless priority.": Case(
+        {"leaf-0": [PortQos("swp1", pfc_priorities=(3,))]},
+        rates={"leaf-0/swp1": {"rx_pause_frames:3": 50, "rx_pause_frames:0": 0}, "gpu-2/nic0": {"tx_pause_us:3": 0}},
+    ),
+    "Neither end of a link counts pauses.": Case(unknown=True, rates={"leaf-0/swp1": {"rx_pause_frames:3": 0}}),
+    "Two priorities in use, no settings read, too few ports to guess.": Case(
+        rates={"leaf-0/swp1": {"rx_pause_frames:3": 50}, "leaf-0/swp2": {"rx_pause_frames:4": 50}}
+    ),
+}

@@ -27,22 +27,19 @@ senders down before PFC stops them, whether the link has its speed.
 Checkpoints and collective phases pause for minutes. Where only frames are counted the share is an upper bound.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from rules._examples import railed
+from rules._examples import finds_nic, railed
 from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.culprits import pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
 from truerail.analysis.pfc.trees import Pauses
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
-from truerail.model import Finding, PortCounters, Severity, Transport
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import PortCounters, Severity, Transport
 
 
-@rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
-def pause_pressure(round: Round) -> Iterator[Finding]:
+@rule("PFC002", Severity.WARNING, [PortCounters], transports=[Transport.ROCE])
+def pause_pressure(round: Round) -> Findings:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = round.pauses
     pressed = blamed(pauses, pressure_culprits(pauses))
@@ -71,21 +68,27 @@ def _says(found: Blamed) -> str:
 PLAN = railed(2, more=" speed=400") + "\nleaf-0/swp9 spine-1/swp1 speed=400"
 _PRESSED = {"rx_pause_us:3": 300_000.0, "rx_pause_transitions:3": 40_000.0, "tx_bytes:3": 3e10}
 
-FIRES = (
-    Case("A NIC that takes traffic too slowly pauses its leaf for a third of the time.", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": _PRESSED, "gpu-1/nic0": {"tx_pause_us:3": 300_000, "rx_bytes": 3e10, "rx_discards": 0}}),
-    Case("A full egress holds up the other ports of its leaf, and the spine.", finds="leaf-0/swp1",
-         rates={"gpu-2/nic0": _PRESSED, "spine-1/swp1": _PRESSED, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
-    Case("Counted in frames only, over all priorities (SNMP).", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_frames": 6_000, "tx_bytes": 4e10}}),
-    Case("One poll failed; what is there lasts.", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_us:3": [*[2e5] * 6, float("nan"), *[2e5] * 5]}}),
-)  # fmt: skip
+FIRES = {
+    "A NIC that takes traffic too slowly pauses its leaf for a third of the time.": finds_nic(
+        rates={"leaf-0/swp1": _PRESSED, "gpu-1/nic0": {"tx_pause_us:3": 300_000, "rx_bytes": 3e10, "rx_discards": 0}}
+    ),
+    "A full egress holds up the other ports of its leaf, and the spine.": Case(
+        finds="leaf-0/swp1",
+        rates={"gpu-2/nic0": _PRESSED, "spine-1/swp1": _PRESSED, "leaf-0/swp1": {"tx_bytes": 4.9e10}},
+    ),
+    "Counted in frames only, over all priorities (SNMP).": finds_nic(
+        rates={"leaf-0/swp1": {"rx_pause_frames": 6_000, "tx_bytes": 4e10}}
+    ),
+    "One poll failed; what is there lasts.": finds_nic(
+        rates={"leaf-0/swp1": {"rx_pause_us:3": [*[2e5] * 6, float("nan"), *[2e5] * 5]}}
+    ),
+}
 
-QUIET = (
-    Case("Pauses for a moment.", rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
-    Case("Pauses for 2 % of the time.", rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
-    Case("A storm is PFC001, and so is the pressure that it causes.",
-         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "tx_bytes:3": 0}, "gpu-2/nic0": _PRESSED}),
-    Case("Frames that allow for 10 % of the time at most.", rates={"leaf-0/swp1": {"rx_pause_frames:3": 1_200}}),
-)  # fmt: skip
+QUIET = {
+    "Pauses for a moment.": Case(rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
+    "Pauses for 2 % of the time.": Case(rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
+    "A storm is PFC001, and so is the pressure that it causes.": Case(
+        rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "tx_bytes:3": 0}, "gpu-2/nic0": _PRESSED}
+    ),
+    "Frames that allow for 10 % of the time at most.": Case(rates={"leaf-0/swp1": {"rx_pause_frames:3": 1_200}}),
+}

@@ -29,15 +29,14 @@ with each other and are right.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from rules._examples import alike, finds_nic, rdma, undecided
 from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import distinct, factorize, grouped
 from truerail.model.names import printable, some
@@ -53,8 +52,8 @@ _SHOWN = 4
 Link = tuple[float | None, int | None]
 
 
-@rule("NIC005", severity=Severity.WARNING, needs=[PcieLink], cause=CauseKind.SLOW_HOST, first="where HOST")
-def pcie_downtrained(round: Round) -> Iterator[Finding]:
+@rule("NIC005", Severity.WARNING, [PcieLink], cause=CauseKind.SLOW_HOST, first="where HOST")
+def pcie_downtrained(round: Round) -> Findings:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
     wiring = round.cabling
     table = round.snapshot.table(PcieLink)
@@ -195,29 +194,22 @@ def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
     return [_NIC, PcieLink(_AT, speed, width, 32.0, 16, "mlx5_0")]
 
 
-FIRES = (
-    Case(
-        "One NIC of four has eight lanes.",
-        facts=alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)},
-        finds="gpu-4/nic0",
+FIRES = {
+    "One NIC of four has eight lanes.": Case(
+        alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)}, "gpu-4/nic0"
     ),
-    finds_nic("A NIC runs at half its speed, and there is no other to compare.", facts={"gpu-1": _host(16.0, 16)}),
-    Case(
-        "A GPU has lost lanes; it is named by its address alone.",
-        facts={"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
-        finds="gpu-2",
+    "A NIC runs at half its speed, and there is no other to compare.": finds_nic({"gpu-1": _host(16.0, 16)}),
+    "A GPU has lost lanes; it is named by its address alone.": Case(
+        {"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]}, "gpu-2"
     ),
-)
+}
 
-QUIET = (
-    Case("Each link is as fast and as wide as it can be.", facts=alike(_HOSTS, _host(32.0, 16))),
-    undecided("Two of four hosts report no PCIe link.", facts=alike("gpu-1 gpu-2", _host(32.0, 16))),
-    undecided(
-        "One host reports its width, and nothing says what it should be.",
-        facts={"gpu-1": [_NIC, PcieLink(_AT, None, 8, None, None, "mlx5_0")]},
+QUIET = {
+    "Each link is as fast and as wide as it can be.": Case(alike(_HOSTS, _host(32.0, 16))),
+    "Two of four hosts report no PCIe link.": undecided(alike("gpu-1 gpu-2", _host(32.0, 16))),
+    "One host reports its width, and nothing says what it should be.": undecided(
+        {"gpu-1": [_NIC, PcieLink(_AT, None, 8, None, None, "mlx5_0")]}
     ),
-    Case("All slots are PCIe 4: the hosts' design.", facts=alike(_HOSTS, _host(16.0, 16))),
-    Case(
-        "A GPU lowers its speed while idle.", facts=alike(_HOSTS, [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")])
-    ),
-)
+    "All slots are PCIe 4: the hosts' design.": Case(alike(_HOSTS, _host(16.0, 16))),
+    "A GPU lowers its speed while idle.": Case(alike(_HOSTS, [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")])),
+}

@@ -30,7 +30,7 @@ A storm (PFC001) at a host makes long pauses without a circle; this finding need
 circle cannot be decided, PFC001 reports "a PFC storm or a deadlock".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,8 +39,7 @@ from rules._pauses import priority_words
 from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
@@ -48,13 +47,13 @@ from truerail.model.names import natural_key
 
 @rule(
     "PFC003",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
+    Severity.CRITICAL,
+    [PortCounters],
     transports=[Transport.ROCE],
     cause=CauseKind.PFC_DEADLOCK,
     first="storm",
 )
-def pfc_deadlock(round: Round) -> Iterator[Finding]:
+def pfc_deadlock(round: Round) -> Findings:
     """Circles of switches that wait for each other, one finding for each subject."""
     pauses = round.pauses
     reported: set[str] = set()
@@ -154,29 +153,53 @@ _STILL: dict[str, dict[str, float | Sequence[float]]] = {
 }
 _LOCKS: dict[str, float | Sequence[float]] = {"tx_pause_us:3": 1e6}
 
-FIRES = (
-    Case("A circle of two leaves and two spines, and a host that waits for it.", finds="leaf-0",
-         rates={"leaf-0/swp8": _LOCKED, "spine-1/swp2": _LOCKED, "leaf-1/swp9": _LOCKED, "spine-2/swp1": _LOCKED,
-                "spine-1/swp1": _LOCKS, "leaf-1/swp8": _LOCKS, "spine-2/swp2": _LOCKS, "leaf-0/swp9": _LOCKS,
-                "gpu-1/nic0": _LOCKED}),
-    Case("A leaf and a spine pause each other on two links, counted at one end.", PLAN
-         + "\nleaf-0/swp7 spine-1/swp7 speed=400", finds="leaf-0",
-         rates={"leaf-0/swp8": _LOCKED, "spine-1/swp7": _LOCKED}),
-    Case("Traffic is not counted by priority, and the pause has no end.", finds="leaf-0",
-         rates={"leaf-0/swp8": {"rx_pause_us:3": 1e6}, "spine-1/swp1": {"rx_pause_us:3": 1e6}}),
-    Case("Counted in frames: they allow for it, and nothing is sent.", finds="leaf-0",
-         rates={"leaf-0/swp8": {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0},
-                "spine-1/swp1": {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0}}),
-)  # fmt: skip
+FIRES = {
+    "A circle of two leaves and two spines, and a host that waits for it.": Case(
+        finds="leaf-0",
+        rates={
+            "leaf-0/swp8": _LOCKED,
+            "spine-1/swp2": _LOCKED,
+            "leaf-1/swp9": _LOCKED,
+            "spine-2/swp1": _LOCKED,
+            "spine-1/swp1": _LOCKS,
+            "leaf-1/swp8": _LOCKS,
+            "spine-2/swp2": _LOCKS,
+            "leaf-0/swp9": _LOCKS,
+            "gpu-1/nic0": _LOCKED,
+        },
+    ),
+    "A leaf and a spine pause each other on two links, counted at one end.": Case(
+        finds="leaf-0",
+        plan=PLAN + "\nleaf-0/swp7 spine-1/swp7 speed=400",
+        rates={"leaf-0/swp8": _LOCKED, "spine-1/swp7": _LOCKED},
+    ),
+    "Traffic is not counted by priority, and the pause has no end.": Case(
+        finds="leaf-0", rates={"leaf-0/swp8": {"rx_pause_us:3": 1e6}, "spine-1/swp1": {"rx_pause_us:3": 1e6}}
+    ),
+    "Counted in frames: they allow for it, and nothing is sent.": Case(
+        finds="leaf-0",
+        rates={
+            "leaf-0/swp8": {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0},
+            "spine-1/swp1": {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0},
+        },
+    ),
+}
 
-QUIET = (
-    Case("The same circle, and traffic flows.",
-         rates={port: {"rx_pause_us:3": 9e5, "rx_pause_transitions:3": 2e4, "tx_bytes:3": 1e9}
-                for port in ("leaf-0/swp8", "spine-1/swp2", "leaf-1/swp9", "spine-2/swp1")}),
-    Case("A storm without a circle.",
-         rates=_STILL | {"leaf-0/swp1": _LOCKED, "gpu-1/nic0": {**_LOCKS, **_LOCKED}, "leaf-0/swp8": _LOCKS}),
-    Case("Two priorities wait in opposite directions: no circle.", rates=_STILL | {"leaf-0/swp8": _LOCKED,
-                         "spine-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
-    Case("Half of the circle is counted by neither end.", unknown=True,
-         rates={"leaf-0/swp8": _LOCKED, "spine-1/swp2": _LOCKED}),
-)  # fmt: skip
+QUIET = {
+    "The same circle, and traffic flows.": Case(
+        rates={
+            port: {"rx_pause_us:3": 9e5, "rx_pause_transitions:3": 2e4, "tx_bytes:3": 1e9}
+            for port in ("leaf-0/swp8", "spine-1/swp2", "leaf-1/swp9", "spine-2/swp1")
+        }
+    ),
+    "A storm without a circle.": Case(
+        rates=_STILL | {"leaf-0/swp1": _LOCKED, "gpu-1/nic0": {**_LOCKS, **_LOCKED}, "leaf-0/swp8": _LOCKS}
+    ),
+    "Two priorities wait in opposite directions: no circle.": Case(
+        rates=_STILL
+        | {"leaf-0/swp8": _LOCKED, "spine-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}
+    ),
+    "Half of the circle is counted by neither end.": Case(
+        unknown=True, rates={"leaf-0/swp8": _LOCKED, "spine-1/swp2": _LOCKED}
+    ),
+}

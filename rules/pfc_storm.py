@@ -44,29 +44,21 @@ A host that reboots or dumps a crash pauses its leaf for seconds. A paused share
 often, for microseconds (PFC002).
 """
 
-from collections.abc import Iterator
-
-from rules._examples import Rates, hears
+from rules._examples import Rates, finds_nic, hears
 from rules._links import every_link
 from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import CauseKind, NetLink, PortCounters, Severity, Transport
 
 
 @rule(
-    "PFC001",
-    severity=Severity.CRITICAL,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-    cause=CauseKind.PFC_STORM,
-    first="storm",
+    "PFC001", Severity.CRITICAL, [PortCounters], transports=[Transport.ROCE], cause=CauseKind.PFC_STORM, first="storm"
 )
-def pfc_storm(round: Round) -> Iterator[Finding]:
+def pfc_storm(round: Round) -> Findings:
     """The roots of pauses without end, one finding for each."""
     pauses = round.pauses
     for culprits in blamed(pauses, round.storm_culprits):
@@ -100,42 +92,66 @@ _STILL: dict[str, Rates] = {
 }
 _PRESSED: Rates = {"rx_pause_us:3": 850_000, "rx_pause_transitions:3": 40_000, "tx_bytes:3": 5e9}
 
-FIRES = (
-    Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.",
-         finds="gpu-1/nic0", rates=_STORM),
-    Case("The host is not read: only its leaf reports.", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}),
-    Case("A SONiC switch's watchdog says so; durations are not counted.", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
-    Case("A NIC's own watchdog says so, and names no priority.", finds="gpu-1/nic0",
-         rates={"gpu-1/nic0": {"nic_storm_errors": [*[0] * 11, 0.1], "tx_bytes": 1e9}}),
-    Case("Frames alone: they allow for a pause without end, and nothing is sent.", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 12_000, "tx_packets:3": 0, "tx_bytes": 0}}),
-    Case("Neither lengths nor traffic by priority are counted.", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_us:3": 900_000}}),
-    Case("A spine's egress at half speed holds up a leaf.",
-         facts={"spine-1": [hears("swp1", "leaf-0/swp9"), NetLink("swp2", operstate="UP", speed_gbps=200.0)]},
-         finds="spine-1/swp2",
-         rates={"leaf-0/swp9": _STOPPED, "spine-1/swp1": _STOPS, "spine-1/swp2": {"tx_bytes": 2.4e10}}),
-    Case("The spine behind the paused uplink is not monitored: the uplink is named.",
-         finds="leaf-0/swp9", rates={"leaf-0/swp9": _STOPPED}),
-    Case("Two storms at once on two priorities.", finds="gpu-1/nic0 gpu-3/nic0",
-         rates={"leaf-0/swp1": _STOPPED, "gpu-1/nic0": _STOPS,
-                "leaf-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
-    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{PLAN}\nleaf-0/swp8 spine-1/swp8 speed=400",
-         finds="spine-1", rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}}),
-    Case("The storm began before the first poll: what the watchdog drops grows.", finds="gpu-1/nic0",
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": 0, "watchdog_tx_drops:3": 41_000}}),
-)  # fmt: skip
+FIRES = {
+    "A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.": finds_nic(rates=_STORM),
+    "The host is not read: only its leaf reports.": finds_nic(
+        rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}
+    ),
+    "A SONiC switch's watchdog says so; durations are not counted.": finds_nic(
+        rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": [*[0] * 11, 0.1]}}
+    ),
+    "A NIC's own watchdog says so, and names no priority.": finds_nic(
+        rates={"gpu-1/nic0": {"nic_storm_errors": [*[0] * 11, 0.1], "tx_bytes": 1e9}}
+    ),
+    "Frames alone: they allow for a pause without end, and nothing is sent.": finds_nic(
+        rates={"leaf-0/swp1": {"rx_pause_frames:3": 12_000, "tx_packets:3": 0, "tx_bytes": 0}}
+    ),
+    "Neither lengths nor traffic by priority are counted.": finds_nic(
+        rates={"leaf-0/swp1": {"rx_pause_us:3": 900_000}}
+    ),
+    "A spine's egress at half speed holds up a leaf.": Case(
+        {"spine-1": [hears("swp1", "leaf-0/swp9"), NetLink("swp2", operstate="UP", speed_gbps=200.0)]},
+        "spine-1/swp2",
+        rates={"leaf-0/swp9": _STOPPED, "spine-1/swp1": _STOPS, "spine-1/swp2": {"tx_bytes": 2.4e10}},
+    ),
+    "The spine behind the paused uplink is not monitored: the uplink is named.": Case(
+        finds="leaf-0/swp9", rates={"leaf-0/swp9": _STOPPED}
+    ),
+    "Two storms at once on two priorities.": Case(
+        finds="gpu-1/nic0 gpu-3/nic0",
+        rates={
+            "leaf-0/swp1": _STOPPED,
+            "gpu-1/nic0": _STOPS,
+            "leaf-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0},
+        },
+    ),
+    "A leaf and a spine wait for each other; bytes are unknown.": Case(
+        finds="spine-1",
+        plan=f"{PLAN}\nleaf-0/swp8 spine-1/swp8 speed=400",
+        rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}},
+    ),
+    "The storm began before the first poll: what the watchdog drops grows.": finds_nic(
+        rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": 0, "watchdog_tx_drops:3": 41_000}}
+    ),
+}
 
-QUIET = (
-    Case("Heavy incast: paused most of the time, for microseconds, and traffic flows.",
-         rates=_STILL | {"leaf-0/swp9": _PRESSED, "leaf-1/swp9": _PRESSED,
-                         "spine-1/swp1": {"tx_pause_us:3": 850_000}, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
-    Case("Pauses now and then.",
-         rates=_STILL | {"leaf-0/swp1": {"rx_pause_us:3": 2_000, "rx_pause_transitions:3": 400, "tx_bytes:3": 4e10}}),
-    Case("Many frames prove nothing while traffic flows.",
-         rates=_STILL | {"leaf-0/swp1": {"rx_pause_frames:3": 15_000, "tx_bytes:3": 3e10}}),
-    Case("Neither end of some links counts pauses: a storm may be there.", unknown=True,
-         rates={"gpu-1/nic0": {"rx_pause_us:3": 0.0}, "leaf-1/swp9": {"rx_pause_us:3": 0.0}}),
-)  # fmt: skip
+QUIET = {
+    "Heavy incast: paused most of the time, for microseconds, and traffic flows.": Case(
+        rates=_STILL
+        | {
+            "leaf-0/swp9": _PRESSED,
+            "leaf-1/swp9": _PRESSED,
+            "spine-1/swp1": {"tx_pause_us:3": 850_000},
+            "leaf-0/swp1": {"tx_bytes": 4.9e10},
+        }
+    ),
+    "Pauses now and then.": Case(
+        rates=_STILL | {"leaf-0/swp1": {"rx_pause_us:3": 2_000, "rx_pause_transitions:3": 400, "tx_bytes:3": 4e10}}
+    ),
+    "Many frames prove nothing while traffic flows.": Case(
+        rates=_STILL | {"leaf-0/swp1": {"rx_pause_frames:3": 15_000, "tx_bytes:3": 3e10}}
+    ),
+    "Neither end of some links counts pauses: a storm may be there.": Case(
+        unknown=True, rates={"gpu-1/nic0": {"rx_pause_us:3": 0.0}, "leaf-1/swp9": {"rx_pause_us:3": 0.0}}
+    ),
+}

@@ -32,21 +32,18 @@ port, are named once: what is planned there is unknown too. These limits are jud
 None known: nothing else is reported of these cables while the question is open.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import finds_nic, hears
 from truerail.analysis.cabling import Why
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 
 _SHOWN = 4
 
 
-@rule("CAB011", severity=Severity.WARNING, needs=[Neighbor], first="where DEVICE")
-def plan_names_unknown(round: Round) -> Iterator[Finding]:
+@rule("CAB011", Severity.WARNING, [Neighbor], first="where DEVICE")
+def plan_names_unknown(round: Round) -> Findings:
     """Planned names that no device has, and rows of the plan that exclude each other."""
     wiring = round.cabling
     rows = [str(wiring.index.a_port(cable)) for cable in np.flatnonzero(wiring.why == Why.CONTRADICTED).tolist()]
@@ -77,31 +74,22 @@ def _plan(name: str) -> str:
     return "\n".join(f"gpu-{n + 1}/nic0 leaf-0/{name.format(n + 1)} rail=0" for n in range(4))
 
 
-FIRES = (
-    Case(
-        "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.",
-        _plan("P{}"),
-        {"leaf-0": _leaf(2)},
-        "leaf-0",
+FIRES = {
+    "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.": Case(
+        {"leaf-0": _leaf(2)}, "leaf-0", plan=_plan("P{}")
     ),
-    Case(
-        "The leaf hears each host twice, so that nothing shows which of its ports is meant.",
-        _plan("P{}"),
-        {"leaf-0": [*_leaf(1), *_leaf(5)]},
-        "leaf-0",
+    "The leaf hears each host twice, so that nothing shows which of its ports is meant.": Case(
+        {"leaf-0": [*_leaf(1), *_leaf(5)]}, "leaf-0", plan=_plan("P{}")
     ),
-    Case(
-        "None of the planned devices answers, others do.",
-        _plan("swp{}").replace("gpu", "node").replace("leaf-0", "rack9"),
-        {"leaf-0": _leaf(1)},
-        "node-1",
+    "None of the planned devices answers, others do.": Case(
+        {"leaf-0": _leaf(1)}, "node-1", plan=_plan("swp{}").replace("gpu", "node").replace("leaf-0", "rack9")
     ),
-    Case("Two cables in one port.", _plan("swp1").rpartition("\n")[0], {"leaf-0": _leaf(1)}, "gpu-1/nic0"),
-)
+    "Two cables in one port.": finds_nic({"leaf-0": _leaf(1)}, plan=_plan("swp1").rpartition("\n")[0]),
+}
 
-QUIET = (
-    Case("A list with the numbers on the front: P1 is swp1.", _plan("P{}"), {"leaf-0": _leaf(1)}),
-    Case(
-        "All cables are one port too high, in a list with the leaf's own names.", _plan("swp{}"), {"leaf-0": _leaf(2)}
+QUIET = {
+    "A list with the numbers on the front: P1 is swp1.": Case({"leaf-0": _leaf(1)}, plan=_plan("P{}")),
+    "All cables are one port too high, in a list with the leaf's own names.": Case(
+        {"leaf-0": _leaf(2)}, plan=_plan("swp{}")
     ),
-)
+}

@@ -25,18 +25,15 @@ A driver update that renames the ports of dual-port NICs makes every NIC of the 
 has to move.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import TWO_PLANES, hears, undecided
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
-@rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
-def plane_crossed(round: Round) -> Iterator[Finding]:
+@rule("CAB008", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
+def plane_crossed(round: Round) -> Findings:
     """Host cables that are seen on their rail, but on another plane."""
     sorted_ = places(round)
     wiring = sorted_.wiring
@@ -55,32 +52,25 @@ def plane_crossed(round: Round) -> Iterator[Finding]:
 PLAN = TWO_PLANES
 _ONE_SWITCH = "gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp33 rail=0 plane=1"
 
-FIRES = (
-    Case(
-        "The two cables of a NIC are swapped between the two switches of its rail.",
-        facts={"leaf-1": [hears("swp1", "gpu-1/nic0p1")], "leaf-2": [hears("swp1", "gpu-1/nic0p0")]},
-        finds="gpu-1/nic0p0 gpu-1/nic0p1",
+FIRES = {
+    "The two cables of a NIC are swapped between the two switches of its rail.": Case(
+        {"leaf-1": [hears("swp1", "gpu-1/nic0p1")], "leaf-2": [hears("swp1", "gpu-1/nic0p0")]},
+        "gpu-1/nic0p0 gpu-1/nic0p1",
     ),
-    Case(
-        "Two planes on one switch: the port decides.",
-        _ONE_SWITCH,
-        {"gpu-1": [hears("nic0p0", "leaf-1/swp33")]},
-        "gpu-1/nic0p0",
+    "Two planes on one switch: the port decides.": Case(
+        {"gpu-1": [hears("nic0p0", "leaf-1/swp33")]}, "gpu-1/nic0p0", plan=_ONE_SWITCH
     ),
-)
+}
 
-QUIET = (
-    undecided(
-        "Both switches hear the host's DPU, which does not say behind which NIC it is.",
-        facts={"leaf-1": [hears("swp1", "dpu-gpu-1/p0")], "leaf-2": [hears("swp1", "dpu-gpu-1/p0")]},
+QUIET = {
+    "Both switches hear the host's DPU, which does not say behind which NIC it is.": undecided(
+        {"leaf-1": [hears("swp1", "dpu-gpu-1/p0")], "leaf-2": [hears("swp1", "dpu-gpu-1/p0")]}
     ),
-    Case(
-        "Port 0 is on plane 0 and port 1 on plane 1.",
-        facts={"leaf-1": [hears("swp1", "gpu-1/nic0p0")], "leaf-2": [hears("swp1", "gpu-1/nic0p1")]},
+    "Port 0 is on plane 0 and port 1 on plane 1.": Case(
+        {"leaf-1": [hears("swp1", "gpu-1/nic0p0")], "leaf-2": [hears("swp1", "gpu-1/nic0p1")]}
     ),
-    Case(
-        "A port of another rail is CAB001, whatever its plane.",
-        "gpu-1/nic0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic1 leaf-2/swp1 rail=1 plane=1",
+    "A port of another rail is CAB001, whatever its plane.": Case(
         {"gpu-1": [hears("nic0", "leaf-2/swp1")]},
+        plan="gpu-1/nic0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic1 leaf-2/swp1 rail=1 plane=1",
     ),
-)
+}

@@ -22,14 +22,12 @@ A device of the plan whose name is also a word in free text, such as a customer'
 """
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from rules._examples import finds_nic, hears, railed
 from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import NONE, Codes, Objects, factorize
 from truerail.model.names import printable, some
@@ -38,8 +36,8 @@ _LABEL = re.compile(r"(?://\s*)?(?:(?:connected )?to[- ])?([^\s:/]+)(?:[:/ ]([^\
 _SHOWN = 4
 
 
-@rule("CAB010", severity=Severity.INFO, needs=[Neighbor], first="where PORT")
-def port_description_wrong(round: Round) -> Iterator[Finding]:
+@rule("CAB010", Severity.INFO, [Neighbor], first="where PORT")
+def port_description_wrong(round: Round) -> Findings:
     """Ports of right cables whose descriptions name another planned end."""
     for device, ports in round.cabling.once(_misdescribed).items():
         yield _finding(round.cabling, round.cabling.index.devices.names[device], ports)
@@ -107,30 +105,24 @@ def _hosts(*texts: str | None) -> dict[str, list[Neighbor]]:
     return {f"gpu-{n}": [hears("nic0", f"leaf-0/swp{n}", port_description=text)] for n, text in enumerate(texts, 1)}
 
 
-FIRES = (
-    Case(
-        "One port of a leaf still has the name of the host that was there before.",
-        facts=_hosts("gpu-1:nic0", "to-gpu-3:nic0", None),
-        finds="leaf-0/swp2",
+FIRES = {
+    "One port of a leaf still has the name of the host that was there before.": Case(
+        _hosts("gpu-1:nic0", "to-gpu-3:nic0", None), "leaf-0/swp2"
     ),
-    Case("Only the device is named.", facts=_hosts("// Connected to gpu-2", None, "to gpu-3"), finds="leaf-0/swp1"),
-    Case(
-        "All descriptions are one port off, as in an earlier plan: one finding, on the leaf.",
-        facts=_hosts("gpu-2 nic0", "gpu-3/nic0", "gpu-1:nic0"),
-        finds="leaf-0",
+    "Only the device is named.": Case(_hosts("// Connected to gpu-2", None, "to gpu-3"), "leaf-0/swp1"),
+    "All descriptions are one port off, as in an earlier plan: one finding, on the leaf.": Case(
+        _hosts("gpu-2 nic0", "gpu-3/nic0", "gpu-1:nic0"), "leaf-0"
     ),
-    finds_nic(
-        "A NIC's alias names another port of its leaf.",
-        facts={"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]},
+    "A NIC's alias names another port of its leaf.": finds_nic(
+        {"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]}
     ),
-)
+}
 
-QUIET = (
-    Case("Each names its end, however it is written.", facts=_hosts("gpu-1:nic0", "to-gpu-2 nic0", "GPU-3.dc1:nic0")),
-    Case("Free text, a device that is not planned, the port itself.", facts=_hosts("rail 0", "gpu-9:nic0", "swp3")),
-    Case("A port that the plan does not have, or the sender's own name.", facts=_hosts("gpu-2:eth7", "leaf-0:swp3")),
-    Case(
-        "The cable is wrong: the description names the planned end, and the cable is the finding.",
-        facts={"leaf-0": [hears("swp1", "gpu-2/nic0", port_description="leaf-0:swp2")]},
+QUIET = {
+    "Each names its end, however it is written.": Case(_hosts("gpu-1:nic0", "to-gpu-2 nic0", "GPU-3.dc1:nic0")),
+    "Free text, a device that is not planned, the port itself.": Case(_hosts("rail 0", "gpu-9:nic0", "swp3")),
+    "A port that the plan does not have, or the sender's own name.": Case(_hosts("gpu-2:eth7", "leaf-0:swp3")),
+    "The cable is wrong: the description names the planned end, and the cable is the finding.": Case(
+        {"leaf-0": [hears("swp1", "gpu-2/nic0", port_description="leaf-0:swp2")]}
     ),
-)
+}

@@ -50,8 +50,7 @@ from rules import _qos
 from rules._examples import alike, finds_nic, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Finding, NetLink, PortQos, QosBuffer, QosProfile, Severity
 from truerail.model.columns import Codes, distinct, grouped
 from truerail.model.plan import Role, Transport
@@ -64,8 +63,8 @@ _SHOWN = 4
 _BY_COUNTERS = ", as the pauses that it counts by priority show (its settings were not read)"
 
 
-@rule("CFG001", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
-def qos_mismatch(round: Round) -> Iterator[Finding]:
+@rule("CFG001", Severity.WARNING, [], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
+def qos_mismatch(round: Round) -> Findings:
     """Ports, and devices, whose lossless settings differ from the plan, from the other end's or from most of their
     role.
     """
@@ -111,7 +110,7 @@ def _comparable(settings: _qos.Settings, intent: _qos.Intent, other: Codes) -> b
 
 def _everywhere(
     wiring: Wiring, settings: _qos.Settings, intent: _qos.Intent, faults: dict[int, list[_qos.Odd]]
-) -> Iterator[Finding]:
+) -> Findings:
     """One finding for what most ports of a tier have unlike the plan, on its first device; its ports leave `faults`."""
     index = wiring.index
     ports = np.arange(index.planned_ports)
@@ -194,29 +193,21 @@ _AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 15
 _UNLIKE = _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000)
 _ANSWERS_MORE = PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6)))
 
-FIRES = (
-    Case(
-        "One NIC pauses another priority than the others, and than its leaf.",
-        facts=alike(_THREE, _nics())
-        | {"gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]], "leaf-0": _LEAF},
-        finds="gpu-4/nic0",
+FIRES = {
+    "One NIC pauses another priority than the others, and than its leaf.": Case(
+        alike(_THREE, _nics()) | {"gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]], "leaf-0": _LEAF},
+        "gpu-4/nic0",
     ),
-    Case(
-        "A host trusts PCP and pauses everything: one finding of the host.",
-        facts=alike(_THREE, _nics()) | {"gpu-4": _nics(trust="pcp", pfc_priorities=(), global_pause=True)},
-        finds="gpu-4",
+    "A host trusts PCP and pauses everything: one finding of the host.": Case(
+        alike(_THREE, _nics()) | {"gpu-4": _nics(trust="pcp", pfc_priorities=(), global_pause=True)}, "gpu-4"
     ),
-    Case(
-        "All NICs pause priority 3, all ports of the leaves priority 4: the leaves differ.",
-        facts=alike(_HOSTS, _nics()) | alike(_LEAVES, _ON_FOUR),
-        finds="leaf-0 leaf-1",
+    "All NICs pause priority 3, all ports of the leaves priority 4: the leaves differ.": Case(
+        alike(_HOSTS, _nics()) | alike(_LEAVES, _ON_FOUR), "leaf-0 leaf-1"
     ),
-    finds_nic(
-        "Two ends differ, and there are no peers: one of them is wrong.",
-        facts={"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
+    "Two ends differ, and there are no peers: one of them is wrong.": finds_nic(
+        {"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]}
     ),
-    Case(
-        "No settings were read, and one host of four counts pauses of no priority: PFC is off there.",
+    "No settings were read, and one host of four counts pauses of no priority: PFC is off there.": Case(
         finds="gpu-4",
         rates={
             f"gpu-{host}/nic{rail}": {"rx_bytes:3": 1e9, **({"rx_pause_frames:3": 0.0} if host < 4 else {})}
@@ -224,69 +215,55 @@ FIRES = (
             for rail in (0, 1)
         },
     ),
-    Case(
-        "The watchdog is off on one port of four.",
-        facts={"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]},
-        finds="leaf-0/swp4",
+    "The watchdog is off on one port of four.": Case(
+        {"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]}, "leaf-0/swp4"
     ),
-    Case(
-        "All NICs and all leaves pause priority 4, the plan declares 3: one finding for each tier.",
-        facts=alike(_HOSTS, _nics(pfc_priorities=(4,))) | alike(_LEAVES, _ON_FOUR),
-        finds="gpu-1 leaf-0",
+    "All NICs and all leaves pause priority 4, the plan declares 3: one finding for each tier.": Case(
+        alike(_HOSTS, _nics(pfc_priorities=(4,))) | alike(_LEAVES, _ON_FOUR),
+        "gpu-1 leaf-0",
         qos=QosProfile(pfc_priorities=(3,)),
     ),
-    Case(
-        "A switch gives DSCP 26 another priority than the plan, and marks and buffers less.",
-        facts={"leaf-0": [_UNLIKE, NetLink("swp1", mtu=1500)]},
-        finds="leaf-0/swp1",
-        qos=_PROFILE,
+    "A switch gives DSCP 26 another priority than the plan, and marks and buffers less.": Case(
+        {"leaf-0": [_UNLIKE, NetLink("swp1", mtu=1500)]}, "leaf-0/swp1", qos=_PROFILE
     ),
-    Case(
-        "The majority is wrong: three NICs trust PCP, the plan and the fourth say DSCP.",
-        facts=alike(_THREE, _nics(trust="pcp")[:1]) | {"gpu-4": _nics()[:1]},
-        finds="gpu-1",
-        qos=QosProfile(trust="dscp"),
+    "The majority is wrong: three NICs trust PCP, the plan and the fourth say DSCP.": Case(
+        alike(_THREE, _nics(trust="pcp")[:1]) | {"gpu-4": _nics()[:1]}, "gpu-1", qos=QosProfile(trust="dscp")
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.",
-        _ONE_CABLE,
+QUIET = {
+    "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.": Case(
         {"gpu-1": [_ANSWERS_MORE, NetLink("nic0", mtu=9000)], "leaf-0": [_AS_DECLARED, NetLink("swp1", mtu=9216)]},
+        plan=_ONE_CABLE,
         qos=_PROFILE,
     ),
-    undecided(
-        "The plan declares a DSCP map, which no switch reports: unknown there.",
-        _ONE_CABLE,
+    "The plan declares a DSCP map, which no switch reports: unknown there.": undecided(
         {"gpu-1": [PortQos("nic0", dscp_to_priority=((26, 3),))], "leaf-0": [PortQos("swp1", "dscp")]},
+        plan=_ONE_CABLE,
         qos=QosProfile(dscp_to_priority=((26, 3),)),
     ),
-    Case(
-        "The profile is that of spines.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/eno1 leaf-0/swp2",
+    "The profile is that of spines.": Case(
         {
             "gpu-1": [PortQos("nic0", "pcp"), PortQos("eno1", "pcp")],
             "leaf-0": [PortQos("swp1", "pcp"), PortQos("swp2", "pcp")],
         },
+        plan="gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/eno1 leaf-0/swp2",
         qos=QosProfile(trust="dscp", roles=(Role.SPINE,)),
     ),
-    Case(
-        "All agree; NICs answer congestion on all priorities, which does no harm.",
-        facts=alike(_HOSTS, _nics(ecn_priorities=tuple(range(8)))) | alike(_LEAVES, _LEAF),
+    "All agree; NICs answer congestion on all priorities, which does no harm.": Case(
+        alike(_HOSTS, _nics(ecn_priorities=tuple(range(8)))) | alike(_LEAVES, _LEAF)
     ),
-    undecided("One leaf of two reports no settings.", facts=alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}),
-    undecided(
-        "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
-        facts=alike(_THREE, _nics()),
+    "One leaf of two reports no settings.": undecided(alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}),
+    "Settings that were read stand; a driver that counts pauses of all priorities, or of none, "
+    "shows nothing.": undecided(
+        alike(_THREE, _nics()),
         rates={
             "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},
             "gpu-4/nic1": {"rx_bytes": 1e9, "rx_pause_frames": 0.0},
             "gpu-1/nic0": {"rx_bytes:3": 1e9, "rx_pause_frames:4": 0.0},
         },
     ),
-    undecided(
-        "Two NICs differ: neither is the majority, and no cable connects them.",
-        facts={"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
+    "Two NICs differ: neither is the majority, and no cable connects them.": undecided(
+        {"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]}
     ),
-)
+}

@@ -26,23 +26,20 @@ host.
 Only fabrics in which no switch leads from rail to rail have this rule: a spine that the plan lacks makes it fire.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from rules._examples import down, hears, railed, up
+from rules._examples import down, finds_nic, hears, railed, up
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.explained import connected_parts, planned_parts, rails_apart
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 from truerail.model.columns import Codes, distinct
 from truerail.model.index import PlanIndex
 
 
-@rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
-def rail_cut(round: Round) -> Iterator[Finding]:
+@rule("RAL003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
+def rail_cut(round: Round) -> Findings:
     """Hosts that are off a rail, where no switch leads round it."""
     sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
@@ -69,7 +66,7 @@ def rail_cut(round: Round) -> Iterator[Finding]:
         )
 
 
-def _split(sorted_: Places, parts: Codes) -> Iterator[Finding]:
+def _split(sorted_: Places, parts: Codes) -> Findings:
     """Leaves from which no link, sure or unknown, leads to the hosts of their rail on other leaves."""
     w, index = sorted_.wiring, sorted_.wiring.index
     end = np.where((w.state == State.WRONG) & (sorted_.at >= 0), sorted_.at, index.b_device)
@@ -121,23 +118,22 @@ _OWN_SPINES = f"{PLAN}\n\ngpu-3/nic0 leaf-2/swp1 rail=0\nleaf-0/swp9 spine-0/swp
 _OWN_SPINES += "\nleaf-1/swp9 spine-1/swp1"
 _SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")]}
 
-FIRES = (
-    Case("Two cables of a host are swapped in a fabric without spines.", facts=_SWAPPED, finds="gpu-1/nic0 gpu-1/nic1"),
-    Case("Each rail has a spine of its own.", _OWN_SPINES, _SWAPPED, finds="gpu-1/nic0 gpu-1/nic1"),
-    Case(
-        "A leaf has no link to the rest of its rail.",
-        _OWN_SPINES,
-        {"leaf-0": [down("swp9")], "leaf-2": [up("swp9")]},
-        finds="leaf-0 leaf-2",
+FIRES = {
+    "Two cables of a host are swapped in a fabric without spines.": Case(_SWAPPED, "gpu-1/nic0 gpu-1/nic1"),
+    "Each rail has a spine of its own.": Case(_SWAPPED, "gpu-1/nic0 gpu-1/nic1", plan=_OWN_SPINES),
+    "A leaf has no link to the rest of its rail.": Case(
+        {"leaf-0": [down("swp9")], "leaf-2": [up("swp9")]}, "leaf-0 leaf-2", plan=_OWN_SPINES
     ),
-    Case("A NIC has no link.", facts={"gpu-1": [down("nic0"), up("nic1")], "leaf-0": []}, finds="gpu-1/nic0"),
-)
+    "A NIC has no link.": finds_nic({"gpu-1": [down("nic0"), up("nic1")], "leaf-0": []}),
+}
 
-QUIET = (
-    Case("Another leaf of the rail is on the rail.", _OWN_SPINES, {"gpu-1": [hears("nic0", "leaf-2/swp5")]}),
-    Case("With spines there is another path.", PLAN + "\nleaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
-    Case("One plane of the rail is left.", _TWO_PLANES, {"gpu-1": [down("nic0p0"), up("nic0p1")]}),
-    Case("The only host of a rail has no peers to be cut from.", railed(1), {"gpu-1": [down("nic0")]}),
-    Case("Everything is where it should be.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
-    Case("A wrong port of the right leaf is still on the rail.", facts={"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
-)
+QUIET = {
+    "Another leaf of the rail is on the rail.": Case({"gpu-1": [hears("nic0", "leaf-2/swp5")]}, plan=_OWN_SPINES),
+    "With spines there is another path.": Case(
+        _SWAPPED, plan=PLAN + "\nleaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2"
+    ),
+    "One plane of the rail is left.": Case({"gpu-1": [down("nic0p0"), up("nic0p1")]}, plan=_TWO_PLANES),
+    "The only host of a rail has no peers to be cut from.": Case({"gpu-1": [down("nic0")]}, plan=railed(1)),
+    "Everything is where it should be.": Case({"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    "A wrong port of the right leaf is still on the rail.": Case({"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
+}

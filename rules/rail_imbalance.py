@@ -33,8 +33,6 @@ Jobs that use fewer rails by design (pipeline parallelism, storage on one NIC). 
 low rail, it is the job.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import down
@@ -43,8 +41,7 @@ from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Port, PortCounters, Severity
 
 VERY_LOW = 0.6
@@ -64,8 +61,8 @@ _LEFT = "Nothing to do on this host. If the host of {} should be working, check 
 _CONGESTED = "Check which flows meet on the path of {} (ECN001, LBL002): the NIC is asked to slow down."
 
 
-@rule("RAL001", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.SLOW_HOST, first="where HOST")
-def rail_imbalance(round: Round) -> Iterator[Finding]:
+@rule("RAL001", Severity.WARNING, [PortCounters], cause=CauseKind.SLOW_HOST, first="where HOST")
+def rail_imbalance(round: Round) -> Findings:
     """Hosts of which one NIC carries clearly less than the others."""
     telemetry = round.telemetry
     rails = round.rails
@@ -149,22 +146,21 @@ def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
     }
 
 
-FIRES = (
-    Case("One rail of a host runs at three quarters.", finds="h1", rates=_rates({1: {3: 0.75}})),
-    Case("One rail of a host is idle.", finds="h2", rates=_rates({2: {5: 0.0}})),
-    Case(
-        "Congestion slows one rail of a host.",
+FIRES = {
+    "One rail of a host runs at three quarters.": Case(finds="h1", rates=_rates({1: {3: 0.75}})),
+    "One rail of a host is idle.": Case(finds="h2", rates=_rates({2: {5: 0.0}})),
+    "Congestion slows one rail of a host.": Case(
         finds="h1",
         rates={
             port: of | ({"cnp_handled": 5e3, "ecn_received_packets": 5e3} if port == "h1/nic3" else {})
             for port, of in _rates({1: {3: 0.5}}).items()
         },
     ),
-)
+}
 
-QUIET = (
-    Case("All rails are loaded alike.", rates=_rates({})),
-    Case("A job uses four of eight GPUs.", unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
-    Case("All hosts of the job load the same rail less.", rates=_rates({h: {3: 0.5} for h in range(4)})),
-    Case("The NIC has no link.", facts={"h2": [down("nic5")]}, rates=_rates({2: {5: 0.0}})),
-)
+QUIET = {
+    "All rails are loaded alike.": Case(rates=_rates({})),
+    "A job uses four of eight GPUs.": Case(unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
+    "All hosts of the job load the same rail less.": Case(rates=_rates({h: {3: 0.5} for h in range(4)})),
+    "The NIC has no link.": Case({"h2": [down("nic5")]}, rates=_rates({2: {5: 0.0}})),
+}

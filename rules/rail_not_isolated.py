@@ -21,21 +21,18 @@ Look for what connects the two leaves: unplanned links (CAB009, CAB010), a share
 A plan that leaves out the spines: add them, or the rails look apart that are not.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import heard, sent, undecided
 from rules._probes import probed
 from truerail.analysis.explained import planned_parts
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, rule
-from truerail.model import CauseKind, Finding, ProbeReach, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, NotApplicableError, Round, rule
+from truerail.model import CauseKind, ProbeReach, Severity
 from truerail.model.columns import distinct
 
 
-@rule("PRB009", severity=Severity.WARNING, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
-def rail_not_isolated(round: Round) -> Iterator[Finding]:
+@rule("PRB009", Severity.WARNING, [ProbeReach], cause=CauseKind.CONFIGURATION)
+def rail_not_isolated(round: Round) -> Findings:
     """NICs that reach a NIC of a rail to which the plan has no way."""
     found = probed(round)
     flows, part = found.flows, round.plan.once(planned_parts)
@@ -73,14 +70,13 @@ def _across(packets: int) -> dict[str, list[ProbeReach]]:
     }
 
 
-FIRES = (Case("A packet of rail 0 arrives on rail 1; there is no spine.", facts=_across(3), finds="h1/nic0"),)
+FIRES = {"A packet of rail 0 arrives on rail 1; there is no spine.": Case(_across(3), "h1/nic0")}
 
-QUIET = (
-    Case("Nothing arrives.", facts=_across(0)),
-    Case("The plan has a way, over the spine.", PLAN + _SPINE, _across(3)),
-    undecided(
-        "Nothing was sent between the rails.",
-        facts={"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
+QUIET = {
+    "Nothing arrives.": Case(_across(0)),
+    "The plan has a way, over the spine.": Case(_across(3), plan=PLAN + _SPINE),
+    "Nothing was sent between the rails.": undecided(
+        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]}
     ),
-    undecided("It was not tried.", facts={"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}),
-)
+    "It was not tried.": undecided({"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}),
+}

@@ -35,9 +35,8 @@ import numpy.typing as npt
 from rules._examples import railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, NetAddress, Plan, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import NetAddress, Plan, Severity
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.names import printable
 
@@ -46,8 +45,8 @@ _IPV4_MAPPED = bytes(10) + b"\xff\xff"
 _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe80::/10", "ff00::/8")
 
 
-@rule("CFG002", severity=Severity.WARNING, needs=[NetAddress])
-def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
+@rule("CFG002", Severity.WARNING, [NetAddress])
+def rail_subnet_mismatch(round: Round) -> Findings:
     """Planned NICs with an address that is not of their rail."""
     nets = _subnets(round.plan)
     if not nets:
@@ -185,33 +184,26 @@ def _of(nic: str, *addresses: str) -> list[NetAddress]:
 
 _on_rails = partial(Case, rails="0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24")
 
-FIRES = (
-    _on_rails(
-        "An address of rail 1 on the NIC of rail 0.",
-        facts={"gpu-1": [*_LINKS, *_of("nic0", "10.0.1.1/24"), *_of("nic1", "10.0.1.2/24")]},
-        finds="gpu-1/nic0",
+FIRES = {
+    "An address of rail 1 on the NIC of rail 0.": _on_rails(
+        {"gpu-1": [*_LINKS, *_of("nic0", "10.0.1.1/24"), *_of("nic1", "10.0.1.2/24")]}, "gpu-1/nic0"
     ),
-    _on_rails(
-        "An address of no rail.", facts={"gpu-1": _of("nic0", "172.16.0.1/24", "172.16.0.2/24")}, finds="gpu-1/nic0"
+    "An address of no rail.": _on_rails({"gpu-1": _of("nic0", "172.16.0.1/24", "172.16.0.2/24")}, "gpu-1/nic0"),
+    "The same in IPv6; and one address inside does not excuse another rail's.": _on_rails(
+        {"gpu-1": [*_of("nic0", "fd00:9::1/64"), *_of("nic1", "10.0.1.1/24", "10.0.0.1/24")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-    _on_rails(
-        "The same in IPv6; and one address inside does not excuse another rail's.",
-        facts={"gpu-1": [*_of("nic0", "fd00:9::1/64"), *_of("nic1", "10.0.1.1/24", "10.0.0.1/24")]},
-        finds="gpu-1/nic0 gpu-1/nic1",
-    ),
-)
+}
 
-QUIET = (
-    _on_rails(
-        "Each address is of its rail; link-local ones and those of a rail without subnets do not count.",
-        facts={
+QUIET = {
+    "Each address is of its rail; link-local ones and those of a rail without subnets do not count.": _on_rails(
+        {
             "gpu-1": [
                 *_LINKS,
                 *_of("nic0", "10.0.0.1/24", "fe80::1%nic0/64", "fd00::1/64", "192.0.2.99/32"),
                 *_of("nic1", "10.0.1.1/24", "fd00:9::1/64", "not an address/0"),
                 *_of("nic2", "10.0.0.9/24"),
             ]
-        },
+        }
     ),
-    Case("The plan gives no subnets.", facts={"gpu-1": _of("nic0", "10.0.1.1/24")}),
-)
+    "The plan gives no subnets.": Case({"gpu-1": _of("nic0", "10.0.1.1/24")}),
+}

@@ -28,14 +28,11 @@ routing. Where LLDP shows another cable, or none, repair that first and probe ag
 A host firewall that drops the probes' UDP port. Two NICs under one leaf and no other on the rail: it may be either.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, Facts, each_to_each, heard, hears, sent, undecided
 from rules._probes import Probed, probed
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask, distinct
@@ -45,8 +42,8 @@ _FEW = 2
 """Flows from which on losing all of them is more than one lost pair."""
 
 
-@rule("PRB001", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
-def rail_unreachable(round: Round) -> Iterator[Finding]:
+@rule("PRB001", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
+def rail_unreachable(round: Round) -> Findings:
     """NICs that no packet reaches or leaves, then pairs of leaves, then pairs of NICs."""
     found = probed(round)
     flows = found.flows
@@ -151,7 +148,7 @@ def _of_two(found: Probed, cable: int, peer: int) -> Finding:
     )
 
 
-def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
+def _pairs(found: Probed, use: Mask, lost: Mask) -> Findings:
     """Pairs of leaves between which everything is lost, by their first leaf; then NICs that lost some pairs."""
     flows, size = found.flows, len(found.round.cabling.index.devices.names)
     between = found.leaf * size + found.peer_leaf
@@ -217,40 +214,36 @@ _BOUND["h2"] += [heard(90, "nic0", "h1", "nic0", mode="wired")]
 
 _SEEN: Facts = {"h1": [hears("nic0", "leaf-0/p1"), *_ring("h1")["h1"]], "leaf-0": [hears("p1", "h1/nic0")]}
 
-FIRES = (
-    Case("The same while LLDP shows its cable in its place.", facts={**_ring("h1"), **_SEEN}, finds="h1/nic0"),
-    Case("One NIC of three reaches no other one.", facts=_ring("h1"), finds="h1/nic0"),
-    Case("Nothing that it sends arrives; it hears the others.", facts=_ring("h1", only="sends"), finds="h1/nic0"),
-    Case("It hears nothing; what it sends arrives.", facts=_ring("h1", only="receives"), finds="h1/nic0"),
-    Case("What is bound to the NIC arrives.", facts=_BOUND, finds="h1/nic0"),
-    Case("Its kernel has no route.", facts={**_NO_ROUTE, "h1": [*_NO_ROUTE["h1"], *_REFUSED]}, finds="h1/nic0"),
-    Case(
-        "Two NICs and no other: it is one of the two.",
-        TWO_HOSTS,
+FIRES = {
+    "The same while LLDP shows its cable in its place.": Case({**_ring("h1"), **_SEEN}, "h1/nic0"),
+    "One NIC of three reaches no other one.": Case(_ring("h1"), "h1/nic0"),
+    "Nothing that it sends arrives; it hears the others.": Case(_ring("h1", only="sends"), "h1/nic0"),
+    "It hears nothing; what it sends arrives.": Case(_ring("h1", only="receives"), "h1/nic0"),
+    "What is bound to the NIC arrives.": Case(_BOUND, "h1/nic0"),
+    "Its kernel has no route.": Case({**_NO_ROUTE, "h1": [*_NO_ROUTE["h1"], *_REFUSED]}, "h1/nic0"),
+    "Two NICs and no other: it is one of the two.": Case(
         {
             "h1": [sent(0, "nic0", "h2", "nic0"), heard(1, "nic0", "h2", "nic0", 0)],
             "h2": [sent(1, "nic0", "h1", "nic0"), heard(0, "nic0", "h1", "nic0", 0)],
         },
         "h1/nic0",
+        plan=TWO_HOSTS,
     ),
-    Case("A leaf has no route to another one.", TWO_LEAVES, _mesh(*BETWEEN_LEAVES), "leaf-0"),
-    Case("One pair of many is lost.", TWO_LEAVES, _mesh(("h1", "h3")), "h1/nic0"),
-)
+    "A leaf has no route to another one.": Case(_mesh(*BETWEEN_LEAVES), "leaf-0", plan=TWO_LEAVES),
+    "One pair of many is lost.": Case(_mesh(("h1", "h3")), "h1/nic0", plan=TWO_LEAVES),
+}
 
-QUIET = (
-    Case("All arrive.", facts=_ring()),
-    undecided(
-        "Its listener dropped packets itself: what arrived is unknown.",
-        TWO_HOSTS,
+QUIET = {
+    "All arrive.": Case(_ring()),
+    "Its listener dropped packets itself: what arrived is unknown.": undecided(
         {
             "h1": [sent(0, "nic0", "h2", "nic0")],
             "h2": [heard(0, "nic0", "h1", "nic0", 0), ProbeTrouble("", "buffer full", 9, "r")],
         },
+        plan=TWO_HOSTS,
     ),
-    undecided(
-        "The host at the other end took no part: untried.",
-        TWO_HOSTS,
-        {"h1": [sent(0, "nic0", "h2", "nic0", 0), ProbeTrouble("nic0", "peer left out", 1, "r", 0)]},
+    "The host at the other end took no part: untried.": undecided(
+        {"h1": [sent(0, "nic0", "h2", "nic0", 0), ProbeTrouble("nic0", "peer left out", 1, "r", 0)]}, plan=TWO_HOSTS
     ),
-    undecided("No probe ran; addresses alone show nothing.", facts={"h1": [NetAddress("nic0", "10.0.0.1", 24)]}),
-)
+    "No probe ran; addresses alone show nothing.": undecided({"h1": [NetAddress("nic0", "10.0.0.1", 24)]}),
+}

@@ -23,7 +23,6 @@ Put the leaf's port into the rail's VLAN, or correct the plan.
 A VLAN that was added to the fabric and not to the plan: all NICs of the rail then report it.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -31,14 +30,13 @@ import numpy as np
 from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Finding, MacEntry, NetLink, NotEvaluated, Severity
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.model import MacEntry, NetLink, NotEvaluated, Severity
 from truerail.model.finding import MOST_EXAMPLES
 
 
-@rule("CFG003", severity=Severity.WARNING, needs=[MacEntry])
-def rail_vlan_mismatch(round: Round) -> Iterator[Finding]:
+@rule("CFG003", Severity.WARNING, [MacEntry])
+def rail_vlan_mismatch(round: Round) -> Findings:
     """Planned NICs whose port is in none of their rail's VLANs."""
     vlans = {rail.index: rail.vlans for rail in round.plan.rails.values() if rail.vlans}
     if not vlans:
@@ -90,34 +88,29 @@ _MAC_0, _MAC_1 = "b8:ce:f6:00:00:01", "b8:ce:f6:00:00:02"
 _HOST = [NetLink("nic0", _MAC_0), NetLink("nic1", _MAC_1)]
 _vlans = partial(Case, rails="0=vlan100 1=vlan101")
 
-FIRES = (
-    _vlans(
-        "The leaf's port was left in the default VLAN.",
-        facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
-        finds="gpu-1/nic0",
-    ),
-)
+FIRES = {
+    "The leaf's port was left in the default VLAN.": _vlans(
+        {"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
+        "gpu-1/nic0",
+    )
+}
 
-QUIET = (
-    _vlans(
-        "Each port is in its rail's VLAN, one in a second one as well.",
-        facts={
+QUIET = {
+    "Each port is in its rail's VLAN, one in a second one as well.": _vlans(
+        {
             "gpu-1": _HOST,
             "leaf-0": [MacEntry("swp1", _MAC_0, 100), MacEntry("swp1", _MAC_0, 7)],
             "leaf-1": [MacEntry("swp1", _MAC_1, 101)],
-        },
+        }
     ),
-    _vlans(
-        "The cables are swapped: the VLANs follow them.",
-        facts={
+    "The cables are swapped: the VLANs follow them.": _vlans(
+        {
             "gpu-1": [*_HOST, hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")],
             "leaf-0": [MacEntry("swp1", _MAC_1, 100)],
-        },
+        }
     ),
-    _vlans(
-        "A static row and one without a VLAN show nothing.",
-        facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1, "static"), MacEntry("swp1", _MAC_0)]},
-        unknown=True,
+    "A static row and one without a VLAN show nothing.": _vlans(
+        {"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1, "static"), MacEntry("swp1", _MAC_0)]}, unknown=True
     ),
-    Case("The plan gives no rail a VLAN: not applicable.", facts={"leaf-0": [MacEntry("swp1", _MAC_0, 1)]}),
-)
+    "The plan gives no rail a VLAN: not applicable.": Case({"leaf-0": [MacEntry("swp1", _MAC_0, 1)]}),
+}

@@ -37,8 +37,7 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.nccl.path import is_on, unevaluated
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import Evidence, Fact, Finding, NotEvaluated, Severity
 from truerail.model.columns import Codes
 from truerail.model.facts import NetAddress
@@ -65,8 +64,8 @@ _BEHIND = 0.5
 """Of a rank that one answer shows behind: ranks that move are behind for a moment."""
 
 
-@rule("JOB007", severity=Severity.WARNING, needs=[], after_causes=True)
-def rank_behind(explained: Explained) -> Iterator[Finding]:
+@rule("JOB007", Severity.WARNING, [], after_causes=True)
+def rank_behind(explained: Explained) -> Findings:
     """Ranks that are missing or behind."""
     round = explained.round
     table = round.snapshot.table(RasRank)
@@ -262,31 +261,27 @@ def _windows(slow: str, last: float = 100.0, *, others: int = 3) -> list[NcclBan
     return [_bandwidth(*one, at) for at, mine in ends for one in ((slow, mine), *((peer, 300.0) for peer in peers))]
 
 
-FIRES = (
-    finds_nic(
-        "A GPU is slow in three windows, and its cable has no link.",
-        facts={"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]},
+FIRES = {
+    "A GPU is slow in three windows, and its cable has no link.": finds_nic(
+        {"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]}
     ),
-    finds_nic(
-        "Of a slow GPU that is behind as well, the first finding counts.",
-        facts={"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]},
+    "Of a slow GPU that is behind as well, the first finding counts.": finds_nic(
+        {"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]}
     ),
-    finds_nic("Its cable has no link.", facts={"gpu-1": [*_BROKEN, _rank()]}),
-    finds_nic("Nothing is known to be wrong.", facts={"gpu-1": [*_HEARD, _rank("missing", behind=False)]}),
-    Case(
-        "Its host is an address, and its GPU is unknown.",
-        facts={"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]},
-        finds="gpu-1",
+    "Its cable has no link.": finds_nic({"gpu-1": [*_BROKEN, _rank()]}),
+    "Nothing is known to be wrong.": finds_nic({"gpu-1": [*_HEARD, _rank("missing", behind=False)]}),
+    "Its host is an address, and its GPU is unknown.": Case(
+        {"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]}, "gpu-1"
     ),
-)
+}
 
-QUIET = (
-    Case("All ranks are at the same operation.", facts={"gpu-1": [*_HEARD, _rank(behind=False)]}),
-    Case("RAS was not asked.", facts={"gpu-1": _HEARD}),
-    Case("It was slow, and is not now.", facts={"nccl-inspector": [*_windows("gpu-1", 299.0)]}),
-    Case("Of two GPUs the median names none.", facts={"nccl-inspector": [*_windows("gpu-1", others=1)]}),
-    Case("One window is too short.", facts={"nccl-inspector": [_bandwidth("gpu-1", 1.0), _bandwidth("gpu-2", 9.0)]}),
-    Case("A file has no windows.", facts={"nccl-inspector": [_bandwidth("gpu-1", 1.0, None)]}),
-    Case("The slow one is no host of the plan.", facts={"nccl-inspector": [*_windows("cpu-1")]}, unknown=True),
-    Case("No host has the address.", facts={"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
-)
+QUIET = {
+    "All ranks are at the same operation.": Case({"gpu-1": [*_HEARD, _rank(behind=False)]}),
+    "RAS was not asked.": Case({"gpu-1": _HEARD}),
+    "It was slow, and is not now.": Case({"nccl-inspector": [*_windows("gpu-1", 299.0)]}),
+    "Of two GPUs the median names none.": Case({"nccl-inspector": [*_windows("gpu-1", others=1)]}),
+    "One window is too short.": Case({"nccl-inspector": [_bandwidth("gpu-1", 1.0), _bandwidth("gpu-2", 9.0)]}),
+    "A file has no windows.": Case({"nccl-inspector": [_bandwidth("gpu-1", 1.0, None)]}),
+    "The slow one is no host of the plan.": Case({"nccl-inspector": [*_windows("cpu-1")]}, unknown=True),
+    "No host has the address.": Case({"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
+}

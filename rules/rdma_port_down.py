@@ -26,7 +26,6 @@ manager reaches the port (`sminfo`). `LINK_UP` with `DOWN` on Ethernet: the netd
 A host that boots: the port is not active until its driver and, on InfiniBand, the subnet manager have finished.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -35,14 +34,13 @@ from rules._examples import finds_nic, rdma, switched_off
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Transport
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import NetLink, Plan, Port, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 
 
-@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
-def rdma_port_down(round: Round) -> Iterator[Finding]:
+@rule("NIC002", Severity.WARNING, [RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
+def rdma_port_down(round: Round) -> Findings:
     """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""
     wiring = round.cabling
     index, states = wiring.index, wiring.states
@@ -80,36 +78,30 @@ def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 _infiniband = partial(Case, plan="gpu-1/mlx5_0 leaf-0/1 rail=0", finds="gpu-1/mlx5_0", transport=Transport.INFINIBAND)
 
-FIRES = (
-    _infiniband(
-        "The link is up, and no subnet manager of the InfiniBand fabric has set it up.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]},
+FIRES = {
+    "The link is up, and no subnet manager of the InfiniBand fabric has set it up.": _infiniband(
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]}
     ),
-    _infiniband(
-        "There is no signal on an InfiniBand port.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]},
+    "There is no signal on an InfiniBand port.": _infiniband(
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]}
     ),
-    finds_nic(
-        "Link is up, the RDMA port is not active.",
-        facts={"gpu-1": [rdma("INIT", "LINK_UP"), NetLink("nic0", operstate="UP", flags=("UP",))]},
+    "Link is up, the RDMA port is not active.": finds_nic(
+        {"gpu-1": [rdma("INIT", "LINK_UP"), NetLink("nic0", operstate="UP", flags=("UP",))]}
     ),
-    finds_nic(
-        "The port is switched off by its operator; the physical state is not reported.",
-        facts={"gpu-1": [rdma("DOWN", None), NetLink("nic0", flags=("BROADCAST",))]},
+    "The port is switched off by its operator; the physical state is not reported.": finds_nic(
+        {"gpu-1": [rdma("DOWN", None), NetLink("nic0", flags=("BROADCAST",))]}
     ),
-    finds_nic(
-        "The leaf's port is switched off by its operator: the NIC has no signal.",
-        facts={
+    "The leaf's port is switched off by its operator: the NIC has no signal.": finds_nic(
+        {
             "gpu-1": [rdma("DOWN", "DISABLED"), NetLink("nic0", operstate="DOWN", flags=("UP",))],
             "leaf-0": [switched_off("swp1")],
-        },
+        }
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "The planned NIC is active; a management NIC that the plan does not have may be down.",
-        facts={"gpu-1": [rdma(), RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2")]},
+QUIET = {
+    "The planned NIC is active; a management NIC that the plan does not have may be down.": Case(
+        {"gpu-1": [rdma(), RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2")]}
     ),
-    Case("The state is not reported, which is not a state.", facts={"gpu-1": [rdma(None, None)]}),
-)
+    "The state is not reported, which is not a state.": Case({"gpu-1": [rdma(None, None)]}),
+}

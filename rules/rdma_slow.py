@@ -26,7 +26,7 @@ A host that became busy after the check; CPUs that save energy during a short te
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -36,8 +36,7 @@ from rules._examples import undecided
 from rules._probes import Probed, explaining_all, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
@@ -66,8 +65,8 @@ class _Tests:
         return self.lost | (self.gbps < ENOUGH * self.expected)
 
 
-@rule("PRB010", severity=Severity.WARNING, needs=[RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
-def rdma_slow(round: Round) -> Iterator[Finding]:
+@rule("PRB010", Severity.WARNING, [RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
+def rdma_slow(round: Round) -> Findings:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""
     found, tests = probed(round), _tests(round)
     left = tests.slow.copy()
@@ -183,24 +182,19 @@ def _ring(*results: float | Literal["lost", "not installed"]) -> dict[str, list[
 
 _ABSENT: Final = "not installed"
 
-FIRES = (
-    Case("One pair is slow.", facts=_ring(391.0, 196.4, 391.2, 390.8, 391.1), finds="h2/nic0"),
-    Case("Both tests of one NIC are slow.", facts=_ring(391.0, 196.4, 197.0, 390.8, 391.1), finds="h3/nic0"),
-    Case("Nothing passes from one NIC to the next.", facts=_ring(391.0, 391.1, "lost", 391.2, 391.3), finds="h3/nic0"),
-    Case(
-        "Below the median of its rail, of which the plan has no speed.",
-        PLAN.replace(" speed=400", ""),
-        _ring(97.1, 97.0, 50.1, 97.2, 97.1),
-        "h3/nic0",
+FIRES = {
+    "One pair is slow.": Case(_ring(391.0, 196.4, 391.2, 390.8, 391.1), "h2/nic0"),
+    "Both tests of one NIC are slow.": Case(_ring(391.0, 196.4, 197.0, 390.8, 391.1), "h3/nic0"),
+    "Nothing passes from one NIC to the next.": Case(_ring(391.0, 391.1, "lost", 391.2, 391.3), "h3/nic0"),
+    "Below the median of its rail, of which the plan has no speed.": Case(
+        _ring(97.1, 97.0, 50.1, 97.2, 97.1), "h3/nic0", plan=PLAN.replace(" speed=400", "")
     ),
-)
+}
 
-QUIET = (
-    Case("All at speed.", facts=_ring(391.0, 391.1, 390.2, 391.2, 367.3)),
-    undecided("perftest is not installed.", facts=_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT)),
-    undecided(
-        "Too few tests of a rail without a speed.",
-        "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)),
-        _ring(97.1, 50.1),
+QUIET = {
+    "All at speed.": Case(_ring(391.0, 391.1, 390.2, 391.2, 367.3)),
+    "perftest is not installed.": undecided(_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT)),
+    "Too few tests of a rail without a speed.": undecided(
+        _ring(97.1, 50.1), plan="\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2))
     ),
-)
+}

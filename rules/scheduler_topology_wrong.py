@@ -31,7 +31,7 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, NotApplicableError, report_not_evaluated, rule
 from truerail.model import Fact, Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import folded, natural_key, printable
 from truerail.model.reading import Reading
@@ -39,8 +39,8 @@ from truerail.model.reading import Reading
 _COLLECTOR = "slurm_topology"
 
 
-@rule("JOB008", severity=Severity.WARNING, needs=[], first="where DEVICE", after_causes=True)
-def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
+@rule("JOB008", Severity.WARNING, [], first="where DEVICE", after_causes=True)
+def scheduler_topology_wrong(explained: Explained) -> Findings:
     """Faults of the topology of each scheduler."""
     asked = (one for one in explained.round.snapshot.readings if one.collector == _COLLECTOR and not one.error)
     readings = [one for one in asked if any(isinstance(fact, TopologyUnit) for fact in one.facts)]
@@ -135,18 +135,17 @@ def _topology(*switches: str) -> Facts:
 
 _NODES: list[Fact] = [SchedulerNode(node, ("IDLE",), None) for node in ("gpu-1", "gpu-2")]
 
-FIRES = (
-    Case("A host is in the switch of another group.", facts=_topology("gpu-1 gpu-2 gpu-3", "gpu-4"), finds="gpu-3"),
-    Case("A host is in no switch.", facts=_topology("gpu-1 gpu-2", "gpu-3"), finds="gpu-4"),
-)
+FIRES = {
+    "A host is in the switch of another group.": Case(_topology("gpu-1 gpu-2 gpu-3", "gpu-4"), "gpu-3"),
+    "A host is in no switch.": Case(_topology("gpu-1 gpu-2", "gpu-3"), "gpu-4"),
+}
 
-QUIET = (
-    Case("The file has the groups that are seen.", facts=_topology("gpu-1 gpu-2", "gpu-3 gpu-4")),
-    Case(
-        "The other hosts are not nodes of this scheduler.",
-        facts=_HEARD | {"slurm": [*_topology("gpu-1 gpu-2")["slurm"], *_NODES]},
+QUIET = {
+    "The file has the groups that are seen.": Case(_topology("gpu-1 gpu-2", "gpu-3 gpu-4")),
+    "The other hosts are not nodes of this scheduler.": Case(
+        _HEARD | {"slurm": [*_topology("gpu-1 gpu-2")["slurm"], *_NODES]}
     ),
-    Case("Its groups are finer.", facts=_topology("gpu-1", "gpu-2", "gpu-3 gpu-4")),
-    undecided("Nothing shows the cables of one host.", facts={**_topology("gpu-1 gpu-2", "gpu-3 gpu-4"), "gpu-4": []}),
-    Case("The scheduler places jobs by no topology.", facts=_HEARD | {"slurm": []}),
-)
+    "Its groups are finer.": Case(_topology("gpu-1", "gpu-2", "gpu-3 gpu-4")),
+    "Nothing shows the cables of one host.": undecided({**_topology("gpu-1 gpu-2", "gpu-3 gpu-4"), "gpu-4": []}),
+    "The scheduler places jobs by no topology.": Case(_HEARD | {"slurm": []}),
+}

@@ -25,16 +25,13 @@ compare both ends' configuration: AS numbers, unnumbered on both, the VRF, passw
 A switch that reloads or is drained by other means than the session itself. Announce the work.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import hears, no_carrier, switched_off
 from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import BgpPeer, CauseKind, Fact, Finding, NotEvaluated, Severity, Transport
+from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
+from truerail.model import BgpPeer, CauseKind, Fact, NotEvaluated, Severity, Transport
 from truerail.model.columns import grouped
 from truerail.model.names import printable
 
@@ -42,8 +39,8 @@ _UP = "Established"
 _SHUT = "Idle (Admin)"
 
 
-@rule("BGP001", severity=Severity.WARNING, needs=[BgpPeer], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
-def session_down(round: Round) -> Iterator[Finding]:
+@rule("BGP001", Severity.WARNING, [BgpPeer], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
+def session_down(round: Round) -> Findings:
     """Planned cables over which a session is not established, or without BFD."""
     wiring, table = round.cabling, round.snapshot.table(BgpPeer)
     index, device = wiring.index, wiring.identity.devices_of(table)
@@ -91,30 +88,23 @@ def _is_down(peer: BgpPeer) -> bool:
 PLAN = "leaf-1/swp51 spine-1/swp1\nleaf-1/swp52 spine-2/swp1\nleaf-2/swp51 spine-1/swp2"
 _UPLINKS: list[Fact] = [hears("swp51", "spine-1/swp1"), hears("swp52", "spine-2/swp1")]
 
-FIRES = (
-    Case(
-        "The cable is right and up, the session is not established.",
-        facts={
-            "leaf-1": [*_UPLINKS, BgpPeer("swp51", "spine-1", None, "Active"), BgpPeer("swp52", None, None, _UP, "Up")]
-        },
-        finds="leaf-1/swp51",
+FIRES = {
+    "The cable is right and up, the session is not established.": Case(
+        {"leaf-1": [*_UPLINKS, BgpPeer("swp51", "spine-1", None, "Active"), BgpPeer("swp52", None, None, _UP, "Up")]},
+        "leaf-1/swp51",
     ),
-    Case(
-        "Both ends report it: one finding; the uplink has no link.",
-        facts={
+    "Both ends report it: one finding; the uplink has no link.": Case(
+        {
             "leaf-1": [BgpPeer("swp51", state="Idle"), no_carrier("swp51")],
             "spine-1": [BgpPeer("swp1", state="Idle"), BgpPeer("swp2", state=_UP)],
         },
-        finds="leaf-1/swp51",
+        "leaf-1/swp51",
     ),
-    Case(
-        "BGP still holds, BFD is down already.",
-        facts={"leaf-1": [*_UPLINKS, BgpPeer("swp52", "spine-2", None, _UP, "Down")]},
-        finds="leaf-1/swp52",
+    "BGP still holds, BFD is down already.": Case(
+        {"leaf-1": [*_UPLINKS, BgpPeer("swp52", "spine-2", None, _UP, "Down")]}, "leaf-1/swp52"
     ),
-    Case(
-        "The cables of two uplinks are swapped: both of their sessions are down.",
-        facts={
+    "The cables of two uplinks are swapped: both of their sessions are down.": Case(
+        {
             "leaf-1": [
                 hears("swp51", "spine-2/swp1"),
                 hears("swp52", "spine-1/swp1"),
@@ -122,25 +112,20 @@ FIRES = (
                 BgpPeer("swp52", state="Active"),
             ]
         },
-        finds="leaf-1/swp51 leaf-1/swp52",
+        "leaf-1/swp51 leaf-1/swp52",
     ),
-    Case(
-        "A cable was moved to a free port, and its session with it.",
-        facts={"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), BgpPeer("swp52", state="Active")]},
-        finds="leaf-1/swp52",
+    "A cable was moved to a free port, and its session with it.": Case(
+        {"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), BgpPeer("swp52", state="Active")]}, "leaf-1/swp52"
     ),
-)
+}
 
-QUIET = (
-    Case("Every session is established.", facts={"leaf-1": [BgpPeer("swp51", "spine-1", None, _UP, "Up")]}),
-    Case("Its operator shut the session.", facts={"leaf-1": [BgpPeer("swp51", None, None, _SHUT)]}),
-    Case(
-        "One end was read before it came up.",
-        facts={"leaf-1": [BgpPeer("swp51", state="Idle")], "spine-1": [BgpPeer("swp1", state=_UP)]},
+QUIET = {
+    "Every session is established.": Case({"leaf-1": [BgpPeer("swp51", "spine-1", None, _UP, "Up")]}),
+    "Its operator shut the session.": Case({"leaf-1": [BgpPeer("swp51", None, None, _SHUT)]}),
+    "One end was read before it came up.": Case(
+        {"leaf-1": [BgpPeer("swp51", state="Idle")], "spine-1": [BgpPeer("swp1", state=_UP)]}
     ),
-    Case("Its port is switched off.", facts={"leaf-1": [BgpPeer("swp51", state="Idle"), switched_off("swp51")]}),
-    Case("An answer without states.", facts={"leaf-1": [BgpPeer("swp51", "spine-1")]}, unknown=True),
-    Case(
-        "A session over a port that is not planned: not applicable.", facts={"leaf-1": [BgpPeer("swp9", state="Idle")]}
-    ),
-)
+    "Its port is switched off.": Case({"leaf-1": [BgpPeer("swp51", state="Idle"), switched_off("swp51")]}),
+    "An answer without states.": Case({"leaf-1": [BgpPeer("swp51", "spine-1")]}, unknown=True),
+    "A session over a port that is not planned: not applicable.": Case({"leaf-1": [BgpPeer("swp9", state="Idle")]}),
+}

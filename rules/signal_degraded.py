@@ -47,7 +47,6 @@ look for the first port on the way that counts them. `on average over N min` is 
 cleared: the fault may be of the past. Clear them (`mlxlink -d PORT --pc`) and read it again after ten minutes.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -61,8 +60,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import NOTHING_YET, BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask, grouped
 
@@ -75,8 +73,8 @@ _WATCH = f"{NOTHING_YET}; check again in an hour, and compare the light at both 
 _COUNTED = (*errors.BEFORE_FEC, *errors.AFTER_FEC)
 
 
-@rule("LNK004", severity=Severity.WARNING, needs=[PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
-def signal_degraded(round: Round) -> Iterator[Finding]:
+@rule("LNK004", Severity.WARNING, [PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
+def signal_degraded(round: Round) -> Findings:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = round.telemetry
     reported, (rates, short) = _reported(telemetry), errors.device_rates(telemetry)
@@ -229,90 +227,67 @@ _finds_second = partial(Case, finds="gpu-2/nic0")
 _TRAINS = {"symbol_errors": [*(0.0,) * 5, 1e6, 1e5, *(0.0,) * 5], "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6]}
 _FELL: Rates = {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0}
 
-FIRES = (
-    finds_nic(
-        "A NIC corrects one bit in 200,000; the leaf receives well: the leaf's transmitter or its strand.",
-        rates={"gpu-1/nic0": _DIRTY, "leaf-0/swp1": {"fec_corrected": 10.0}},
+FIRES = {
+    "A NIC corrects one bit in 200,000; the leaf receives well: the leaf's transmitter or its strand.": finds_nic(
+        rates={"gpu-1/nic0": _DIRTY, "leaf-0/swp1": {"fec_corrected": 10.0}}
     ),
-    _finds_second(
-        "Both ends lose frames: the cable.",
-        rates={"gpu-2/nic0": {"fec_uncorrected": 0.2}, "leaf-0/swp2": {"fec_uncorrected": 0.1}},
+    "Both ends lose frames: the cable.": _finds_second(
+        rates={"gpu-2/nic0": {"fec_uncorrected": 0.2}, "leaf-0/swp2": {"fec_uncorrected": 0.1}}
     ),
-    Case(
-        "A switch reports corrected codewords only: at least one bit each.",
-        finds="gpu-3/nic0",
-        rates={"leaf-0/swp3": {"fec_corrected": 1e6}},
+    "A switch reports corrected codewords only: at least one bit each.": Case(
+        finds="gpu-3/nic0", rates={"leaf-0/swp3": {"fec_corrected": 1e6}}
     ),
-    Case(
-        "CRC and receive errors; what the NIC receives is not reported.",
-        finds="gpu-4/nic0",
-        rates={"leaf-0/swp4": {"crc_errors": 20.0, "rx_errors": 20.0}},
+    "CRC and receive errors; what the NIC receives is not reported.": Case(
+        finds="gpu-4/nic0", rates={"leaf-0/swp4": {"crc_errors": 20.0, "rx_errors": 20.0}}
     ),
-    Case(
-        "Three of four NICs on one leaf receive errors: its card is suspected, not three cables.",
+    "Three of four NICs on one leaf receive errors: its card is suspected, not three cables.": Case(
         finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0",
         rates={f"gpu-{host}/nic0": _DIRTY for host in (1, 2, 3)} | {"gpu-4/nic0": _CLEAN},
     ),
-    Case(
-        "A leaf passes on the frames that one host breaks: the other links are information.",
+    "A leaf passes on the frames that one host breaks: the other links are information.": Case(
         finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0 gpu-4/nic0",
         rates={"leaf-0/swp1": {"crc_errors": 60.0}} | {f"gpu-{host}/nic0": {"crc_errors": 20.0} for host in (2, 3, 4)},
     ),
-    finds_nic(
-        "The level before FEC rises thirtyfold: worth knowing.",
-        rates={"gpu-1/nic0": {"corrected_bits": [*(4e3,) * 6, *(1.2e5,) * 6], "rx_bits": _BITS}},
+    "The level before FEC rises thirtyfold: worth knowing.": finds_nic(
+        rates={"gpu-1/nic0": {"corrected_bits": [*(4e3,) * 6, *(1.2e5,) * 6], "rx_bits": _BITS}}
     ),
-    _finds_second(
-        "Codewords are lost once, and neither end counts falls: a link that comes up does that.",
-        rates={"leaf-0/swp2": {"fec_uncorrected": [*(0.0,) * 5, 0.4, *(0.0,) * 6]}},
+    "Codewords are lost once, and neither end counts falls: a link that comes up does that.": _finds_second(
+        rates={"leaf-0/swp2": {"fec_uncorrected": [*(0.0,) * 5, 0.4, *(0.0,) * 6]}}
     ),
-    Case(
-        "Symbol errors on an InfiniBand link of 100 Gb/s (NRZ).",
-        "gpu-1/mlx5_0 leaf-0/p1 rail=0 speed=100",
+    "Symbol errors on an InfiniBand link of 100 Gb/s (NRZ).": Case(
         finds="gpu-1/mlx5_0",
+        plan="gpu-1/mlx5_0 leaf-0/p1 rail=0 speed=100",
         rates={"gpu-1/mlx5_0": {"symbol_errors": [0.0, 0.5] * 6}},
         transport=Transport.INFINIBAND,
     ),
-    finds_nic(
-        "One reading: SONiC computes 1e-5 over its last second, and has corrected as much for two minutes.",
-        facts={"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]},
+    "One reading: SONiC computes 1e-5 over its last second, and has corrected as much for two minutes.": finds_nic(
+        {"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]}
     ),
-    _finds_second(
-        "One reading: mlxlink's mean of a day, which FEC cannot correct; the leaf's of one port is clean.",
-        facts={
-            "gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)],
-            "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)],
-        },
+    "One reading: mlxlink's mean of a day, which FEC cannot correct; the leaf's of one port is clean.": _finds_second(
+        {"gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)], "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)]}
     ),
-)
+}
 
-QUIET = (
-    Case("FEC corrects little and loses nothing.", rates={"gpu-1/nic0": _CLEAN, **_REST}),
-    undecided("Two links are not counted.", rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
-    Case("A link that fell makes errors while it trains: LNK003.", rates=_REST | {"gpu-1/nic0": _TRAINS}),
-    Case(
-        "The other end counts the fall that made them.",
-        rates=_REST | {"leaf-0/swp1": _FELL, "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]}},
+QUIET = {
+    "FEC corrects little and loses nothing.": Case(rates={"gpu-1/nic0": _CLEAN, **_REST}),
+    "Two links are not counted.": undecided(rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
+    "A link that fell makes errors while it trains: LNK003.": Case(rates=_REST | {"gpu-1/nic0": _TRAINS}),
+    "The other end counts the fall that made them.": Case(
+        rates=_REST | {"leaf-0/swp1": _FELL, "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]}}
     ),
-    Case(
-        "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
-        rates=_REST | {"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
+    "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.": Case(
+        rates=_REST | {"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}}
     ),
-    undecided(
-        "Two samples are too few for a rate.",
-        rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}},
+    "Two samples are too few for a rate.": undecided(
+        rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}}
     ),
-    undecided(
-        "SONiC's first rate after its start is all errors since boot over one second.",
-        facts={"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]},
+    "SONiC's first rate after its start is all errors since boot over one second.": undecided(
+        {"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]}
     ),
-    undecided(
-        "A healthy PAM4 link has 3e-7 before FEC; one reading does not show that it has no errors.",
-        facts={"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]},
+    "A healthy PAM4 link has 3e-7 before FEC; one reading does not show that it has no errors.": undecided(
+        {"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]}
     ),
-    Case(
-        "What the window counts is the present: mlxlink's mean is of a cable that has been replaced since.",
-        facts={"gpu-1": [BitErrorRate("nic0", 1e-5, 1e-10, 86_400.0)]},
-        rates={"gpu-1/nic0": _CLEAN, **_REST},
+    "What the window counts is the present: mlxlink's mean is of a cable that has been replaced since.": Case(
+        {"gpu-1": [BitErrorRate("nic0", 1e-5, 1e-10, 86_400.0)]}, rates={"gpu-1/nic0": _CLEAN, **_REST}
     ),
-)
+}

@@ -24,20 +24,17 @@ first; then exchange it. Where the receiving end counts errors, see LNK004.
 An access list or a wrong entry in a forwarding table of the switch behind the link loses the same flows.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import over_spines, spines, swept_example, undecided
 from rules._examples import together as _together
 from rules._probes import sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, ProbeHop, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, ProbeHop, Severity
 
 
-@rule("PRB005", severity=Severity.CRITICAL, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
-def silent_link(round: Round) -> Iterator[Finding]:
+@rule("PRB005", Severity.CRITICAL, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
+def silent_link(round: Round) -> Findings:
     """Links that lose everything in one direction."""
     sweep = sweep_to_evaluate(round)
     paths, losses, coverage = sweep.swept.paths, sweep.swept.losses, sweep.swept.coverage
@@ -63,30 +60,23 @@ def _half(flow: int) -> int:
     return 100 if flow % 4 > 1 else 0
 
 
-FIRES = (
-    Case(
-        "The spine receives and answers; what it sends down is lost.",
-        facts=swept_example(lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
-        finds="spine-2/d1",
+FIRES = {
+    "The spine receives and answers; what it sends down is lost.": Case(
+        swept_example(lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9), "spine-2/d1"
     ),
-    Case(
-        "The leaf answers, the spine behind it never: no other flow has used that uplink.",
-        facts=swept_example(lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
-        finds="leaf-0/up2",
+    "The leaf answers, the spine behind it never: no other flow has used that uplink.": Case(
+        swept_example(lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9), "leaf-0/up2"
     ),
-    Case(
-        "Two uplinks of the leaf carry nothing that arrives.",
-        facts=swept_example(lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
-        finds="leaf-0/up2",
+    "Two uplinks of the leaf carry nothing that arrives.": Case(
+        swept_example(lost=_half, deepest=lambda flow: 1 if _half(flow) else 9), "leaf-0/up2"
     ),
-)
+}
 
-QUIET = (
-    undecided("Everything arrives, in one direction; the other one was not swept.", facts=swept_example()),
-    undecided("Nothing of the NIC arrives anywhere: PRB001.", facts=swept_example(lost=lambda _: 100)),
-    undecided(
-        "Paths change from packet to packet, and everything arrives.",
-        facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
+QUIET = {
+    "Everything arrives, in one direction; the other one was not swept.": undecided(swept_example()),
+    "Nothing of the NIC arrives anywhere: PRB001.": undecided(swept_example(lost=lambda _: 100)),
+    "Paths change from packet to packet, and everything arrives.": undecided(
+        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1)))
     ),
-    undecided("Hops were not asked."),
-)
+    "Hops were not asked.": undecided(),
+}

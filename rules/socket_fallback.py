@@ -21,17 +21,14 @@ Look at the begin of the host's log: `No device found`, `Failed to open libibver
 A job that is meant to use TCP, or tests of it.
 """
 
-from collections.abc import Iterator
-
 from rules._jobs import evidence, job_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import CauseKind, Finding, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import CauseKind, Severity
 from truerail.model.nccl_facts import NcclHop, NcclNetwork, NcclSetting
 
 
-@rule("JOB006", severity=Severity.CRITICAL, needs=[], cause=CauseKind.CONFIGURATION, first="where HOST")
-def socket_fallback(round: Round) -> Iterator[Finding]:
+@rule("JOB006", Severity.CRITICAL, [], cause=CauseKind.CONFIGURATION, first="where HOST")
+def socket_fallback(round: Round) -> Findings:
     """Hosts of a job that use TCP."""
     job = job_of(round)
     hosts = job.over_sockets
@@ -62,19 +59,14 @@ def _reason(printed: set[str | None], settings: tuple[NcclSetting, ...]) -> str:
 
 PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
 
-FIRES = (
-    Case(
-        "One host falls back to TCP.",
-        facts={"gpu-1": [NcclNetwork("gpu-1", "IB")], "gpu-2": [NcclNetwork("gpu-2", "Socket")]},
-        finds="gpu-2",
+FIRES = {
+    "One host falls back to TCP.": Case(
+        {"gpu-1": [NcclNetwork("gpu-1", "IB")], "gpu-2": [NcclNetwork("gpu-2", "Socket")]}, "gpu-2"
     ),
-    Case(
-        "The job switches RDMA off.",
-        facts={
-            "gpu-1": [NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0)]
-        },
-        finds="gpu-1",
+    "The job switches RDMA off.": Case(
+        {"gpu-1": [NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0)]},
+        "gpu-1",
     ),
-)
+}
 
-QUIET = Case("All hosts use RDMA.", facts={host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")})
+QUIET = {"All hosts use RDMA.": Case({host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")})}

@@ -46,9 +46,8 @@ from rules._examples import alike, finds_nic, railed, rdma, undecided
 from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.joined import evidence_of
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Evidence, Finding, LinkSpeed, NetLink, NotEvaluated, Severity
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
+from truerail.model import CauseKind, Evidence, LinkSpeed, NetLink, NotEvaluated, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
 Speeds = npt.NDArray[np.float64]
@@ -58,8 +57,8 @@ _MOST = 8
 """Links below one limit that are not each a fault of their own: a host's rails. Where they are most links, too."""
 
 
-@rule("LNK001", severity=Severity.WARNING, needs=[], cause=CauseKind.DEGRADED_LINK)
-def speed_mismatch(round: Round) -> Iterator[Finding]:
+@rule("LNK001", Severity.WARNING, [], cause=CauseKind.DEGRADED_LINK)
+def speed_mismatch(round: Round) -> Findings:
     """Cables whose planned speed and reported speeds are not one, or that could be faster."""
     wiring = round.cabling
     index = wiring.index
@@ -213,84 +212,60 @@ _RATE_400 = rdma(rate_gbps=400.0)
 _SECOND = [_runs("swp2", 400.0)]
 _finds_second = partial(Case, finds="gpu-2/nic0")
 
-FIRES = (
-    finds_nic(
-        "The switch's port runs at half the planned 800 Gb/s, and the RDMA device agrees.",
-        _PLAN_800,
-        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp1", 400.0)]},
+FIRES = {
+    "The switch's port runs at half the planned 800 Gb/s, and the RDMA device agrees.": finds_nic(
+        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp1", 400.0)]}, plan=_PLAN_800
     ),
-    _finds_second("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}),
-    finds_nic(
-        "The netdev reports 400 itself where 800 Gb/s are planned.",
-        _PLAN_800,
-        {"gpu-1": [_RATE_400, LinkSpeed("nic0", 400.0)]},
+    "The RDMA device reports more than the planned 200 Gb/s.": _finds_second({"gpu-2": [_RATE_400]}, plan=_PLAN_800),
+    "The netdev reports 400 itself where 800 Gb/s are planned.": finds_nic(
+        {"gpu-1": [_RATE_400, LinkSpeed("nic0", 400.0)]}, plan=_PLAN_800
     ),
-    finds_nic("The NIC runs at half the planned speed.", facts={"gpu-1": [_runs("nic0", 200.0)]}),
-    finds_nic("The switch port runs at half the planned speed.", facts={"leaf-0": [_runs("swp1", 200.0)]}),
-    _finds_second(
-        "The plan has no speed, and the ends differ.", facts={"gpu-2": [_RATE_400], "leaf-0": [_runs("swp2", 100.0)]}
+    "The NIC runs at half the planned speed.": finds_nic({"gpu-1": [_runs("nic0", 200.0)]}),
+    "The switch port runs at half the planned speed.": finds_nic({"leaf-0": [_runs("swp1", 200.0)]}),
+    "The plan has no speed, and the ends differ.": _finds_second(
+        {"gpu-2": [_RATE_400], "leaf-0": [_runs("swp2", 100.0)]}
     ),
-    finds_nic(
-        "Sysfs reports half the planned speed, and the interface itself none.",
-        facts={"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
+    "Sysfs reports half the planned speed, and the interface itself none.": finds_nic(
+        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]}
     ),
-    _finds_second(
-        "A link of InfiniBand has one of four lanes: the discovery says what both ends support, the plan nothing.",
-        facts={"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]},
+    "A link of InfiniBand has one of four lanes: the discovery says what both ends support, "
+    "the plan nothing.": _finds_second({"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]}),
+    "No speed is planned: one link of the rail runs at half the others' speed, "
+    "and so does its host's only there.": _finds_second({"leaf-0": _ONE_SLOW, **_SECOND_RAIL}, plan=_UNPLANNED),
+    "Only the switch answered, in its command line.": finds_nic(
+        {"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]}
     ),
-    _finds_second(
-        "No speed is planned: one link of the rail runs at half the others' speed, and so does its host's only there.",
-        _UNPLANNED,
-        {"leaf-0": _ONE_SLOW, **_SECOND_RAIL},
-    ),
-    finds_nic(
-        "Only the switch answered, in its command line.",
-        facts={"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
-    ),
-)
+}
 
-QUIET = (
-    undecided(
-        "An RDMA device reports 400 for 800 Gb/s: alone it contradicts nothing, and confirms nothing.",
-        _PLAN_800,
-        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp2", 200.0)]},
+QUIET = {
+    "An RDMA device reports 400 for 800 Gb/s: alone it contradicts nothing, and confirms nothing.": undecided(
+        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp2", 200.0)]}, plan=_PLAN_800
     ),
-    Case(
-        "An RDMA device reports 400, the switch's port 800.",
-        _PLAN_800,
-        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp1", 800.0), _runs("swp2", 200.0)]},
+    "An RDMA device reports 400, the switch's port 800.": Case(
+        {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp1", 800.0), _runs("swp2", 200.0)]}, plan=_PLAN_800
     ),
-    Case("All report 400 Gb/s.", facts={"gpu-1": [_runs("nic0", 400.0)], "leaf-0": [_runs("swp1", 400.0), *_SECOND]}),
-    undecided(
-        "No speed is planned, and all links of one host are slower: it may be of another kind.",
-        _UNPLANNED,
-        alike("leaf-0 leaf-1", _ONE_SLOW),
+    "All report 400 Gb/s.": Case({"gpu-1": [_runs("nic0", 400.0)], "leaf-0": [_runs("swp1", 400.0), *_SECOND]}),
+    "No speed is planned, and all links of one host are slower: it may be of another kind.": undecided(
+        alike("leaf-0 leaf-1", _ONE_SLOW), plan=_UNPLANNED
     ),
-    undecided("Neither end of one link reports its speed.", facts={"leaf-0": _SECOND}),
-    Case(
-        "Both ends support more than the plan wants: the cable may be a slower one.",
-        facts={
+    "Neither end of one link reports its speed.": undecided({"leaf-0": _SECOND}),
+    "Both ends support more than the plan wants: the cable may be a slower one.": Case(
+        {
             "gpu-1": [LinkSpeed("nic0", 400.0, able_gbps=800.0)],
             "leaf-0": [LinkSpeed("swp1", 400.0, able_gbps=800.0), *_SECOND],
-        },
+        }
     ),
-    Case(
-        "The interface runs at what both ends support, or at more.",
-        facts={
-            "gpu-1": [_runs("nic0", 400.0)],
-            "gpu-2": [_runs("nic0", 800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)],
-        },
+    "The interface runs at what both ends support, or at more.": Case(
+        {"gpu-1": [_runs("nic0", 400.0)], "gpu-2": [_runs("nic0", 800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)]}
     ),
-    undecided(
-        "The speed of a port without link does not count.",
-        facts={"gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)], "leaf-0": [_runs("swp1", 0.0), *_SECOND]},
+    "The speed of a port without link does not count.": undecided(
+        {"gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)], "leaf-0": [_runs("swp1", 0.0), *_SECOND]}
     ),
-    undecided(
-        "A cable without link: the host's RDMA port reports the driver's default, the switch the speed of its module.",
-        facts={"gpu-1": [rdma("DOWN", "DISABLED", rate_gbps=40.0)], "leaf-0": [_runs("swp1", 100.0), *_SECOND]},
+    "A cable without link: the host's RDMA port reports the driver's default, "
+    "the switch the speed of its module.": undecided(
+        {"gpu-1": [rdma("DOWN", "DISABLED", rate_gbps=40.0)], "leaf-0": [_runs("swp1", 100.0), *_SECOND]}
     ),
-    Case(
-        "The RDMA device below the netdev reports another speed: the netdev's counts.",
-        facts={"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND},
+    "The RDMA device below the netdev reports another speed: the netdev's counts.": Case(
+        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND}
     ),
-)
+}

@@ -25,7 +25,6 @@ An incast at one receiver, whose senders all repeat: then several devices are na
 that.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -34,9 +33,8 @@ from rules._links import every_link
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import counted
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
+from truerail.model import CauseKind, PortCounters, Severity, Transport
 
 LEAST_SHARE, TIMES_PEERS, LEAST_PEERS = 0.005, 10.0, 8
 LEAST_PACKETS_PER_SECOND = 1000.0
@@ -46,10 +44,8 @@ BY_COUNTERS = 0.8
 AGAIN = Quantity.RETRANSMITTED_PACKETS
 
 
-@rule(
-    "EFA001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.EFA], cause=CauseKind.DEGRADED_LINK
-)
-def srd_retransmissions(round: Round) -> Iterator[Finding]:
+@rule("EFA001", Severity.WARNING, [PortCounters], transports=[Transport.EFA], cause=CauseKind.DEGRADED_LINK)
+def srd_retransmissions(round: Round) -> Findings:
     """EFA devices whose share of repeated packets is far above their peers'."""
     telemetry, index = round.telemetry, round.cabling.index
     counted(telemetry, "packets sent again", AGAIN)
@@ -97,18 +93,15 @@ def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
 
 _efa = partial(Case, transport=Transport.EFA)
 
-FIRES = (_efa("One device repeats two of a hundred packets.", finds="gpu-3/rdmap0", rates=_rates(2e4)),)
+FIRES = {"One device repeats two of a hundred packets.": _efa(finds="gpu-3/rdmap0", rates=_rates(2e4))}
 
-QUIET = (
-    _efa("All repeat a little.", rates=_rates(150.0)),
-    _efa(
-        "All repeat much: it is the job, or the network as a whole.",
-        rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)},
+QUIET = {
+    "All repeat a little.": _efa(rates=_rates(150.0)),
+    "All repeat much: it is the job, or the network as a whole.": _efa(
+        rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)}
     ),
-    _efa("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), unknown=True),
-    _efa(
-        "No device sends enough to compare.",
-        rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)},
-        unknown=True,
+    "Too few devices to compare.": _efa(rates=_rates(2e4, range(1, 5)), unknown=True),
+    "No device sends enough to compare.": _efa(
+        rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)}, unknown=True
     ),
-)
+}

@@ -23,12 +23,10 @@ tracking`).
 A clock that is wrong, on the device or on truerail's machine: `chronyc tracking` on both.
 """
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Reading, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Reading, Severity
 from truerail.model.facts import HostSetting, LinkSpeed, Neighbor, NetLink, PortCounters, RdmaLink
 from truerail.model.names import printable
 from truerail.model.witness_facts import MachineIdentity
@@ -42,8 +40,8 @@ RARE_SECONDS = {"ib_fabric": 1500.0}
 """Collectors of such facts that are run less often: five of their rounds."""
 
 
-@rule("TEL002", severity=Severity.WARNING, needs=[], first="where DEVICE")
-def stale_data(round: Round) -> Iterator[Finding]:
+@rule("TEL002", Severity.WARNING, [], first="where DEVICE")
+def stale_data(round: Round) -> Findings:
     """Planned devices whose newest answer to a frequent question is old."""
     at = round.snapshot.at
     limit = at - timedelta(seconds=STALE_AFTER_SECONDS)
@@ -81,23 +79,19 @@ def _allowed_seconds(reading: Reading) -> float:
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 
-FIRES = Case(
-    "The leaf's answers are ten minutes old.",
-    facts={"gpu-1": [], "leaf-0": [NetLink("swp1")]},
-    finds="leaf-0",
-    ages_seconds={"gpu-1": 60.0, "leaf-0": 600.0},
-)
+FIRES = {
+    "The leaf's answers are ten minutes old.": Case(
+        {"gpu-1": [], "leaf-0": [NetLink("swp1")]}, "leaf-0", ages_seconds={"gpu-1": 60.0, "leaf-0": 600.0}
+    )
+}
 
-QUIET = (
-    Case(
-        "Settings and identities are queried every ten minutes, or every hour.",
-        facts={"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
+QUIET = {
+    "Settings and identities are queried every ten minutes, or every hour.": Case(
+        {"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
         ages_seconds={"gpu-1": 590.0, "leaf-0": 3500.0},
     ),
-    Case("Answers of the last minutes are fresh.", facts={"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
-    Case(
-        "A device that the plan does not have may be old.",
-        facts={"gpu-1": [], "backup-7": [NetLink("eth0")]},
-        ages_seconds={"backup-7": 6000.0},
+    "Answers of the last minutes are fresh.": Case({"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
+    "A device that the plan does not have may be old.": Case(
+        {"gpu-1": [], "backup-7": [NetLink("eth0")]}, ages_seconds={"backup-7": 6000.0}
     ),
-)
+}

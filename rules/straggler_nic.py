@@ -66,8 +66,7 @@ from truerail.analysis.counters.rail_balance import (
     medians,
 )
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Mask, Numbers, distinct
 
@@ -96,8 +95,8 @@ traffic only); where the NIC at the other end may be the slow one as well.
 """
 
 
-@rule("RAL002", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.SLOW_HOST)
-def straggler_nic(round: Round) -> Iterator[Finding]:
+@rule("RAL002", Severity.WARNING, [PortCounters], cause=CauseKind.SLOW_HOST)
+def straggler_nic(round: Round) -> Findings:
     """NICs below their peers on the rail."""
     telemetry = round.telemetry
     rails = round.rails
@@ -272,32 +271,29 @@ _SENDS_HALF, _GETS_HALF = {"tx_bytes": 1.5e10}, {"rx_bytes": 1.5e10}
 _ENDS = {"h4/nic2": 0.75, "h5/nic2": 0.75}
 _finds_slow = partial(Case, finds="h4/nic2")
 
-FIRES = (
-    _finds_slow("One NIC at three quarters.", rates=_rates({"h4/nic2": 0.75})),
-    _finds_slow(
-        "It is slow; the next in the ring gets less, but sends as ever.",
-        rates=_rates({"h4/nic2": 0.5}, h5_nic2=_GETS_HALF),
+FIRES = {
+    "One NIC at three quarters.": _finds_slow(rates=_rates({"h4/nic2": 0.75})),
+    "It is slow; the next in the ring gets less, but sends as ever.": _finds_slow(
+        rates=_rates({"h4/nic2": 0.5}, h5_nic2=_GETS_HALF)
     ),
-    _finds_slow(
-        "It is slow at what it sends, while congestion hides what it receives.",
-        rates=_rates({"h4/nic2": 0.75}, h4_nic2=_GETS_HALF | _MARKED),
+    "It is slow at what it sends, while congestion hides what it receives.": _finds_slow(
+        rates=_rates({"h4/nic2": 0.75}, h4_nic2=_GETS_HALF | _MARKED)
     ),
-    _finds_slow(
-        "Either is slow: what one sends the other receives, and congestion hides the rest. Both are named in one.",
-        rates=_rates(_ENDS, h4_nic2=_GETS_HALF | _MARKED, h5_nic2=_SENDS_HALF | _CUT),
+    "Either is slow: what one sends the other receives, and congestion hides the rest. "
+    "Both are named in one.": _finds_slow(
+        rates=_rates(_ENDS, h4_nic2=_GETS_HALF | _MARKED, h5_nic2=_SENDS_HALF | _CUT)
     ),
-)
+}
 
-QUIET = (
-    Case("All carry alike, at the line rate.", rates=_rates({}, 4.8e10)),
-    undecided("All move in step at 60 % of the line rate: one may hold them.", rates=_rates({})),
-    undecided(
-        "Only two hosts report rail 3: too few to compare.",
-        rates={port: of for port, of in _rates({}, 4.8e10).items() if "nic3" not in port or port[:3] in ("h0/", "h1/")},
+QUIET = {
+    "All carry alike, at the line rate.": Case(rates=_rates({}, 4.8e10)),
+    "All move in step at 60 % of the line rate: one may hold them.": undecided(rates=_rates({})),
+    "Only two hosts report rail 3: too few to compare.": undecided(
+        rates={port: of for port, of in _rates({}, 4.8e10).items() if "nic3" not in port or port[:3] in ("h0/", "h1/")}
     ),
-    Case("A tenth less is noise.", rates=_rates({"h4/nic2": 0.9}, 4.8e10)),
-    Case("Rail 2 is loaded less on all hosts.", rates=_rates({f"h{h}/nic2": 0.5 for h in range(10)})),
-    Case("Congestion slows it both ways.", rates=_rates({"h4/nic2": 0.75}, h4_nic2=_CUT | _MARKED)),
-    Case("Its leaf pauses it while it would send.", rates=_rates({"h4/nic2": 0.75}, h4_nic2=_PAUSED | _MARKED)),
-    Case("The NIC has no link.", facts={"h4": [down("nic2")]}, rates=_rates({"h4/nic2": 0.0})),
-)
+    "A tenth less is noise.": Case(rates=_rates({"h4/nic2": 0.9}, 4.8e10)),
+    "Rail 2 is loaded less on all hosts.": Case(rates=_rates({f"h{h}/nic2": 0.5 for h in range(10)})),
+    "Congestion slows it both ways.": Case(rates=_rates({"h4/nic2": 0.75}, h4_nic2=_CUT | _MARKED)),
+    "Its leaf pauses it while it would send.": Case(rates=_rates({"h4/nic2": 0.75}, h4_nic2=_PAUSED | _MARKED)),
+    "The NIC has no link.": Case({"h4": [down("nic2")]}, rates=_rates({"h4/nic2": 0.0})),
+}

@@ -25,7 +25,6 @@ A host that was reinstalled announces `localhost` or its BMC's name for some min
 links: add them to the plan, or mute the port.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -33,14 +32,13 @@ import numpy as np
 from rules._examples import UNDER_A_SPINE, hears, undecided
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS, Why
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, NetLink, Severity
 from truerail.model.columns import Codes
 
 
-@rule("CAB004", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
-def unexpected_neighbor(round: Round) -> Iterator[Finding]:
+@rule("CAB004", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
+def unexpected_neighbor(round: Round) -> Findings:
     """Planned ports whose neighbour is not what any planned cable has there."""
     sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
@@ -101,49 +99,38 @@ def _stranger(sorted_: Places, port: int) -> str:
 PLAN = UNDER_A_SPINE
 _finds_port = partial(Case, finds="leaf-0/swp1")
 
-FIRES = (
-    _finds_port(
-        "A device that the plan does not have sits in a NIC's place.",
-        facts={"leaf-0": [hears("swp1", "backup-7/eth0")]},
+FIRES = {
+    "A device that the plan does not have sits in a NIC's place.": _finds_port(
+        {"leaf-0": [hears("swp1", "backup-7/eth0")]}
     ),
-    Case(
-        "A host's NIC is cabled to a switch that the plan does not have.",
-        facts={"gpu-1": [hears("eth1", "storage-sw/swp1")]},
-        finds="gpu-1/eth1",
+    "A host's NIC is cabled to a switch that the plan does not have.": Case(
+        {"gpu-1": [hears("eth1", "storage-sw/swp1")]}, "gpu-1/eth1"
     ),
-    _finds_port(
-        "The management NIC of a planned host sits in a rail's port.",
-        facts={"leaf-0": [hears("swp1", "gpu-1/eno1")], "gpu-1": [NetLink("eth1"), NetLink("eno1")]},
+    "The management NIC of a planned host sits in a rail's port.": _finds_port(
+        {"leaf-0": [hears("swp1", "gpu-1/eno1")], "gpu-1": [NetLink("eth1"), NetLink("eno1")]}
     ),
-    _finds_port(
-        "Two switch places are wired to each other: one cable, one finding.",
-        facts={"leaf-0": [hears("swp1", "leaf-0/swp2")]},
+    "Two switch places are wired to each other: one cable, one finding.": _finds_port(
+        {"leaf-0": [hears("swp1", "leaf-0/swp2")]}
     ),
-    _finds_port(
-        "The leaf hears another host, which does not report its port.",
-        facts={"leaf-0": [hears("swp1", "gpu-2")], "gpu-1": [hears("eth1", "leaf-0")]},
+    "The leaf hears another host, which does not report its port.": _finds_port(
+        {"leaf-0": [hears("swp1", "gpu-2")], "gpu-1": [hears("eth1", "leaf-0")]}
     ),
-    Case(
-        "A spine's port hears a device not in the plan.",
-        facts={"spine-1": [hears("swp1", "other-leaf/swp1")]},
-        finds="spine-1/swp1",
+    "A spine's port hears a device not in the plan.": Case(
+        {"spine-1": [hears("swp1", "other-leaf/swp1")]}, "spine-1/swp1"
     ),
-)
+}
 
-QUIET = (
-    undecided(
-        "Unplanned ports may hear anything; a planned one may hear a bridge beside its NIC.",
-        facts={
+QUIET = {
+    "Unplanned ports may hear anything; a planned one may hear a bridge beside its NIC.": undecided(
+        {
             "leaf-0": [hears("eth0", "mgmt-sw/Gi1/0/7"), hears("swp1", "gpu-1/eth1"), hears("swp1", "vm-17/eth0")],
             "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")],
-        },
+        }
     ),
-    undecided(
-        "Two swapped NICs are CAB002; a NIC in an uplink's port is CAB002 and CAB006.",
-        facts={"leaf-0": [hears("swp1", "gpu-2/eth1"), hears("swp9", "gpu-1/eth1")]},
+    "Two swapped NICs are CAB002; a NIC in an uplink's port is CAB002 and CAB006.": undecided(
+        {"leaf-0": [hears("swp1", "gpu-2/eth1"), hears("swp9", "gpu-1/eth1")]}
     ),
-    undecided(
-        "An uplink that only its spine reports, and reports as wrong, is CAB006.",
-        facts={"spine-1": [hears("swp1", "leaf-1")]},
+    "An uplink that only its spine reports, and reports as wrong, is CAB006.": undecided(
+        {"spine-1": [hears("swp1", "leaf-1")]}
     ),
-)
+}

@@ -25,15 +25,13 @@ Storage, management and test equipment that shares a leaf. This is information; 
 """
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from rules._examples import UNDER_A_SPINE, hears
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, rule
+from truerail.model import Neighbor, Severity
 from truerail.model.columns import NONE, Codes
 
 _MANAGEMENT = re.compile(
@@ -44,8 +42,8 @@ _GUIDS_OF_A_SWITCH = 0x40
 """A switch has the GUIDs up to the next multiple; its aggregation node has its GUID + 8 or + 16 (recorded listings)."""
 
 
-@rule("CAB009", severity=Severity.INFO, needs=[Neighbor], first="diff --planned")
-def unplanned_link(round: Round) -> Iterator[Finding]:
+@rule("CAB009", Severity.INFO, [Neighbor], first="diff --planned")
+def unplanned_link(round: Round) -> Findings:
     """Ports without a planned cable that are wired to something."""
     wiring = round.cabling
     index = wiring.index
@@ -118,31 +116,23 @@ def _stranger(wiring: Wiring, port: int) -> str:
 PLAN = UNDER_A_SPINE
 _RIGHT = hears("swp1", "gpu-1/eth1")
 
-FIRES = (
-    Case(
-        "A server that the plan does not have sits on a free port of a leaf.",
-        facts={"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]},
-        finds="leaf-0/swp30",
+FIRES = {
+    "A server that the plan does not have sits on a free port of a leaf.": Case(
+        {"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]}, "leaf-0/swp30"
     ),
-    Case(
-        "Two leaves are wired to each other on free ports: one link, one finding.",
-        facts={"leaf-0": [hears("swp31", "leaf-1/swp31")], "leaf-1": [hears("swp31", "leaf-0/swp31")]},
-        finds="leaf-0/swp31",
+    "Two leaves are wired to each other on free ports: one link, one finding.": Case(
+        {"leaf-0": [hears("swp31", "leaf-1/swp31")], "leaf-1": [hears("swp31", "leaf-0/swp31")]}, "leaf-0/swp31"
     ),
-    Case(
-        "A planned host has a second cable to a leaf, which names only the host.",
-        facts={"leaf-1": [hears("swp3", "gpu-1")]},
-        finds="leaf-1/swp3",
+    "A planned host has a second cable to a leaf, which names only the host.": Case(
+        {"leaf-1": [hears("swp3", "gpu-1")]}, "leaf-1/swp3"
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Management ports, and what a host's NIC that is on no rail hears outside the plan.",
-        facts={"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]},
+QUIET = {
+    "Management ports, and what a host's NIC that is on no rail hears outside the plan.": Case(
+        {"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]}
     ),
-    Case(
-        "A planned port with an unplanned device is CAB004; a NIC on a free port of another leaf is CAB001.",
-        facts={"leaf-0": [hears("swp1", "backup-7/eth0")], "leaf-1": [hears("swp5", "gpu-2/eth1")]},
+    "A planned port with an unplanned device is CAB004; a NIC on a free port of another leaf is CAB001.": Case(
+        {"leaf-0": [hears("swp1", "backup-7/eth0")], "leaf-1": [hears("swp5", "gpu-2/eth1")]}
     ),
-)
+}

@@ -27,7 +27,6 @@ and at errors, pauses and speed of the uplinks that carry least. One cause for a
 Few large flows, such as one job with few queue pairs, load any hash unevenly. A reroute within the last minutes.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -38,8 +37,7 @@ from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import Mask, Numbers
 from truerail.model.plan import LoadBalancing
@@ -52,8 +50,8 @@ DEVIATIONS = 4.75
 """Standard deviations of what chance exceeds once in a million times (`siblings.CHANCE`)."""
 
 
-@rule("LBL002", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.OVERLOAD, first="where SWITCH")
-def uplink_imbalance(round: Round) -> Iterator[Finding]:
+@rule("LBL002", Severity.WARNING, [PortCounters], cause=CauseKind.OVERLOAD, first="where SWITCH")
+def uplink_imbalance(round: Round) -> Findings:
     """Switches whose uplinks are uneven beyond what their flows explain."""
     b = balance_to_evaluate(round)
     explained = np.zeros(len(b.switch), dtype=bool)
@@ -139,41 +137,33 @@ def _rates(*shares: float) -> dict[str, dict[str, float]]:
 _SIBLINGS = "\n".join(f"leaf-{n}/up{s} spine-{s}/p{n} speed={200 if s else 400}" for n in range(4) for s in range(4))
 _finds_leaf = partial(Case, finds="leaf-0")
 
-FIRES = (
-    _finds_leaf(
-        "64 hosts send alike, and one of four uplinks carries two thirds of it.",
-        rates=_HOSTS | _rates(0.66, 0.12, 0.12, 0.1),
+FIRES = {
+    "64 hosts send alike, and one of four uplinks carries two thirds of it.": _finds_leaf(
+        rates=_HOSTS | _rates(0.66, 0.12, 0.12, 0.1)
     ),
-    _finds_leaf("Half of the uplinks stay idle on one switch alone.", rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0)),
-    _finds_leaf(
-        "Adaptive routing steers away from one uplink.",
-        load_balancing=LoadBalancing.ADAPTIVE,
-        rates=_rates(0.3, 0.3, 0.3, 0.1),
+    "Half of the uplinks stay idle on one switch alone.": _finds_leaf(rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0)),
+    "Adaptive routing steers away from one uplink.": _finds_leaf(
+        load_balancing=LoadBalancing.ADAPTIVE, rates=_rates(0.3, 0.3, 0.3, 0.1)
     ),
-)
+}
 
-QUIET = (
-    Case("All uplinks carry alike.", rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
-    undecided(
-        "Four hosts send at full speed: some uplinks get two flows, others none.",
+QUIET = {
+    "All uplinks carry alike.": Case(rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
+    "Four hosts send at full speed: some uplinks get two flows, others none.": undecided(
         rates={f"leaf-0/p{n}": {"rx_bytes": 4e10 if n < 4 else 1.0} for n in range(64)}
         | {f"leaf-0/up{s}": {"tx_bytes": 4e10 * flows} for s, flows in enumerate((1, 1, 0, 1))}
-        | {"leaf-0/up0": {"tx_bytes": 5e10}},
+        | {"leaf-0/up0": {"tx_bytes": 5e10}}
     ),
-    Case(
-        "Uplinks of different speed carry by their speed.",
-        _SIBLINGS,
-        rates={f"leaf-{n}/up{s}": {"tx_bytes": 1e10 if s else 2e10} for n in range(4) for s in range(4)},
+    "Uplinks of different speed carry by their speed.": Case(
+        plan=_SIBLINGS, rates={f"leaf-{n}/up{s}": {"tx_bytes": 1e10 if s else 2e10} for n in range(4) for s in range(4)}
     ),
-    Case(
-        "All siblings give the same uplink the same larger share: weights.",
-        _SIBLINGS,
+    "All siblings give the same uplink the same larger share: weights.": Case(
+        plan=_SIBLINGS,
         load_balancing=LoadBalancing.ADAPTIVE,
         rates={f"leaf-{n}/up{s}": {"tx_bytes": (n + 3) * (1e9 if s else 4e9)} for n in range(4) for s in range(4)},
     ),
-    Case(
-        "It was even for a part of the time.",
+    "It was even for a part of the time.": Case(
         rates=_HOSTS | _rates(0.25, 0.25, 0.25, 0.25) | {"leaf-0/up0": {"tx_bytes": [16e9] * 3 + [48e9] * 9}},
         load_balancing=LoadBalancing.SPRAY,
     ),
-)
+}

@@ -24,18 +24,15 @@ Names of two leaves that are swapped show crossed uplinks although every cable i
 wrong as well, and the cause is one `leaf-swap`.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import hears
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
-@rule("CAB006", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
-def uplink_miscabled(round: Round) -> Iterator[Finding]:
+@rule("CAB006", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
+def uplink_miscabled(round: Round) -> Findings:
     """Cables that start at a switch and are seen elsewhere."""
     sorted_ = places(round)
     wiring = sorted_.wiring
@@ -57,28 +54,23 @@ def uplink_miscabled(round: Round) -> Iterator[Finding]:
 
 PLAN = "leaf-0/swp9 spine-1/swp1\nleaf-0/swp10 spine-2/swp1\nleaf-1/swp9 spine-1/swp2"
 
-FIRES = (
-    Case(
-        "Two uplinks of a leaf are swapped.",
-        facts={"leaf-0": [hears("swp9", "spine-2/swp1"), hears("swp10", "spine-1/swp1")]},
-        finds="leaf-0/swp9 leaf-0/swp10",
+FIRES = {
+    "Two uplinks of a leaf are swapped.": Case(
+        {"leaf-0": [hears("swp9", "spine-2/swp1"), hears("swp10", "spine-1/swp1")]}, "leaf-0/swp9 leaf-0/swp10"
     ),
-    Case(
-        "The leaf hears another spine, which does not report its port.",
-        facts={"leaf-0": [hears("swp9", "spine-2")]},
-        finds="leaf-0/swp9",
+    "The leaf hears another spine, which does not report its port.": Case(
+        {"leaf-0": [hears("swp9", "spine-2")]}, "leaf-0/swp9"
     ),
-    Case(
-        "The spine hears another leaf, which does not report its port; the planned leaf reports nothing.",
-        facts={"spine-2": [hears("swp1", "leaf-1")]},
-        finds="leaf-0/swp10",
+    "The spine hears another leaf, which does not report its port; the planned leaf reports nothing.": Case(
+        {"spine-2": [hears("swp1", "leaf-1")]}, "leaf-0/swp10"
     ),
-)
+}
 
-QUIET = Case(
-    "Each uplink ends on its spine.",
-    facts={
-        "spine-1": [hears("swp1", "leaf-0/swp9"), hears("swp2", "leaf-1/swp9")],
-        "leaf-0": [hears("swp10", "spine-2/swp1")],
-    },
-)
+QUIET = {
+    "Each uplink ends on its spine.": Case(
+        {
+            "spine-1": [hears("swp1", "leaf-0/swp9"), hears("swp2", "leaf-1/swp9")],
+            "leaf-0": [hears("swp10", "spine-2/swp1")],
+        }
+    )
+}

@@ -24,14 +24,19 @@ drained or withdraws the route.
 A neighbour that is drained for maintenance: announce the maintenance in truerail. Weights that prefer other links.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rules._examples import SweptFacts, spines, swept_example, undecided
 from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.rule import (
+    Case,
+    Findings,
+    InsufficientDataError,
+    NotApplicableError,
+    Round,
+    report_not_evaluated,
+    rule,
+)
 from truerail.analysis.sweep.choices import IdleMember
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
@@ -40,13 +45,13 @@ from truerail.model.plan import LoadBalancing
 
 @rule(
     "PRB008",
-    severity=Severity.WARNING,
-    needs=[ProbeHop],
+    Severity.WARNING,
+    [ProbeHop],
     balancing=(LoadBalancing.ECMP,),
     cause=CauseKind.DEAD_MEMBER,
     first="where SWITCH/PORT",
 )
-def uplink_unused(round: Round) -> Iterator[Finding]:
+def uplink_unused(round: Round) -> Findings:
     """Links that no flow takes."""
     sweep = sweep_to_evaluate(round)
     paths, choices = sweep.swept.paths, sweep.swept.choices
@@ -85,14 +90,13 @@ def _over(*used: int) -> SweptFacts:
     return swept_example(lambda flow: ("leaf-0", f"spine-{used[flow % len(used)]}", "leaf-1"))
 
 
-FIRES = Case("Three of four uplinks share 64 flows.", facts=_over(0, 1, 3), finds="leaf-0/up2")
+FIRES = {"Three of four uplinks share 64 flows.": Case(_over(0, 1, 3), "leaf-0/up2")}
 
-QUIET = (
-    Case("All uplinks take flows.", facts=_over(0, 1, 2, 3)),
-    undecided(
-        "One of four spines never answers: it may be the one that is used.",
-        facts=swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9),
+QUIET = {
+    "All uplinks take flows.": Case(_over(0, 1, 2, 3)),
+    "One of four spines never answers: it may be the one that is used.": undecided(
+        swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9)
     ),
-    undecided("Twelve flows are too few.", facts=swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12)),
-    undecided("Hops were not asked."),
-)
+    "Twelve flows are too few.": undecided(swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12)),
+    "Hops were not asked.": undecided(),
+}

@@ -23,18 +23,15 @@ Traffic is not affected: leaf and rail are right. Ports that were renumbered by 
 same; then many ports of one switch are off alike.
 """
 
-from collections.abc import Iterator
-
 from rules._examples import finds_nic, hears, railed
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, Severity
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.model import Neighbor, Severity
 
 
-@rule("CAB002", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
-def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
+@rule("CAB002", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
+def wrong_port_on_right_leaf(round: Round) -> Findings:
     """Host cables in another port of the planned switch, on the planned rail and plane."""
     sorted_ = places(round)
     wiring = sorted_.wiring
@@ -52,27 +49,21 @@ def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
 
 PLAN = railed(2)
 
-FIRES = (
-    Case(
-        "Two hosts are swapped on one leaf.",
-        facts={"leaf-0": [hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-1/nic0")]},
-        finds="gpu-1/nic0 gpu-2/nic0",
+FIRES = {
+    "Two hosts are swapped on one leaf.": Case(
+        {"leaf-0": [hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-1/nic0")]}, "gpu-1/nic0 gpu-2/nic0"
     ),
-    finds_nic(
-        "The cable is in a port that the plan leaves free.",
-        facts={"gpu-1": [hears("nic0", "leaf-0/swp7")], "leaf-0": [hears("swp7", "gpu-1/nic0")]},
+    "The cable is in a port that the plan leaves free.": finds_nic(
+        {"gpu-1": [hears("nic0", "leaf-0/swp7")], "leaf-0": [hears("swp7", "gpu-1/nic0")]}
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "Each NIC is in its port; NX-OS writes the same port in two ways.",
-        "gpu-1/nic0 leaf-0/Ethernet1/1 rail=0",
+QUIET = {
+    "Each NIC is in its port; NX-OS writes the same port in two ways.": Case(
         {"gpu-1": [hears("nic0", "leaf-0/Ethernet1/1")], "leaf-0": [hears("Eth1/1", "gpu-1/nic0")]},
+        plan="gpu-1/nic0 leaf-0/Ethernet1/1 rail=0",
     ),
-    Case(
-        "Another port of a leaf with two rails is another rail: CAB001.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1",
-        {"gpu-1": [hears("nic0", "leaf-0/swp5")]},
+    "Another port of a leaf with two rails is another rail: CAB001.": Case(
+        {"gpu-1": [hears("nic0", "leaf-0/swp5")]}, plan="gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1"
     ),
-)
+}

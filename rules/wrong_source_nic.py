@@ -29,7 +29,6 @@ cable or the address is in the wrong place: LLDP, or a look, decides which; noth
 Switches that answer with an address that another switch also has (anycast gateways) are left out of the first hop.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,15 +37,14 @@ from rules._examples import heard, sent
 from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import first_hops
-from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, Severity
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.names import some
 
 
-@rule("PRB002", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
-def wrong_source_nic(round: Round) -> Iterator[Finding]:
+@rule("PRB002", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
+def wrong_source_nic(round: Round) -> Findings:
     """NICs whose probes took another way than theirs: by first hop, by departure, by arrival."""
     found = probed(round)
     flows = found.flows
@@ -158,39 +156,34 @@ _MIXED = _both()
 _MIXED["h2"] += [heard(0, "nic0", "h1", "nic0", arrived_on="nic1")]
 _SWITCHES = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)], "leaf-1": [NetAddress("p1", "10.9.1.1", 31)]}
 
-FIRES = (
-    Case("Its packets leave by the other NIC.", facts=_both(left_by="nic1"), finds="h1/nic0"),
-    Case("All packets to its address arrive on the other NIC.", facts=_STRAY, finds="h2/nic0"),
-    Case("Some packets to its address arrive on the other NIC.", facts=_MIXED, finds="h2/nic0"),
-    Case(
-        "Its first hop is the other rail's leaf.",
-        facts={**_both(), **_SWITCHES, "h1": [_HOP, _WIRED, *_both()["h1"]]},
-        finds="h1/nic0",
+FIRES = {
+    "Its packets leave by the other NIC.": Case(_both(left_by="nic1"), "h1/nic0"),
+    "All packets to its address arrive on the other NIC.": Case(_STRAY, "h2/nic0"),
+    "Some packets to its address arrive on the other NIC.": Case(_MIXED, "h2/nic0"),
+    "Its first hop is the other rail's leaf.": Case(
+        {**_both(), **_SWITCHES, "h1": [_HOP, _WIRED, *_both()["h1"]]}, "h1/nic0"
     ),
-    Case(
-        "First hop, departure and arrival of one NIC: one finding.",
-        facts={
+    "First hop, departure and arrival of one NIC: one finding.": Case(
+        {
             "h1": [_HOP, _WIRED, *_both(left_by="nic1")["h1"], heard(1, "nic0", "h2", "nic0", arrived_on="nic1")],
             "h2": _both()["h2"],
             **_SWITCHES,
         },
-        finds="h1/nic0",
+        "h1/nic0",
     ),
-)
+}
 
-QUIET = (
-    Case(
-        "All go their way, and the first hop is the planned leaf.",
-        facts={**_both(), **_SWITCHES, "h1": [_HOP._replace(address="10.9.0.1"), _WIRED, *_both()["h1"]]},
+QUIET = {
+    "All go their way, and the first hop is the planned leaf.": Case(
+        {**_both(), **_SWITCHES, "h1": [_HOP._replace(address="10.9.0.1"), _WIRED, *_both()["h1"]]}
     ),
-    Case(
-        "The first hop's address belongs to two switches, or to none.",
-        facts={
+    "The first hop's address belongs to two switches, or to none.": Case(
+        {
             **_both(),
             "leaf-0": [NetAddress("vlan1", "10.9.1.1", 24)],
             "leaf-1": [NetAddress("vlan1", "10.9.1.1", 24)],
             "h1": [_HOP, _HOP._replace(address="192.0.2.1"), _WIRED, *_both()["h1"]],
-        },
+        }
     ),
-    Case("No host reports its routes.", facts={"h1": [sent(0, "nic0", "h2", "nic0", left_by=None)]}, unknown=True),
-)
+    "No host reports its routes.": Case({"h1": [sent(0, "nic0", "h2", "nic0", left_by=None)]}, unknown=True),
+}

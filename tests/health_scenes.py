@@ -21,14 +21,14 @@ def found(
     rates: Rates | None = None,
     **more: Any,
 ) -> list[Finding]:
-    return list(rules()[code].findings(scene(Case("", plan, facts or {}, rates=rates or {}, **more))))
+    return list(rules()[code].findings(scene(Case(facts or {}, plan=plan, rates=rates or {}, **more))))
 
 
 def looked(
     code: str, plan: str = FOUR, facts: Mapping[str, Sequence[Fact]] | None = None, rates: Rates | None = None
 ) -> tuple[list[Finding], list[tuple[str, int, int]]]:
     """What is found, and what could not be evaluated beside it: its kind, how many, and of how many."""
-    evaluated = rules()[code].look(scene(Case("", plan, facts or {}, rates=rates or {})))
+    evaluated = rules()[code].look(scene(Case(facts or {}, plan=plan, rates=rates or {})))
     return list(evaluated.findings), [(part.what, part.count, part.of) for part in evaluated.not_evaluated]
 
 

@@ -24,7 +24,7 @@ PARALLEL = "\n".join(
 
 def graph_of(plan: str) -> PlanGraph:
     """The graph of a plan in the words of a rule's example."""
-    return PlanGraph(PlanIndex(plan_of(Case("", plan, {}))))
+    return PlanGraph(PlanIndex(plan_of(Case(plan=plan))))
 
 
 def port(graph: PlanGraph, name: str) -> int:

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.behaviours.drawn_behaviours import drawn
 from benchmarks.behaviours.measure import evaluated, fabric, plant, shape_of, written
 from benchmarks.behaviours.scoring import behaviour_score
 from tests.draws import draws
 from truerail.model import CableState, CauseKind, Port, Status
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
-from truerail.simulator.behaviours.draw import drawn
 from truerail.simulator.platforms import platforms, sonic, switch_platforms
 
 ROOT = Path(__file__).parents[1]
@@ -247,7 +247,7 @@ def test_later_behaviours_leave_what_a_seed_drew_before() -> None:
     """They are drawn from numbers of their own, after all others."""
     from random import Random
 
-    from truerail.simulator.behaviours.draw import drawn_later
+    from benchmarks.behaviours.drawn_behaviours import drawn_later
 
     later = {name for name, one in CATALOGUE.items() if one.later}
     for ran in (("sonic",), ("junos", "eos"), ("infiniband",)):

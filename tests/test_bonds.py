@@ -164,7 +164,7 @@ def facts(collector: str, answer: str) -> tuple[Fact, ...]:
 
 
 def plan() -> Plan:
-    return plan_of(Case("", PLAN, {}))
+    return plan_of(Case(plan=PLAN))
 
 
 def snapshot(found: dict[str, str]) -> Snapshot:
@@ -305,7 +305,7 @@ def test_a_plan_by_number_or_by_pci_address_means_the_members(named: str) -> Non
     for bond in range(BONDS):
         for plane in (0, 1):
             text = text.replace(f"/ens{bond}f{plane}np{plane} ", f"/{name(bond, plane)} ")
-    other = plan_of(Case("", text, {}))
+    other = plan_of(Case(plan=text))
     seen = Round(other, snapshot(files(order={3: (1, 0, 2, 3)}))).cabling
     assert set(seen.state.tolist()) == {State.RIGHT}
     assert [seen.index.devices.names[code] for code in seen.gpu_rails.misordered] == ["gpu-3"]
@@ -316,7 +316,7 @@ def test_a_plan_by_the_names_of_rdma_devices_that_bonds_have_taken_is_not_contra
     for bond in range(BONDS):
         for plane in (0, 1):
             text = text.replace(f"/ens{bond}f{plane}np{plane} ", f"/mlx5_{2 * bond + plane} ")
-    seen = Round(plan_of(Case("", text, {})), snapshot(files())).cabling
+    seen = Round(plan_of(Case(plan=text)), snapshot(files())).cabling
     assert not {State.WRONG, State.MISSING} & set(seen.state.tolist())
 
 

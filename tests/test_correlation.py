@@ -35,7 +35,7 @@ def found(rule: str, subject: str, severity: Severity = Severity.WARNING, **deta
 
 def causes_of(*findings: Finding, facts: Facts | None = None, rates: Any = None) -> tuple[Cause, ...]:
     """The causes of these findings, and of the cables that the facts show to be wrong or without link."""
-    made = scene(Case("", PLAN, facts or {}, rates=rates or {}))
+    made = scene(Case(facts or {}, plan=PLAN, rates=rates or {}))
     wiring = made.cabling
     cables = [
         Finding(code, "", Severity.CRITICAL, str(wiring.index.a_port(int(cable))), "", "")
@@ -203,7 +203,7 @@ def test_c9_a_storage_nic_in_a_compute_port_explains_pauses_on_the_wrong_priorit
     rail, storage = "ens1f0np0", "ens5f0np0"  # bound to their slots: it is the cables that are swapped
     plan = PLAN.replace("h1/nic0 ", f"h1/{rail} ") + f"\nh1/{storage} leaf-9/swp1 speed=200"
     facts = {"h1": [heard(storage, "leaf-0", "swp1"), heard(rail, "leaf-9", "swp1")]}
-    made = scene(Case("", plan, facts))
+    made = scene(Case(facts, plan=plan))
     odd = [found("PFC005", f"h1/{storage}"), found("CFG001", "leaf-9/swp1")]
     wrong = [Finding("CAB001", "", Severity.CRITICAL, f"h1/{nic}", "", "") for nic in (rail, storage)]
     causes = explain(made, [*wrong, *odd])

@@ -128,7 +128,7 @@ PLAN = "gpu-1/nic0 leaf-0/p1 rail=0 speed=400"
 
 
 def test_rates_come_in_the_plans_terms() -> None:
-    case = Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": 4e9}, "leaf-0/p1": {"rx_pause_us:3": 250_000}})
+    case = Case(plan=PLAN, rates={"gpu-1/nic0": {"tx_bytes": 4e9}, "leaf-0/p1": {"rx_pause_us:3": 250_000}})
     reported = scene(case).telemetry
     index = reported.wiring.index
     nic, port = int(index.a[0]), int(index.b[0])
@@ -142,13 +142,13 @@ def test_rates_come_in_the_plans_terms() -> None:
 
 def test_a_hole_is_a_hole() -> None:
     rates = [1e9] * 8 + [float("nan")] * 4
-    made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": rates}, "leaf-0/p1": {"tx_bytes": 1.0}}))
+    made = scene(Case(plan=PLAN, rates={"gpu-1/nic0": {"tx_bytes": rates}, "leaf-0/p1": {"tx_bytes": 1.0}}))
     reported = made.telemetry
     assert np.isnan(reported.rate(Quantity.TX_BYTES)[0, -4:]).all()
 
 
 def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     window = Window()
     names = (Counter("np_cnp_sent"),)
     for sample in range(4):
@@ -161,7 +161,7 @@ def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
 
 
 def test_without_a_window_nothing_is_known() -> None:
-    made = scene(Case("", PLAN, {"gpu-1": []}))
+    made = scene(Case({"gpu-1": []}, plan=PLAN))
     reported = made.telemetry
     assert reported.samples == 0
     assert not reported.counts(Quantity.TX_BYTES)
@@ -170,7 +170,7 @@ def test_without_a_window_nothing_is_known() -> None:
 
 def test_a_counter_that_stops_when_it_is_full_tells_nothing_then() -> None:
     errors = [*(0.0,) * 8, 6553.5, 0.0, 0.0, 0.0]
-    made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"symbol_error": errors, "port_xmit_data": 1e9}}))
+    made = scene(Case(plan=PLAN, rates={"gpu-1/nic0": {"symbol_error": errors, "port_xmit_data": 1e9}}))
     telemetry = made.telemetry
     port = int(telemetry.wiring.index.a[0])
 
@@ -192,7 +192,7 @@ def test_a_counter_that_was_cleared_is_full_no_more() -> None:
 
 
 def test_infinibands_data_counters_count_four_bytes_at_a_time() -> None:
-    made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}}))
+    made = scene(Case(plan=PLAN, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}}))
     telemetry = made.telemetry
 
     assert telemetry.rate(Quantity.TX_BYTES)[0, 1:].tolist() == pytest.approx([4e9] * SAMPLES)

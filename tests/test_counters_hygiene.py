@@ -66,7 +66,7 @@ def table(ring: Ring) -> npt.NDArray[np.float32]:
 
 
 def reported(window: Window) -> Telemetry:
-    return Round(plan_of(Case("", PLAN, {})), Snapshot(datetime.fromtimestamp(BEGIN, UTC), []), window.view()).telemetry
+    return Round(plan_of(Case(plan=PLAN)), Snapshot(datetime.fromtimestamp(BEGIN, UTC), []), window.view()).telemetry
 
 
 # --- time -------------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def found(name: Callable[[int, int], str], port: Callable[[int], str] = lambda n
         return f"{name(host, nic)}/{port(nic)}"
 
     leaves = {f"leaf-{leaf}": [hears(f"swp{host}", heard(leaf, host)) for host in range(1, 6)] for leaf in range(RAILS)}
-    return evaluate(scene(Case("", PLAN, leaves)))
+    return evaluate(scene(Case(leaves, plan=PLAN)))
 
 
 @each(

@@ -18,7 +18,7 @@ Rates = dict[str, dict[str, Any]]
 
 def egress(rates: Rates, pausing: str = "leaf-0/p3") -> tuple[str, Reason]:
     """The name of the egress, empty where none shows, and why."""
-    reported = scene(Case("", PLAN, {}, rates=rates)).telemetry
+    reported = scene(Case(plan=PLAN, rates=rates)).telemetry
     index = reported.wiring.index
     by_name = {str(index.spell(port)): port for port in range(reported.ports)}
     device = int(index.ports.device_of(np.array([by_name[pausing]]))[0])

@@ -12,7 +12,7 @@ HOSTS = 8
 
 def heard(numbers: dict[int, int]) -> Wiring:
     """What hosts hear of a Junos leaf in whose port n each host n is planned: for each, the port that it is in."""
-    plan = plan_of(Case("", "".join(f"h{n}/nic0 leaf-0/et-0/0/{n} rail=0\n" for n in range(HOSTS)), {}))
+    plan = plan_of(Case(plan="".join(f"h{n}/nic0 leaf-0/et-0/0/{n} rail=0\n" for n in range(HOSTS))))
     readings = [
         Reading(
             f"h{host}",
@@ -43,7 +43,7 @@ def test_a_number_out_of_order_names_a_port_whose_own_host_is_silent() -> None:
 
 def heard_by_leaf(sent: list[Neighbor], names: list[str]) -> Evaluation:
     """Hosts that hear nothing, on a leaf that names its ports otherwise than the plan."""
-    plan = plan_of(Case("", "".join(f"h{n}/nica leaf-0/{name} rail=0\n" for n, name in enumerate(names, 1)), {}))
+    plan = plan_of(Case(plan="".join(f"h{n}/nica leaf-0/{name} rail=0\n" for n, name in enumerate(names, 1))))
     readings = [Reading(f"h{i}", "lldp_host", AT, ()) for i in range(1, len(names) + 1)]
     readings.append(Reading("leaf-0", "lldp_switch", AT, tuple(sent)))
     return evaluate(Round(plan, Snapshot(AT, tuple(readings))))

@@ -6,22 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from benchmarks.telemetry.polled_rounds import round_after
 from truerail.analysis.counters import Quantity, Window
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.errors import NoRoomError
 from truerail.model import PortCounters
 from truerail.simulator import Shape, Simulation, simulate
-from truerail.simulator.traffic import (
-    FlowFault,
-    FlowFaultKind,
-    FlowSimulation,
-    Job,
-    Pattern,
-    Polls,
-    Switching,
-    flows,
-    round_after,
-)
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Job, Pattern, Polls, Switching, flows
 from truerail.simulator.traffic.accounts import PAUSE_FRAME_BYTES
 from truerail.simulator.traffic.flow_truth import LEAST_SHARE, FlowTruth
 from truerail.simulator.traffic.ledger import PLACE

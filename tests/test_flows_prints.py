@@ -15,7 +15,7 @@ from truerail.simulator import Shape, simulate
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.platforms import platforms
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
-from truerail.simulator.traffic.counter_table import CounterTable, sheet_of
+from truerail.simulator.traffic.ledger import CounterTable, sheet_of
 
 Reported = dict[tuple[str, Quantity, int | None], int]
 PFC = {(Quantity.RX_PAUSE_FRAMES, 3), (Quantity.TX_PAUSE_FRAMES, 3)}

@@ -46,7 +46,7 @@ def test_an_optic_at_the_other_end_that_sends_too_little_is_named() -> None:
 
 
 def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
-    made = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}}))
+    made = scene(Case(plan=FOUR, rates={"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}}))
     reported = made.telemetry
     port = int(reported.wiring.index.a[0])
     nobody = np.full(reported.ports, -1)
@@ -58,7 +58,7 @@ def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
 
 def test_evidence_of_counters_is_only_what_was_counted_of_that_port() -> None:
     rates = {"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}, "gpu-2/nic0": {"tx_bytes": 1.0}}
-    made = scene(Case("", FOUR, {"gpu-1": [NetLink("nic0")]}, rates=rates))
+    made = scene(Case({"gpu-1": [NetLink("nic0")]}, plan=FOUR, rates=rates))
     reported = made.telemetry
     one, other = (int(reported.wiring.index.a[row]) for row in (0, 1))
     (evidence,) = counter_evidence(reported, [one, other], Quantity.CRC_ERRORS)
@@ -79,7 +79,7 @@ def test_settings_of_a_switch_and_of_a_stranger_count_for_nothing() -> None:
 
 
 def test_equal_hosts_share_their_facts_and_each_is_reported() -> None:
-    made = scene(Case("", FOUR, {"gpu-4": [HostSetting("nvidia_peermem", "loaded")]}))
+    made = scene(Case({"gpu-4": [HostSetting("nvidia_peermem", "loaded")]}, plan=FOUR))
     plan, seen = made.plan, made.snapshot
     shared = (HostSetting("nvidia_peermem", "not loaded"),)
     readings = [Reading(f"gpu-{host}", "host_facts", AT, shared) for host in (1, 2)]

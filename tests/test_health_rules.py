@@ -52,7 +52,7 @@ def test_three_falls_are_critical_and_two_are_not() -> None:
 
 def test_evidence_shows_the_counters_that_count_and_no_other() -> None:
     rates: Rates = {"gpu-1/nic0": {"link_downs": at({6: 0.1}), "tx_bytes": 1e9}, "gpu-2/nic0": {"link_downs": 0.0}}
-    made = scene(Case("", FOUR, {}, rates=rates))
+    made = scene(Case(plan=FOUR, rates=rates))
     seen = made.snapshot
     more = Reading("gpu-1", "nic_counters", AT, (PortCounters("nic0", (Counter("tx_bytes"),), (1,)),))
     finding = only(
@@ -257,7 +257,7 @@ def test_a_rate_without_enough_behind_it_is_neither_an_error_nor_a_clean_link(ra
 
 
 def test_a_rate_is_enough_for_the_rule_in_a_single_round() -> None:
-    made = scene(Case("", FOUR, {}))
+    made = scene(Case(plan=FOUR))
     read = Reading("leaf-0", "bit_error_rates", AT, (BitErrorRate("swp1", 1e-5, seconds=600.0),))
     evaluation = evaluate(Round(made.plan, Snapshot(AT, (read,))))
     (verdict,) = (verdict for verdict in evaluation.verdicts if verdict.rule == "LNK004")
@@ -335,7 +335,7 @@ def test_a_lane_is_compared_with_peers_as_the_definition_says(powers: list[float
     powers[which % len(powers)] -= less
     plan = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0" for n in range(len(powers)))
     facts = {f"gpu-{n}": [Optic("nic0", 1, power, part="A")] for n, power in enumerate(powers)}
-    lanes = lanes_of(scene(Case("", plan, facts)).cabling)
+    lanes = lanes_of(scene(Case(facts, plan=plan)).cabling)
     weak = lanes.drop(np.zeros(10_000, dtype=np.int64), least_peers=8, least_db=3.0, sigmas=3.5)
     middle = np.median(powers)
     spread = 1.4826 * np.median(np.abs(np.array(powers) - middle))
@@ -367,7 +367,7 @@ def test_sums_leave_out_what_is_missing_and_nothing_else(rows: list[list[float]]
 
 def test_summed_agrees_with_what_the_samples_say() -> None:
     rates: Rates = {"gpu-1/nic0": {"link_downs": at({3: 0.1, 5: NAN})}, "leaf-0/swp1": {"link_downs": [NAN] * 12}}
-    telemetry = scene(Case("", FOUR, {}, rates=rates)).telemetry
+    telemetry = scene(Case(plan=FOUR, rates=rates)).telemetry
     sums = telemetry.summed(Quantity.LINK_DOWNS)
     gained = telemetry.gained(Quantity.LINK_DOWNS)
     known = ~np.isnan(gained).all(axis=1)

@@ -41,7 +41,10 @@ MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
 
 @pytest.mark.parametrize("code", MINE)
 def test_an_empty_plan_and_an_empty_round_are_undecided_or_without_findings(code: str) -> None:
-    for plan, seen in ((plan_of(Case("", "", {})), Snapshot(AT, ())), (plan_of(Case("", FOUR, {})), Snapshot(AT, ()))):
+    for plan, seen in (
+        (plan_of(Case(plan="")), Snapshot(AT, ())),
+        (plan_of(Case(plan=FOUR)), Snapshot(AT, ())),
+    ):
         try:
             assert list(rules()[code].findings(Round(plan, seen))) == []
         except InsufficientDataError as why:
@@ -63,7 +66,7 @@ def test_an_empty_plan_and_an_empty_round_are_undecided_or_without_findings(code
 def test_answers_that_say_nothing_of_it_are_unknown_not_fine(
     code: str, facts: Mapping[str, Sequence[Fact]], rates: Rates
 ) -> None:
-    made = scene(Case("", FOUR, facts, rates=rates))
+    made = scene(Case(facts, plan=FOUR, rates=rates))
     verdict = next(v for v in evaluate(made, only=[code]).verdicts if v.rule == code)
     assert verdict.status is Status.UNKNOWN
     assert not verdict.missing
@@ -71,7 +74,7 @@ def test_answers_that_say_nothing_of_it_are_unknown_not_fine(
 
 
 def test_the_first_reading_of_counters_decides_nothing() -> None:
-    made = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": [NAN] * 12}}))
+    made = scene(Case(plan=FOUR, rates={"gpu-1/nic0": {"link_downs": [NAN] * 12}}))
     with pytest.raises(InsufficientDataError):
         list(rules()["LNK003"].findings(made))
 
@@ -86,12 +89,12 @@ def test_the_first_reading_of_counters_decides_nothing() -> None:
     ],
 )
 def test_a_rule_that_means_nothing_there_does_not_apply(code: str, transport: Transport) -> None:
-    made = scene(Case("", FOUR, {"gpu-1": [PortQos("nic0")]}, transport=transport))
+    made = scene(Case({"gpu-1": [PortQos("nic0")]}, plan=FOUR, transport=transport))
     assert [v.status for v in evaluate(made, only=[code]).verdicts] == [Status.NOT_APPLICABLE]
 
 
 def test_counters_without_a_window_are_undecided() -> None:
-    made = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": 1.0, "ecn_received_packets": 1e6}}))
+    made = scene(Case(plan=FOUR, rates={"gpu-1/nic0": {"link_downs": 1.0, "ecn_received_packets": 1e6}}))
     for code in ("LNK003", "LNK004", "ECN001"):
         with pytest.raises(InsufficientDataError):
             list(rules()[code].findings(replace(made, counters=None)))
@@ -137,7 +140,7 @@ def test_gpus_are_compared_with_hosts_of_as_many_gpus_and_nics_only() -> None:
 
 
 def test_equal_hosts_may_share_their_facts() -> None:
-    made = scene(Case("", FOUR, {}))
+    made = scene(Case(plan=FOUR))
     plan = made.plan
     near, bad = tuple(paths("PIX")), (HostSetting("acs", "enabled", "0000:15:01.0"),)
     readings = [
@@ -284,7 +287,7 @@ def test_two_roles_may_be_set_differently_where_that_is_each_devices_own() -> No
 
 
 def test_the_last_of_two_answers_counts_and_keeps_what_the_first_alone_reported() -> None:
-    made = scene(Case("", FOUR, {f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)}))
+    made = scene(Case({f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)}, plan=FOUR))
     plan, seen = made.plan, made.snapshot
     again = Reading("gpu-4", "nic_qos", AT, (PortQos("nic0", pfc_priorities=(4,)),))
     finding = only(list(rules()["CFG001"].findings(Round(plan, replace(seen, readings=(*seen.readings, again))))))
@@ -435,7 +438,7 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule() -> None:
             "rx_packets": 1e6,
         }
     }
-    made = scene(Case("", FOUR, {"gpu-1": [Optic("nic0", 1, -20.0), RIGHT, NIC, pcie(2.5, 16)]}, rates=rates))
+    made = scene(Case({"gpu-1": [Optic("nic0", 1, -20.0), RIGHT, NIC, pcie(2.5, 16)]}, plan=FOUR, rates=rates))
     headless = replace(made.plan, devices={name: one for name, one in made.plan.devices.items() if name != "leaf-0"})
     for code in ("LNK003", "LNK004", "LNK005", "NIC005", "ECN001"):
         assert {f.subject for f in rules()[code].findings(replace(made, plan=headless))} == {"gpu-1/nic0"}, code

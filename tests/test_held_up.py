@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks.telemetry.polled_rounds import round_after
 from rules import rules
 from truerail.analysis.rule import InsufficientDataError
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, NetLink, Reading, Severity
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-from truerail.simulator.traffic import Job, flows, round_after
+from truerail.simulator.traffic import Job, flows
 from truerail.testing.cases import scene
 
 LEVEL = 3e10

@@ -94,6 +94,6 @@ def test_a_switch_that_is_off_explains_the_uplinks_that_are_lost(off: str) -> No
             if not dark:
                 facts[device].append(Neighbor(port, system_name=far, port_id=far_port, port_id_type="ifname"))
     del facts[off]
-    evaluation = evaluate(scene(Case("", "".join(lower + upper), facts, errors={off: "timed out"})))
+    evaluation = evaluate(scene(Case(facts, plan="".join(lower + upper), errors={off: "timed out"})))
     assert "CAP001" in {finding.rule for finding in evaluation.findings}
     assert [(cause.kind, cause.subjects) for cause in evaluation.causes] == [(CauseKind.UNREACHABLE, (off,))]

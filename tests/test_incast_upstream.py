@@ -5,13 +5,14 @@ from functools import cache
 
 import pytest
 
+from benchmarks.telemetry.polled_rounds import seen_now
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation
 from truerail.outputs.report_json import document
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows
 
 PODS = Shape(hosts=16, rails=4, pods=2, spines=4, uplinks=8, superspines=4)
 ONE_POD = Shape(hosts=16, rails=4, spines=2, uplinks=4)

@@ -156,7 +156,7 @@ def apart() -> Published:
         for host in (1, 2, 3)
     }
     job = record("7", "gpu-1", "gpu-2", "gpu-3", gpus=24)
-    return publication_of(scene(Case("", RAILS, facts | {"slurm": [job]})))
+    return publication_of(scene(Case(facts | {"slurm": [job]}, plan=RAILS)))
 
 
 def test_a_job_whose_hosts_are_apart_is_hurt_without_a_cause() -> None:
@@ -182,7 +182,7 @@ def ranked(*ranks: RasRank, counted: bool = False, leaves: bool = True) -> Expla
             facts.setdefault(device, []).append(heard)
     rates = {line.split()[0]: {"tx_bytes": 1e9, "rx_bytes": 1e9} for line in RAILS.splitlines()} if counted else {}
     facts["gpu-1"] += ranks
-    return explained_scene(scene(Case("", RAILS, facts, rates=rates)))
+    return explained_scene(scene(Case(facts, plan=RAILS, rates=rates)))
 
 
 def said(explained: Explained) -> list[str]:
@@ -199,7 +199,7 @@ def test_a_rank_is_not_the_networks_only_where_all_of_its_path_is_known() -> Non
     assert said(counted)[0].startswith(f"{unknown}rules that were not evaluated on all of it: ")
     assert said(replace(counted, verdicts=())) == [f"{begin}not the network: no finding on its 1 cable"]
     assert said(ranked(behind, leaves=False)) == [f"{unknown}leaf-1 was not read"]
-    unseen = explained_scene(scene(Case("", RAILS, {"gpu-1": [behind], "gpu-2": [NetLink("nic1")]})))
+    unseen = explained_scene(scene(Case({"gpu-1": [behind], "gpu-2": [NetLink("nic1")]}, plan=RAILS)))
     assert said(unseen) == [f"{unknown}1 of its 1 cable not seen where planned"]
     assert said(ranked(behind._replace(gpu=None, state="dead")))[0].startswith("rank 3 of 0xabc on gpu-2 is dead; ")
     worst = said(ranked(behind, behind._replace(rank=4, state="missing"), behind._replace(rank=5)))
@@ -215,7 +215,7 @@ def topology_findings(*units: TopologyUnit) -> list[tuple[str, str]]:
         ]
         for host in (1, 2, 3, 4)
     }
-    explained = explained_scene(scene(Case("", "\n".join(lines), facts | {"slurm": [*units]})))
+    explained = explained_scene(scene(Case(facts | {"slurm": [*units]}, plan="\n".join(lines))))
     return [(one.subject, one.summary) for one in rules()["JOB008"].look(explained).findings]
 
 

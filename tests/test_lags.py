@@ -16,7 +16,7 @@ PAIR = "44:38:39:00:00:01"
 
 
 def evaluated(facts: dict[str, list[object]], plan: str = PLANES) -> Evaluation:
-    return evaluate(scene(Case("", plan, facts)))  # type: ignore[arg-type]
+    return evaluate(scene(Case(facts, plan=plan)))  # type: ignore[arg-type]
 
 
 def statuses(evaluation: Evaluation) -> dict[str, Status]:
@@ -71,4 +71,4 @@ def test_without_bonds_the_rules_do_not_apply_and_without_data_they_are_unknown(
     assert statuses(routed) == {"LAG001": Status.NOT_APPLICABLE, "LAG002": Status.NOT_APPLICABLE}
     unread = evaluated({"gpu-1": [heard("nic0p0", "leaf-1", "swp1")]})
     assert statuses(unread) == {"LAG001": Status.UNKNOWN, "LAG002": Status.UNKNOWN}
-    assert not rules()["LAG001"].look(scene(Case("", PLANES, {}))).applies
+    assert not rules()["LAG001"].look(scene(Case(plan=PLANES))).applies

@@ -37,7 +37,7 @@ def seen(word: str) -> Round:
         for s in range(SPINES)
         for t in range(TOPS)
     }
-    return scene(Case(word, PLAN, rates=BELOW | load))
+    return scene(Case(plan=PLAN, rates=BELOW | load))
 
 
 @cache

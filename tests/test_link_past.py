@@ -24,7 +24,7 @@ from truerail.testing.cases import plan_of, scene
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 TWO = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\ngpu-2/nic0 leaf-0/swp2 rail=0 speed=400"
-PLAN = plan_of(Case("", TWO, {}))
+PLAN = plan_of(Case(plan=TWO))
 
 
 def snapshot(seconds: float, rx: float = -2.0, serial: str = "S1", *more: Fact) -> Snapshot:
@@ -56,7 +56,7 @@ def levels(case: Case) -> Levels:
 
 def test_levels_are_of_the_weakest_lane_with_light_at_both_ends() -> None:
     facts = {"gpu-1": [Optic("nic0", 1, -2.0, 0.5, None, 41.0), Optic("nic0", 2, -3.0, 0.1, None, 44.0)]}
-    found = levels(Case("", TWO, {**facts, "leaf-0": [Optic("swp2", 1, -40.0, -35.0)]})).values
+    found = levels(Case({**facts, "leaf-0": [Optic("swp2", 1, -40.0, -35.0)]}, plan=TWO)).values
     assert found[:3, 0, 0].tolist() == pytest.approx([-3.0, 0.1, 44.0])
     assert np.isnan(found[:, 1]).all()
     assert np.isnan(found[:, 0, 1]).all()
@@ -68,19 +68,19 @@ def test_bit_errors_are_counted_or_else_of_the_device_and_never_of_a_link_that_f
         "leaf-0": [BitErrorRate("swp1", 1e-7), BitErrorRate("swp2", 1e-7)],
         "gpu-2": [BitErrorRate("nic0", 1e-7, None, 1e6)],
     }
-    found = levels(Case("", TWO, own, rates=rates))
+    found = levels(Case(own, plan=TWO, rates=rates))
     assert found.values[Signal.BER, 0, 0] == pytest.approx(-8, abs=0.01)
     assert found.values[Signal.BER, 1].tolist() == pytest.approx([-7, np.log10(10 / 425e9)], abs=0.01)
     assert np.isnan(found.values[Signal.BER, 0, 1])
     assert not found.fell.any()
-    fell = levels(Case("", TWO, own, rates={"leaf-0/swp1": {"link_downs": [0.1, 0.0, 0.0], "fec_corrected": 10.0}}))
+    fell = levels(Case(own, plan=TWO, rates={"leaf-0/swp1": {"link_downs": [0.1, 0.0, 0.0], "fec_corrected": 10.0}}))
     assert fell.fell[:, 0].tolist() == [False, True]
     assert np.isnan(fell.values[Signal.BER, 1, 0])
 
 
 def test_a_lot_is_a_part_at_one_end() -> None:
     parts = {"gpu-1": [Optic("nic0", 1, -2.0, part="A")], "gpu-2": [Optic("nic0", 1, -2.0, part="A", serial="S")]}
-    found = levels(Case("", TWO, {**parts, "leaf-0": [Optic("swp1", 1, -2.0, part="A")]}))
+    found = levels(Case({**parts, "leaf-0": [Optic("swp1", 1, -2.0, part="A")]}, plan=TWO))
     assert found.lot[0, 0] == found.lot[0, 1] != found.lot[1, 0]
     assert found.lot[1, 1] == -1
     assert found.module[0, 0] == -1 != found.module[0, 1]
@@ -139,10 +139,10 @@ def test_a_fall_of_the_link_is_remembered() -> None:
 
 def test_under_another_plan_cables_keep_their_past_by_their_ends() -> None:
     past = lived(6)
-    same = lived(0.5, plan=plan_of(Case("", TWO, {})), past=past, begin=6 * 3600)
+    same = lived(0.5, plan=plan_of(Case(plan=TWO)), past=past, begin=6 * 3600)
     assert rx(same) == [*rx(past), -2.0]
     swapped = "\n".join(["gpu-3/nic0 leaf-0/swp3", *reversed(TWO.split("\n"))])
-    other = lived(0.5, plan=plan_of(Case("", swapped, {})), past=past, begin=6 * 3600)
+    other = lived(0.5, plan=plan_of(Case(plan=swapped)), past=past, begin=6 * 3600)
     column = [one.values[Signal.RX_DBM, 0] for one in other.links.samples]
     assert [bool(np.isnan(one[:2]).all()) for one in column[:3]] == [True] * 3
     assert [float(one[2]) for one in column[:3]] == [-2.0] * 3
@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_left_out_or_refused() -> None:
     stored = _stored(past)
     first = slot_of(past.links.samples[0].number)
     assert len(loaded(packed_state(past), lambda slot: b"x" if slot == first else stored(slot)).links.samples) == 13
-    elsewhere = lived(30, plan=plan_of(Case("", TWO.replace("swp2", "swp9"), {})))
+    elsewhere = lived(30, plan=plan_of(Case(plan=TWO.replace("swp2", "swp9"))))
     assert not loaded(packed_state(past), _stored(elsewhere)).links.samples
     for broken in (b"", b"PK\x03\x04", packed_state(past)[:-40], packed_sample(past.links.samples[0], PLAN)):
         with pytest.raises(LinkPastError, match="cannot be read"):
@@ -222,7 +222,7 @@ def test_another_plan_is_stored_as_a_whole(tmp_path: Path, journal: Journal) -> 
     kept = KeptPast(one, journal, lambda: AT)
     one.past = lived(8)
     kept.keep()
-    one.past = lived(0.5, plan=plan_of(Case("", TWO.split("\n")[0], {})), past=one.past, begin=8 * 3600)
+    one.past = lived(0.5, plan=plan_of(Case(plan=TWO.split("\n")[0])), past=one.past, begin=8 * 3600)
     kept.keep()
     again = evaluator(tmp_path)
     KeptPast(again, journal, lambda: AT).restore()

@@ -255,6 +255,6 @@ def test_in_a_living_fabric_a_link_that_came_up_at_half_its_speed_is_reported_un
 
 
 def test_states_of_ports_alone_leave_the_mtu_open() -> None:
-    case = Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", {"leaf-0": [NetLink("swp1", operstate="UP", mtu=9216)]})
+    case = Case({"leaf-0": [NetLink("swp1", operstate="UP", mtu=9216)]}, plan="gpu-1/nic0 leaf-0/swp1 rail=0")
     with pytest.raises(InsufficientDataError, match="MTU of a planned NIC"):
         list(rules()["LNK002"].findings(scene(case)))

@@ -29,7 +29,7 @@ RISING = [-9.0 + day / 4 for day in range(10)]
 
 
 def looked(past: dict[str, dict[str, list[float]]], plan: str = PLAN, **more: object) -> Evaluated:
-    case = Case("", plan, HEARD, past=past)
+    case = Case(HEARD, plan=plan, past=past)
     return rules()["LNK006"].look(scene(replace(case, **more)))
 
 
@@ -142,7 +142,7 @@ def test_a_step_has_no_horizon() -> None:
 
 
 def test_a_step_about_when_the_link_fell_shows_that() -> None:
-    made = scene(Case("", PLAN, HEARD, past={NIC: {"rx_dbm": [-2.0] * 6 + [-4.0] * 4}}))
+    made = scene(Case(HEARD, plan=PLAN, past={NIC: {"rx_dbm": [-2.0] * 6 + [-4.0] * 4}}))
     assert made.earlier is not None
     fell = np.full((2, 1), made.earlier.taken_at - timedelta(days=4).total_seconds())
     found = only(rules()["LNK006"].look(replace(made, earlier=replace(made.earlier, fell_at=fell))))
@@ -191,7 +191,7 @@ def test_counters_are_evidence_too() -> None:
 
 
 def test_a_worsening_link_is_its_own_cause_and_errors_explain_it() -> None:
-    made = scene(Case("", PLAN, HEARD, past={NIC: {"rx_dbm": FALLING, "ber": RISING}}))
+    made = scene(Case(HEARD, plan=PLAN, past={NIC: {"rx_dbm": FALLING, "ber": RISING}}))
     found = rules()["LNK006"].look(made).findings
     (cause,) = explain(made, found)
     assert (cause.kind, cause.subjects) == (CauseKind.DEGRADED_LINK, (NIC,))
@@ -200,7 +200,7 @@ def test_a_worsening_link_is_its_own_cause_and_errors_explain_it() -> None:
 
 
 def test_days_are_means_and_a_day_with_long_gaps_is_none() -> None:
-    made = scene(Case("", PLAN, HEARD, past={NIC: {"rx_dbm": FALLING}}))
+    made = scene(Case(HEARD, plan=PLAN, past={NIC: {"rx_dbm": FALLING}}))
     days = daily(made.past.links).rx[:, 0, 0]
     assert np.isnan(days[:4]).all()
     assert days[4:] == pytest.approx(FALLING, abs=0.01)

@@ -28,7 +28,7 @@ def named(of: Mapping[int, Sequence[int]], members: int, speed_gbps: float = 400
     rates |= {f"leaf-{leaf}/up{s}": {"tx_bytes": count * FLOW} for leaf in of for s, count in enumerate(of[leaf])}
     try:
         return {
-            finding.subject for finding in rules()["LBL003"].findings(scene(Case("", "\n".join(plan), {}, rates=rates)))
+            finding.subject for finding in rules()["LBL003"].findings(scene(Case(plan="\n".join(plan), rates=rates)))
         }
     except InsufficientDataError:
         return None

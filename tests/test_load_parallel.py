@@ -30,7 +30,7 @@ def evaluated(down: Loads, missing: frozenset[str] = frozenset(), unit: str = "b
                 up, sent = {f"tx_{unit}": 1e10 / size}, {f"tx_{unit}": float(down[spine, n, link]) / size}
                 rates |= {f"leaf-{n}/up{u}": up, port: sent}
     try:
-        return {one.subject for one in rules()["LBL001"].findings(scene(Case("", "\n".join(plan), {}, rates=rates)))}
+        return {one.subject for one in rules()["LBL001"].findings(scene(Case(plan="\n".join(plan), rates=rates)))}
     except InsufficientDataError:
         return None
 

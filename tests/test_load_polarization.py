@@ -91,7 +91,7 @@ def leaf(loads: list[float], flows: float = 0.0, balancing: LoadBalancing = Load
     plan += [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(members)]
     rates: Rates = {f"leaf-0/up{s}": {"tx_bytes": load} for s, load in enumerate(loads)}
     rates |= {f"h{n}/nic0": {"tx_bytes": sum(loads) / hosts, **({"flows": flows} if flows else {})} for n in range(16)}
-    case = Case("", "\n".join(plan), {}, rates=rates, load_balancing=balancing)
+    case = Case(plan="\n".join(plan), rates=rates, load_balancing=balancing)
     return scene(case)
 
 
@@ -134,7 +134,7 @@ def test_queue_pairs_of_some_hosts_claim_their_part_and_cap_nothing() -> None:
     plan += [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(2)]
     rates: Rates = {f"h{n}/nic0": {"tx_bytes": 1e10, **({"flows": 80.0} if n else {})} for n in range(4)}
     rates |= {f"leaf-0/up{s}": {"tx_bytes": 2e10} for s in range(2)}
-    assert scene(Case("", "\n".join(plan), {}, rates=rates)).flow_bounds.claimed.tolist() == [30]
+    assert scene(Case(plan="\n".join(plan), rates=rates)).flow_bounds.claimed.tolist() == [30]
 
 
 CASE = rules()["LBL001"].fires[0]
@@ -189,7 +189,7 @@ def test_bundles_whose_half_is_idle_by_few_flows_are_unknown() -> None:
 def carried(readings: list[float]) -> list[float]:
     plan = "h1/nic0 leaf-0/p1 rail=0 speed=400"
     rates: Rates = {"h1/nic0": {"tx_bytes": readings}, "leaf-0/p1": {"rx_errors": 0.0}}
-    telemetry = scene(Case("", plan, {}, rates=rates)).telemetry
+    telemetry = scene(Case(plan=plan, rates=rates)).telemetry
     sent = carried_of(telemetry).tx[telemetry.wiring.index.a]
     assert np.isnan(overall(sent)).tolist() == [bool(np.isnan(sent).any())]
     return [round(value / 1e9, 2) for value in sent[0].tolist()]

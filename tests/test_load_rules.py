@@ -238,7 +238,7 @@ def test_queue_pairs_alone_are_believed_to_a_quarter() -> None:
     rates = {f"h{n}/nic0": {"tx_bytes": 5e9, "flows": 40.0} for n in range(16)}
     rates |= {f"leaf-{n}/up{s}": {"tx_bytes": 2e10} for n in range(2) for s in range(2)}
     rates |= {f"spine-{s}/up{t}": {"tx_bytes": 4e10 * (s == t)} for s in range(2) for t in range(2)}
-    case = Case("", _SPINES, {}, rates=rates)
+    case = Case(plan=_SPINES, rates=rates)
     assert scene(case).flow_bounds.claimed.tolist()[2:] == [40, 40]
     without = {name: {key: of[key] for key in of if key != "flows"} for name, of in rates.items()}
     assert scene(replace(case, rates=without)).flow_bounds.claimed.tolist() == [0, 0, 0, 0]
@@ -271,7 +271,7 @@ def test_nothing_to_evaluate_is_no_verdict(code: str, why: str) -> None:
 
 def test_without_uplinks_capacity_is_no_verdict() -> None:
     with pytest.raises(InsufficientDataError, match="no uplinks"):
-        list(rules()["CAP001"].findings(scene(Case("", "h1/nic0 leaf-0/p1", {"h1": [NetLink("nic0")]}))))
+        list(rules()["CAP001"].findings(scene(Case({"h1": [NetLink("nic0")]}, plan="h1/nic0 leaf-0/p1"))))
 
 
 def test_a_member_of_which_nobody_tells_leaves_its_switch_not_evaluated_unless_it_is_down() -> None:
@@ -292,7 +292,7 @@ def test_what_the_other_end_counts_and_priorities_fill_in() -> None:
         "h1/nic0": {"tx_bytes": 1e3},
         "h2/nic0": {"tx_bytes:0": 1e9, "tx_bytes:3": 2e9},
     }
-    telemetry = scene(Case("", plan, {}, rates=rates)).telemetry
+    telemetry = scene(Case(plan=plan, rates=rates)).telemetry
     sent = overall(carried_of(telemetry).tx[telemetry.wiring.index.a])
     assert sent == pytest.approx([3e9, 3e9], rel=1e-4)
 
@@ -300,7 +300,7 @@ def test_what_the_other_end_counts_and_priorities_fill_in() -> None:
 def test_a_window_with_gaps_is_not_reported() -> None:
     plan = "h1/nic0 leaf-0/p1 rail=0 speed=400"
     rates: Rates = {"h1/nic0": {"tx_bytes": [1e9] * 5 + [float("nan")] * 4 + [1e9] * 3}, "leaf-0/p1": {"tx_bytes": 1e9}}
-    telemetry = scene(Case("", plan, {}, rates=rates)).telemetry
+    telemetry = scene(Case(plan=plan, rates=rates)).telemetry
     sent = carried_of(telemetry).tx[telemetry.wiring.index.a][0]
     assert np.isnan(sent).tolist() == [False, True, True, False]
     assert np.isnan(overall(sent[None])).all()
@@ -310,7 +310,7 @@ def test_steered_traffic_leaves_no_member_out_by_chance() -> None:
     rates = {f"leaf-0/up{s}": {"tx_bytes": 1e10 if s else 0.0} for s in range(4)}
     plan = rules()["LBL002"].fires[0].plan
     for balancing, subjects in ((LoadBalancing.ADAPTIVE, {"leaf-0/up0"}), (LoadBalancing.ECMP, set())):
-        case = Case("", plan, {}, rates=rates, load_balancing=balancing)
+        case = Case(plan=plan, rates=rates, load_balancing=balancing)
         assert found(scene(case), "LBL003") == subjects
 
 

@@ -35,7 +35,7 @@ def cause(
         for rail in range(4) if hosts_hear else ():
             heard = Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id=port, port_id_type="ifname")
             facts[name].append(heard)
-    round = scene(Case("", PLAN, facts))
+    round = scene(Case(facts, plan=PLAN))
     known = SERIALS if serials is None else serials
     devices = {name: replace(one, serials=known.get(name, ())) for name, one in round.plan.devices.items()}
     causes = evaluate(replace(round, plan=replace(round.plan, devices=devices))).causes

@@ -82,7 +82,7 @@ ON = [NetLink(name, operstate="UP", flags=("UP", "LOWER_UP")) for name in ("up0"
 
 def shown(*windows: MaintenanceWindow) -> Published:
     """One round of the service: an uplink is switched off, and a window is open."""
-    made = scene(Case("", CABLES, {"leaf-0": [OFF, *ON]}))
+    made = scene(Case({"leaf-0": [OFF, *ON]}, plan=CABLES))
     plan, seen = made.plan, made.snapshot
     one = Evaluator("test", Lives(timedelta(0), 2, timedelta(0)), 1)
     return one.evaluate(plan, seen, (), (), {}, JournalState(), (), windows, AT).publication

@@ -29,7 +29,7 @@ Rates = Mapping[str, Mapping[str, float | Sequence[float]]]
 
 
 def shown(rates: Rates, plan: str = PLAN) -> Published:
-    return of_case(Case("", plan, {}, rates=rates))
+    return of_case(Case(plan=plan, rates=rates))
 
 
 def of_case(case: Case) -> Published:
@@ -74,7 +74,7 @@ def test_who_is_not_counted_has_no_series() -> None:
 
 
 def test_without_counters_or_without_the_wish_there_is_no_series_at_all() -> None:
-    silent = published(plan_of(Case("", PLAN, {})), Snapshot(AT, []))
+    silent = published(plan_of(Case(plan=PLAN)), Snapshot(AT, []))
     unwanted = replace(shown({NIC: {"tx_bytes": GB}}), traffic=None)
     for publication in (silent, unwanted):
         names = Read(page(publication)).names
@@ -175,13 +175,13 @@ def window(paces: Mapping[str, int], rounds: int, step: float = 10.0, count: int
 
 @pytest.mark.parametrize("rounds", range(20, 26))
 def test_who_is_read_once_a_minute_is_shown_at_its_newest_reading(rounds: int) -> None:
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     both = Read(page(published(plan, Snapshot(AT, []), window({"nic0": 6, "nic1": 1}, rounds).view())))
     assert both(TX, nic="nic0") == both(TX, nic="nic1") == 1000
 
 
 def test_a_reading_that_is_overdue_is_no_longer_shown() -> None:
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     counting = window({"nic0": 6, "nic1": 1}, 19)
     for number in range(19, 30):
         fact = PortCounters("nic1", (Counter("tx_bytes"),), (10_000 * number,))
@@ -193,13 +193,13 @@ def test_a_reading_that_is_overdue_is_no_longer_shown() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 4])
 def test_less_than_a_minute_is_not_enough(rounds: int) -> None:
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     assert Read(page(published(plan, Snapshot(AT, []), window({"nic0": 1}, rounds).view())))(TX) is None
 
 
 def test_what_was_published_stays_what_it_was_while_the_window_goes_on() -> None:
     counting = window({"nic0": 1}, 12)
-    publication = published(plan_of(Case("", PLAN, {})), Snapshot(AT, []), counting.view())
+    publication = published(plan_of(Case(plan=PLAN)), Snapshot(AT, []), counting.view())
     before = page(publication)
     fact = PortCounters("nic0", (Counter("tx_bytes"),), (10**12,))
     counting.put([Reading("gpu-1", "nic_counters", AT + timedelta(seconds=120), (fact,))])
@@ -211,7 +211,7 @@ def test_the_setting_leaves_traffic_out_at_the_start_and_after_a_reload(tmp_path
     def settings(*, traffic: bool) -> Settings:
         return Settings(inventory=tmp_path / "none.yaml", metrics=Metrics(traffic=traffic))
 
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     evaluator = Evaluator.begin(settings(traffic=wanted))
     evaluator.window = window({"nic0": 1}, 12)
     for expected in (wanted, not wanted):
@@ -221,7 +221,7 @@ def test_the_setting_leaves_traffic_out_at_the_start_and_after_a_reload(tmp_path
 
 
 def test_infiniband_is_counted_alike() -> None:
-    case = Case("", PLAN, {}, transport=Transport.INFINIBAND, rates={NIC: {"tx_bytes": 3 * GB, "rx_errors": 1.0}})
+    case = Case(plan=PLAN, transport=Transport.INFINIBAND, rates={NIC: {"tx_bytes": 3 * GB, "rx_errors": 1.0}})
     infiniband = Read(page(of_case(case)))
     assert infiniband(TX, nic="nic0") == pytest.approx(3 * GB, rel=1e-4)
     assert infiniband("link_errors_per_second", nic="nic0") == 1
@@ -236,7 +236,7 @@ def test_one_counter_tells_of_one_cable_alone() -> None:
 
 def test_a_finding_names_the_nic_and_plane_that_it_is_about() -> None:
     plan = "gpu-1/nic0 leaf-0/p1 rail=3 plane=1"
-    good = of_case(Case("", plan, {}))
+    good = of_case(Case(plan=plan))
 
     def finding(subject: str, rail: int | None = None) -> Finding:
         return Finding("PFC001", "pfc_storm", Severity.CRITICAL, subject, "", "", rail=rail)

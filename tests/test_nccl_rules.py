@@ -34,7 +34,7 @@ def pair(
 
 def round_of(facts: Sequence[Fact], plan: str = SPINE, at: str = "gpu-1", **of: Sequence[Fact]) -> Round:
     seen: dict[str, Sequence[Fact]] = {at: facts} | {name.replace("_", "-"): found for name, found in of.items()}
-    return scene(Case("a job", plan, seen))
+    return scene(Case(seen, plan=plan))
 
 
 def evaluated(code: str, round: Round) -> Evaluated:
@@ -55,7 +55,7 @@ LISTS = [*nics("gpu-1"), *nics("gpu-2"), *nics("gpu-3")]
 
 
 def test_without_a_log_no_rule_on_jobs_applies() -> None:
-    verdicts = {one.rule: one.status for one in evaluate(scene(Case("", PLAN, {"gpu-1": []}))).verdicts}
+    verdicts = {one.rule: one.status for one in evaluate(scene(Case({"gpu-1": []}, plan=PLAN))).verdicts}
     assert {verdicts[code] for code in ("JOB002", "JOB003", "JOB004", "JOB005", "JOB006", "JOB010")} == {
         Status.NOT_APPLICABLE
     }

@@ -42,7 +42,7 @@ def loaded(low: dict[tuple[int, int], float], *, facts: Any = None) -> Published
             of = low.get((h, r), 1.0)
             if of == of:  # not NaN
                 rates[f"h{h}/nic{r}"] = {"tx_bytes": 2e10 * of, "rx_bytes": 2e10 * of}
-    return publication_of(scene(Case("", _PLAN, facts or {}, rates=rates)))
+    return publication_of(scene(Case(facts or {}, plan=_PLAN, rates=rates)))
 
 
 def muted(publication: Published, key: str) -> Published:
@@ -229,7 +229,7 @@ COUNTED = {
 def counted(**ports: Any) -> Published:
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\ngpu-1/nic1 leaf-1/swp1 rail=1 speed=400"
     rates = {port.replace("__", "/").replace("_", "-"): of for port, of in ports.items()}
-    return publication_of(scene(Case("", plan, {}, rates=rates)))
+    return publication_of(scene(Case(plan=plan, rates=rates)))
 
 
 def test_each_counter_has_its_unit() -> None:

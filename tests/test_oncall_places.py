@@ -32,13 +32,13 @@ RACKS = ("A01", "A01", "A02", "B7", "3-05", "4-05")
 @cache
 def sited(racks: tuple[str, ...] = RACKS) -> Published:
     """Six hosts in these racks, at units 1, 2, ...; the leaves are in rack A02."""
-    plan = scene(Case("", LONG, {})).plan
+    plan = scene(Case(plan=LONG)).plan
     places = iter([(rack, unit) for unit, rack in enumerate(racks, 1)])
     devices = {}
     for name, device in plan.devices.items():
         rack, unit = ("A02", 40 + int(name[-1])) if device.role.tier else next(places)
         devices[name] = replace(device, rack=rack, unit=unit)
-    return publication_of(Round(replace(plan, devices=devices), scene(Case("", LONG, {})).snapshot))
+    return publication_of(Round(replace(plan, devices=devices), scene(Case(plan=LONG)).snapshot))
 
 
 def meant(text: str, publication: Published | None = None) -> tuple[str, list[str]]:
@@ -85,7 +85,7 @@ def test_what_fits_nothing_or_several_things_lists_what_there_is(text: str, word
 
 def test_a_short_name_of_several_devices_lists_them() -> None:
     plan = "gpu-03/nic0 leaf-0/p1 rail=0\ngpu-003/nic0 leaf-0/p2 rail=0"
-    shown = publication_of(scene(Case("", plan, {})))
+    shown = publication_of(scene(Case(plan=plan)))
     assert meant("gpu-03", shown) == ("host", ["gpu-03"])
     with pytest.raises(NotFoundError, match="gpu-03, gpu-003"):
         recognise(view_of(shown), "gpu-3")

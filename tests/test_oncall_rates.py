@@ -28,7 +28,7 @@ PLAN = """
 def counted(**ports: dict[str, object]) -> Published:
     """The fabric where ports count so much a second; `gpu_1__nic0` is gpu-1/nic0."""
     named = {name.replace("__", "/").replace("_", "-"): reported for name, reported in ports.items()}
-    return publication_of(scene(Case("", PLAN, {}, rates=named)))  # type: ignore[arg-type]  # numbers and rows of them
+    return publication_of(scene(Case(plan=PLAN, rates=named)))  # type: ignore[arg-type]  # numbers and rows of them
 
 
 def one(publication: Published, port: str) -> PortRates:

@@ -1,9 +1,10 @@
 """A storm harms those who wait for its culprit, though every cable is where it belongs."""
 
+from benchmarks.telemetry.polled_rounds import round_after
 from truerail.model import CauseKind
 from truerail.rounds import publication_of
 from truerail.simulator import Shape, simulate
-from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows, round_after
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows
 from truerail.views.lines import cause_lines
 from truerail.views.view import view_of
 

@@ -192,7 +192,7 @@ def test_since_comes_from_the_history_and_a_lost_one_costs_only_that() -> None:
 
 def heard(*facts: Neighbor, by: str = "h1") -> Published:
     """One cable h1/nic0 - leaf-0/p1, of which one device tells what it hears."""
-    made = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0", {by: facts}))
+    made = scene(Case({by: facts}, plan="h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"))
     return publication_of(made)
 
 
@@ -245,7 +245,7 @@ def test_a_gpu_that_is_equally_near_to_all_nics_is_near_to_none() -> None:
     facts: list[Fact] = [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"nic{nic}") for nic in (0, 1)]
     facts += [GpuNicPath(0, f"NIC{nic}", f"mlx5_{nic}", "PIX" if nic == 0 else "NODE") for nic in (0, 1)]
     facts += [GpuNicPath(1, f"NIC{nic}", f"mlx5_{nic}", "SYS") for nic in (0, 1)]
-    made = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh1/nic1 leaf-1/p1 rail=1", {"h1": facts}))
+    made = scene(Case({"h1": facts}, plan="h1/nic0 leaf-0/p1 rail=0\nh1/nic1 leaf-1/p1 rail=1"))
     publication = publication_of(made)
     assert [(link.gpu, link.level) for link in where(publication, "h1/nic0").paths[0].gpus] == [(0, "PIX")]
     assert where(publication, "h1/nic1").paths[0].gpus == ()

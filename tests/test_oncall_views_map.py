@@ -93,7 +93,7 @@ def test_the_worst_of_several_cables_shows(cables: str, shown: int) -> None:
     )
     places = {"right": "swp1", "unknown": "swp2", "missing": "swp3", "wrong": "swp4"}
     lines = "\n".join(f"h1/{name} leaf-0/{places[name]} rail=0" for name in cables.split())
-    made = scene(Case("", lines, {"h1": facts}))
+    made = scene(Case({"h1": facts}, plan=lines))
     publication = publication_of(made)
     assert sorted(publication.evaluation.cable_states.values()) == sorted(cables.split())
     assert [code & 7 for code in cells_of(fabric_map(publication)).tolist()] == [shown]

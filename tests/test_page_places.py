@@ -85,7 +85,7 @@ def test_the_topology_shows_what_is_wrong_between_switches_and_leads_on(watched:
 
 def worsening() -> Published:
     """A link that gets worse beside one that does not."""
-    made = scene(Case("", PLAN, TREND, past=PAST))
+    made = scene(Case(TREND, plan=PLAN, past=PAST))
     return Published(1, "lab", EvaluatedRound(made, evaluate(made)), plan_digest="d1")
 
 

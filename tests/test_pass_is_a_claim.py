@@ -5,23 +5,14 @@ from functools import cache
 
 import pytest
 
+from benchmarks.telemetry.polled_rounds import seen_now
 from rules import rules
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError
 from truerail.model import Snapshot
 from truerail.simulator import Shape, Simulation, simulate
-from truerail.simulator.traffic import (
-    FlowFault,
-    FlowFaultKind,
-    FlowSimulation,
-    Job,
-    Pattern,
-    Polls,
-    Switching,
-    flows,
-    seen_now,
-)
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Job, Pattern, Polls, Switching, flows
 from truerail.simulator.traffic.habits import PORT_CACHE
 
 K = FlowFaultKind

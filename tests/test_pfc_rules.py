@@ -29,7 +29,7 @@ CODES = ("PFC001", "PFC002", "PFC003", "PFC004", "PFC005")
 def found(
     code: str, plan: str, rates: Mapping[str, Mapping[str, float | Sequence[float]]], **more: Any
 ) -> list[Finding]:
-    case = Case("", plan, more.pop("facts", {}), rates=rates, **more)
+    case = Case(more.pop("facts", {}), plan=plan, rates=rates, **more)
     return list(rules()[code].findings(scene(case)))
 
 
@@ -269,8 +269,8 @@ def test_what_cannot_be_said_is_not_said() -> None:
             found(code, plan, {"leaf-0/swp0": {"tx_bytes": 1e9}})
         with pytest.raises(InsufficientDataError):
             found(code, plan, {})
-        assert not rules()[code].applies_to(plan_of(Case("", plan, {}, transport=Transport.EFA)))
-        assert not rules()[code].applies_to(plan_of(Case("", plan, {}, transport=Transport.INFINIBAND)))
+        assert not rules()[code].applies_to(plan_of(Case(plan=plan, transport=Transport.EFA)))
+        assert not rules()[code].applies_to(plan_of(Case(plan=plan, transport=Transport.INFINIBAND)))
     with pytest.raises(InsufficientDataError, match="speeds"):
         found("PFC001", "gpu-0/nic0 leaf-0/swp0", {"leaf-0/swp0": {"rx_pause_frames:3": 9_000}})
     with pytest.raises(InsufficientDataError, match="neither settings nor pauses"):
@@ -301,7 +301,7 @@ def test_too_many_slow_ports_are_reported_in_part(monkeypatch: pytest.MonkeyPatc
 
 
 def shown(rates: Rates, **more: Any) -> Any:
-    made = scene(Case("", plan_of_tree(2, 8, 1), {}, rates=rates, **more))
+    made = scene(Case(plan=plan_of_tree(2, 8, 1), rates=rates, **more))
     return publication_of(made, evaluate(made, only=CODES))
 
 

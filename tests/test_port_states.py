@@ -96,9 +96,10 @@ def test_both_ends_decide_together(host: NetLink, leaf: tuple[str, tuple[str, ..
 )
 def test_disabled_is_the_operators_word_on_infiniband_only(layer: str | None, transport: Transport, why: Why) -> None:
     case = Case(
-        "", "gpu-1/mlx5_0 leaf-0/1 rail=0",
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", link_layer=layer)]}, transport=transport,
-    )  # fmt: skip
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", link_layer=layer)]},
+        plan="gpu-1/mlx5_0 leaf-0/1 rail=0",
+        transport=transport,
+    )
     assert scene(case).cabling.why.tolist() == [why]
     (finding,) = rules()["NIC002"].findings(scene(case))
     assert finding.severity is (Severity.INFO if why is Why.DISABLED else Severity.WARNING)
@@ -108,7 +109,7 @@ def test_disabled_is_the_operators_word_on_infiniband_only(layer: str | None, tr
 def test_efa_is_always_active_which_says_nothing(device: str) -> None:
     reported = [RdmaLink(device, 1, "ACTIVE", "LINK_UP", rate_gbps=100.0), LinkSpeed(device, 100.0)]
     facts: dict[str, Sequence[Fact]] = {"gpu-1": reported}
-    case = Case("", f"gpu-1/{device} leaf-0/swp1 rail=0 speed=400", facts, transport=Transport.EFA)
+    case = Case(facts, plan=f"gpu-1/{device} leaf-0/swp1 rail=0 speed=400", transport=Transport.EFA)
     made = scene(case)
     wiring = made.cabling
     assert not wiring.states.up(wiring.index.a).any()
@@ -122,9 +123,9 @@ def test_the_speed_of_a_port_without_link_is_never_compared() -> None:
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
     down = rdma("mlx5_0", "DOWN", "DISABLED")._replace(rate_gbps=40.0)
     for leaf in (NetLink("swp1", speed_gbps=100.0), LinkSpeed("swp1", 100.0)):
-        assert not [*rules()["LNK001"].findings(scene(Case("", plan, {"gpu-1": [down], "leaf-0": [leaf]})))]
+        assert not [*rules()["LNK001"].findings(scene(Case({"gpu-1": [down], "leaf-0": [leaf]}, plan=plan)))]
     lit = NetLink("swp1", operstate="UP", flags=("UP", "LOWER_UP"), speed_gbps=100.0)
-    assert [*rules()["LNK001"].findings(scene(Case("", plan, {"gpu-1": [down], "leaf-0": [lit]})))]
+    assert [*rules()["LNK001"].findings(scene(Case({"gpu-1": [down], "leaf-0": [lit]}, plan=plan)))]
 
 
 @each(
@@ -277,7 +278,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
     leaf = NetLink("swp1", operstate="DOWN", flags=("NO-CARRIER", "UP"), down_reason=reason)  # type: ignore[arg-type]
     neighbor = Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname")
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0"
-    evaluation = evaluate(scene(Case("", plan, {"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]})))
+    evaluation = evaluate(scene(Case({"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]}, plan=plan)))
     (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.LINK_DOWN]
     (finding,) = [finding for finding in evaluation.findings if finding.rule == "CAB003"]
     assert finding.id in cause.explains
@@ -291,7 +292,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
 
 def test_where_the_interface_was_not_read_the_step_says_so() -> None:
     facts: dict[str, Sequence[Fact]] = {"gpu-1": [rdma("mlx5_0", "DOWN", "DISABLED")], "leaf-0": []}
-    evaluation = evaluate(scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
+    evaluation = evaluate(scene(Case(facts, plan="gpu-1/nic0 leaf-0/swp1 rail=0")))
     (cause,) = evaluation.causes
     assert cause.kind is CauseKind.LINK_DOWN
     assert "check with `ip link` on gpu-1 whether the interface is switched off" in cause.action

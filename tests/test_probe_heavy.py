@@ -79,7 +79,7 @@ def timed(*microseconds: float | None, hosts_of_leaf: int = 8) -> str:
         f"h{n}": [ProbeEcho("nic0", f"h{(n + 1) % len(microseconds)}", "nic0", "r", n, us)]
         for n, us in enumerate(microseconds)
     }
-    return words(scene(Case("", plan, facts)))
+    return words(scene(Case(facts, plan=plan)))
 
 
 def test_a_round_trip_three_times_the_median_of_as_many_hops_is_reported_with_its_figures() -> None:
@@ -96,7 +96,7 @@ def test_a_round_trip_three_times_the_median_of_as_many_hops_is_reported_with_it
 
 
 def test_without_tests_no_round_trip_is_reported() -> None:
-    assert words(scene(Case("", "h1/nic0 leaf-0/p1 rail=0", {}))) == ""
+    assert words(scene(Case(plan="h1/nic0 leaf-0/p1 rail=0"))) == ""
 
 
 @pytest.fixture

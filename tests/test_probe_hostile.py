@@ -23,7 +23,7 @@ from truerail.rounds import evaluate
 from truerail.testing.cases import plan_of
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
-PLAN = plan_of(Case("", "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0" for n in (1, 2, 3)), {}))
+PLAN = plan_of(Case(plan="\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0" for n in (1, 2, 3))))
 SENT = sent(0, "nic0", "h2", "nic0")
 NICS = [Nic(f"h{n}", "nic0", f"10.0.0.{n}", "leaf-0", (0, 0), n - 1) for n in (1, 2, 3)]
 PLANNED = plan_run(pairs_of(PLAN, NICS, ("A",)), Settings(what=("reach",)), AT, {})

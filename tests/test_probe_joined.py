@@ -49,7 +49,7 @@ def _evaluated(swapped: bool, *, probed: bool) -> Evaluation:
     facts = _neighbors(swapped)
     for host, of in _probes().items() if probed else ():
         facts[host] += of
-    return evaluate(scene(Case("", PLAN, facts)))
+    return evaluate(scene(Case(facts, plan=PLAN)))
 
 
 def test_swapped_cables_explain_what_does_not_arrive_and_are_surer_by_it() -> None:
@@ -72,7 +72,7 @@ def _with_first_hops(neighbors: dict[str, list[Fact]], of: tuple[tuple[str, str]
         other = f"10.9.{1 - NICS.index(nic)}.1"
         facts[host].append(sent(flow, nic, "h3", nic, mode="wired"))
         facts[host].append(ProbeHop(nic, "h3", nic, "r", flow, 50000, 1, 64, 1, other, 1, "time exceeded"))
-    return evaluate(scene(Case("", PLAN, facts)))
+    return evaluate(scene(Case(facts, plan=PLAN)))
 
 
 def test_first_hops_are_a_second_witness_of_swapped_cables() -> None:
@@ -106,7 +106,7 @@ def test_a_right_cable_is_not_moved_because_nothing_arrives() -> None:
 
 
 def test_a_recording_that_is_scrubbed_shows_the_same(tmp_path: Path) -> None:
-    plan = scene(Case("", PLAN, {})).plan
+    plan = scene(Case(plan=PLAN)).plan
     flow = {
         "flow": 1,
         "port": "enp1s0",

@@ -303,7 +303,7 @@ def test_a_clock_that_is_set_during_a_run_neither_ends_nor_delays_it(step: int) 
 
 def _upper(*links: NetLink, addresses: Mapping[str, str]) -> Nics:
     """The NICs of a host with two planned ones, eth0 and eth1, beside a plain peer."""
-    plan = plan_of(Case("", "h1/eth0 leaf-0/p1 rail=0\nh1/eth1 leaf-1/p1 rail=1\nh2/eth0 leaf-0/p2 rail=0", {}))
+    plan = plan_of(Case(plan="h1/eth0 leaf-0/p1 rail=0\nh1/eth1 leaf-1/p1 rail=1\nh2/eth0 leaf-0/p2 rail=0"))
     facts = tuple(NetAddress(netdev, address, 24) for netdev, address in addresses.items())
     readings = [Reading("h1", "net_link", AT, links), Reading("h1", "net_address", AT, facts)]
     readings.append(Reading("h2", "net_address", AT, (NetAddress("eth0", "10.0.0.2", 24),)))
@@ -372,7 +372,7 @@ def test_nics_in_a_vrf_are_named_and_not_probed(vrf: NetLink) -> None:
 
 
 def test_probes_by_a_bond_are_those_of_its_nic() -> None:
-    plan = plan_of(Case("", "h1/eth0 leaf-0/p1 rail=0\nh2/eth0 leaf-0/p2 rail=0", {}))
+    plan = plan_of(Case(plan="h1/eth0 leaf-0/p1 rail=0\nh2/eth0 leaf-0/p2 rail=0"))
     links = (NetLink("eth0", master="bond0"), NetLink("bond0", kind="bond"))
     readings = [
         Reading("h1", "net_link", AT, links),

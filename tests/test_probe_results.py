@@ -82,7 +82,7 @@ TWO = "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"
     ],
 )
 def test_the_worst_of_what_was_tried_shows(h1: list[Fact], h2: list[Fact], states: list[str]) -> None:
-    found = probe_results(scene(Case("", TWO, {"h1": h1, "h2": h2})))
+    found = probe_results(scene(Case({"h1": h1, "h2": h2}, plan=TWO)))
     assert found
     assert [NIC_STATES[code] for code in found.state.tolist()] == states
 
@@ -167,7 +167,7 @@ def test_the_list_is_sorted_by_every_column(sort: str) -> None:
 
 def test_why_a_nic_is_untried_is_said() -> None:
     facts: dict[str, list[Fact]] = {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]}
-    round = scene(Case("", TWO + "\nh3/nic0 leaf-0/p3 rail=0", facts))
+    round = scene(Case(facts, plan=TWO + "\nh3/nic0 leaf-0/p3 rail=0"))
     shown = publication(round.plan, round.snapshot)
     why = {row.nic: row.why_untried for row in probed_nics(shown).items}
     assert "nothing that it received" in why["h1/nic0"]
@@ -188,7 +188,7 @@ def test_hosts_that_are_no_good_witnesses_are_named_with_what_went_wrong() -> No
     }
     plan = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0" for n in range(1, 9))
     facts = {"h1": [sent(0, "nic0", "h2", "nic0")], **wrong}
-    round = scene(Case("", plan, facts))
+    round = scene(Case(facts, plan=plan))
     shown = publication(round.plan, round.snapshot)
     (note,) = [one for one in shown.evaluation.notes if "because of the hosts" in one]
     assert note == (

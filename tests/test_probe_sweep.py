@@ -50,20 +50,20 @@ def test_every_leaf_has_flows_for_its_uplinks_and_those_above(shape: Shape) -> N
 def test_a_large_fabric_is_swept_more_slowly_and_not_its_switches_asked_more() -> None:
     lines = [f"h{leaf}x{n}/nic0 leaf-{leaf}/p{n} rail=0" for leaf in range(6) for n in range(60)]
     lines += [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(6) for spine in range(2)]
-    sweep = path_sweep(plan_of(Case("", "\n".join(lines), {})))
+    sweep = path_sweep(plan_of(Case(plan="\n".join(lines))))
     assert sweep.busiest == pytest.approx(USUAL.mean)
     nics = {Port(f"h{leaf}x{n}", "nic0") for leaf in range(2) for n in range(3)}
-    assert {pair.source for pair in path_sweep(plan_of(Case("", "\n".join(lines), {})), nics=nics).pairs} == nics
+    assert {pair.source for pair in path_sweep(plan_of(Case(plan="\n".join(lines))), nics=nics).pairs} == nics
 
 
 def test_leaves_without_uplinks_are_swept_under_themselves() -> None:
-    plan = plan_of(Case("", "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0\nh3/nic0 leaf-1/p1 rail=0", {}))
+    plan = plan_of(Case(plan="h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0\nh3/nic0 leaf-1/p1 rail=0"))
     sweep = path_sweep(plan)
     assert [(str(pair.source), str(pair.target), pair.hops) for pair in sweep.pairs] == [
         ("h1/nic0", "h2/nic0", 1),
         ("h2/nic0", "h1/nic0", 1),
     ]
-    assert path_sweep(plan_of(Case("", "", {}))).pairs == ()
+    assert path_sweep(plan_of(Case(plan=""))).pairs == ()
 
 
 def test_what_did_not_answer_is_asked_again_and_links_with_few_packets_get_more() -> None:

@@ -16,7 +16,7 @@ from truerail.model import Device, Reading, Role, Snapshot, Status
 from truerail.rounds import evaluate
 from truerail.testing.cases import AT, plan_of
 
-PLAN = plan_of(Case("", "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4, 5)), {}))
+PLAN = plan_of(Case(plan="\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4, 5))))
 
 
 def ethtool(pfc: tuple[int, ...], sample: int, driver: str = "mlx5") -> str:

@@ -139,7 +139,7 @@ def test_a_declared_setting_that_a_port_does_not_report_is_unknown_there_and_nam
 def _scene(
     facts: dict[str, list[PortQos]], qos: QosProfile, plan: str = "gpu-1/nic0 leaf-0/swp1 rail=0"
 ) -> tuple[Plan, Snapshot]:
-    round = scene(Case("", plan, facts, qos=qos))
+    round = scene(Case(facts, plan=plan, qos=qos))
     return round.plan, round.snapshot
 
 
@@ -152,6 +152,6 @@ def test_an_mtu_that_the_plan_declares_is_left_to_one_rule() -> None:
         (QosProfile(mtu=9000), ["CFG001 gpu-1/nic0", "CFG001 leaf-0/swp4"]),
         (QosProfile(mtu=9000, roles=(Role.HOST,)), ["CFG001 gpu-1/nic0", "LNK002 gpu-4/nic0"]),
     ):
-        round = scene(Case("", plan, facts, qos=qos))
+        round = scene(Case(facts, plan=plan, qos=qos))
         findings = published(round.plan, round.snapshot).evaluation.findings
         assert sorted(f"{one.rule} {one.subject}" for one in findings if one.rule in ("CFG001", "LNK002")) == found

@@ -20,7 +20,7 @@ def listed(said: dict[str, list[tuple[str, str, str]]]) -> Wiring:
         )
         for device, rows in said.items()
     ]
-    return Round(plan_of(Case("", PLAN, {})), Snapshot(AT, readings)).cabling
+    return Round(plan_of(Case(plan=PLAN)), Snapshot(AT, readings)).cabling
 
 
 MOVED = ("nic0", "leaf-0", "p1"), ("p1", "h0", "nic0")

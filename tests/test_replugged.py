@@ -36,7 +36,7 @@ def falls(
     moved: Spans | None = None, facts: dict[str, list[Fact]] | None = None, rates: Rates = FELL_AT_6
 ) -> list[str]:
     """The subjects of LNK003 with what is known of moved plugs."""
-    made = scene(Case("", FOUR, facts or {}, rates=rates))
+    made = scene(Case(facts or {}, plan=FOUR, rates=rates))
     return flapping(replace(made, before=Plugs().moved(moved or {})))
 
 
@@ -64,7 +64,7 @@ def test_a_plug_that_comes_back_three_times_was_not_moved_by_hand() -> None:
 
 
 def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_again() -> None:
-    made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}, rates=FELL_AT_6))
+    made = scene(Case({"gpu-1": [hears("leaf-0", "swp1")]}, plan=FOUR, rates=FELL_AT_6))
     heard, *counted = made.snapshot.readings
     old = replace(made.snapshot, readings=(structs.replace(heard, at=AT - timedelta(seconds=70)), *counted))
     still = replace(made, snapshot=old, before=Plugs())
@@ -84,11 +84,11 @@ def rounds(*places: str | None, seconds: float = 60.0) -> Replugged:
     """What is known after rounds in which the cable of gpu-1 was heard on these ports of the leaf; None: without link.
     Every round is a minute after the last one, which is now.
     """
-    plugs, plan = Plugs(), scene(Case("", FOUR, {})).plan
+    plugs, plan = Plugs(), scene(Case(plan=FOUR)).plan
     for number, place in enumerate(places):
         moment = AT - timedelta(seconds=seconds * (len(places) - 1 - number))
         fact: Fact = hears("leaf-0", place) if place else NetLink("nic0", operstate="DOWN", flags=("UP",))
-        made = scene(Case("", FOUR, {"gpu-1": [fact]}))
+        made = scene(Case({"gpu-1": [fact]}, plan=FOUR))
         seen = made.snapshot
         seen = Snapshot(moment, tuple(structs.replace(one, at=moment) for one in seen.readings))
         plugs = plugs.after(Round(plan, seen).cabling, 0.0)
@@ -135,14 +135,14 @@ def test_moved_plugs_survive_a_restart_with_the_counters() -> None:
 def test_what_ended_before_the_window_is_forgotten() -> None:
     known = Replugged({NIC: ((1.0, 2.0), (3.0, 4.0)), PORT: ((1.0, 2.0),)})
     assert known.since(3.5).spans == {NIC: ((3.0, 4.0),)}
-    made = replace(scene(Case("", FOUR, {}, rates=FELL_AT_6)), before=Plugs().moved(known.spans))
+    made = replace(scene(Case(plan=FOUR, rates=FELL_AT_6)), before=Plugs().moved(known.spans))
     assert made.plugs.replugged.spans == {}
     assert replace(made, counters=None).plugs.replugged.spans == {}
 
 
 def test_a_run_goes_on_with_the_places_that_the_one_before_saw() -> None:
     plugs = Plugs().restored({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
-    made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}))
+    made = scene(Case({"gpu-1": [hears("leaf-0", "swp1")]}, plan=FOUR))
     after = plugs.after(made.cabling, 0.0)
     assert after.restored({NIC: "leaf-0/swp3"}, NOW) is after, "a round was seen since"
     assert after.replugged.spans == dict.fromkeys((NIC, PORT, "leaf-0/swp2"), ((NOW - 400, NOW),))

@@ -58,7 +58,7 @@ def test_an_empty_plan_has_no_findings() -> None:
 
 
 def test_nothing_seen_is_reported_as_unreachable_devices_and_nothing_else() -> None:
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     found = evaluated(plan, Snapshot(AT, ()))
     assert codes(found) == {("TEL001", name) for name in plan.devices}
     assert {finding.severity for finding in found} == {Severity.WARNING}
@@ -68,8 +68,6 @@ def test_nothing_seen_is_reported_as_unreachable_devices_and_nothing_else() -> N
 def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str) -> None:
     made = scene(
         Case(
-            "",
-            PLAN,
             {
                 "gpu-1": [NetLink("nic0", mtu=9000, speed_gbps=100.0), RdmaLink("mlx5_0", 1, "DOWN", None, "nic0")],
                 "leaf-0": [
@@ -78,6 +76,7 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str)
                 ],
                 "gpu-2": [NetAddress("nic0", "10.0.1.1", 24)],
             },
+            plan=PLAN,
             rails="0=10.0.0.0/24 1=10.0.1.0/24",
         )
     )
@@ -91,8 +90,6 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str)
 def test_foreign_names_are_made_safe_in_every_text() -> None:
     made = scene(
         Case(
-            "",
-            PLAN,
             {
                 "gpu-1": [
                     Neighbor("nic0", system_name=HOSTILE, port_id=HOSTILE, port_id_type="ifname"),
@@ -102,6 +99,7 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
                 "leaf-0": [Neighbor("swp2", system_name=HOSTILE)],
                 "leaf-1": [Neighbor("swp1\x1b", system_name="gpu-1", port_id="nic1\x1b", port_id_type="ifname")],
             },
+            plan=PLAN,
             errors={"gpu-2": HOSTILE},
         )
     )
@@ -116,14 +114,14 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
 
 
 def test_two_nameless_ports_on_one_port_are_a_contradiction() -> None:
-    case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="gpu-1"), Neighbor("swp1", system_name="gpu-2")]})
+    case = Case({"leaf-0": [Neighbor("swp1", system_name="gpu-1"), Neighbor("swp1", system_name="gpu-2")]}, plan=PLAN)
     found = list(rules()["CAB005"].findings(scene(case)))
     assert [finding.subject for finding in found] == ["gpu-1/nic0"]
     assert "leaf-0/swp1 names gpu-1 and gpu-2" in found[0].summary
 
 
 def test_a_bridge_beside_a_planned_device_is_no_contradiction() -> None:
-    case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="br-7"), Neighbor("swp1", system_name="gpu-1")]})
+    case = Case({"leaf-0": [Neighbor("swp1", system_name="br-7"), Neighbor("swp1", system_name="gpu-1")]}, plan=PLAN)
     made = scene(case)
     assert made.cabling.state[0] == State.RIGHT
     assert not list(rules()["CAB005"].findings(made))
@@ -131,8 +129,6 @@ def test_a_bridge_beside_a_planned_device_is_no_contradiction() -> None:
 
 def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
     case = Case(
-        "",
-        "gpu-1/mlx5_0 leaf-0/swp1 rail=0",
         {
             "gpu-1": [
                 RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "enp26s0"),
@@ -140,6 +136,7 @@ def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
             ],
             "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="enp26s0", port_id_type="ifname")],
         },
+        plan="gpu-1/mlx5_0 leaf-0/swp1 rail=0",
     )
     made = scene(case)
     plan, seen = made.plan, made.snapshot
@@ -148,14 +145,14 @@ def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
 
 
 def test_infiniband_has_no_lldp_to_miss() -> None:
-    made = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0"), NetLink("nic1")]}))
+    made = scene(Case({"gpu-1": [NetLink("nic0"), NetLink("nic1")]}, plan=PLAN))
     plan = made.plan
     assert [f.subject for f in rules()["TEL003"].findings(made)] == ["gpu-1"]
     assert not rules()["TEL003"].applies_to(replace(plan, transport=Transport.INFINIBAND))
 
 
 def test_a_device_that_was_not_asked_is_named_where_its_cables_stay_unknown() -> None:
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     asked_links = Reading("gpu-2", "net_link", AT, (NetLink("nic0", operstate="UP"),))
     (found,) = rules()["TEL003"].findings(Round(plan, Snapshot(AT, (asked_links,))))
     assert (found.subject, found.severity) == ("gpu-2", Severity.WARNING)
@@ -167,7 +164,7 @@ def test_a_device_that_was_not_asked_is_named_where_its_cables_stay_unknown() ->
 
 
 def test_a_newer_answer_to_the_same_question_is_not_stale() -> None:
-    made = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, ages_seconds={"gpu-1": 900.0}))
+    made = scene(Case({"gpu-1": [NetLink("nic0")]}, plan=PLAN, ages_seconds={"gpu-1": 900.0}))
     plan, seen = made.plan, made.snapshot
     rule = rules()["TEL002"]
     assert [f.subject for f in rule.findings(made)] == ["gpu-1"]
@@ -182,7 +179,7 @@ def test_an_answer_counts_as_old_only_after_five_rounds_of_its_collector() -> No
 
 
 def test_the_discovery_of_an_infiniband_fabric_may_be_older() -> None:
-    made = scene(Case("", PLAN, {}))
+    made = scene(Case(plan=PLAN))
 
     def named(age_seconds: float) -> list[str]:
         fact = Neighbor("swp2", system_name="gpu-2", port_id="nic0")
@@ -195,7 +192,7 @@ def test_the_discovery_of_an_infiniband_fabric_may_be_older() -> None:
 
 
 def _why_unreachable(*errors: str) -> str:
-    plan = plan_of(Case("", PLAN, {}))
+    plan = plan_of(Case(plan=PLAN))
     readings = [Reading("gpu-1", f"c{number}", AT, error=error) for number, error in enumerate(errors, 1)]
     (found,) = (f for f in rules()["TEL001"].findings(Round(plan, Snapshot(AT, readings))) if f.subject == "gpu-1")
     return found.summary

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.telemetry.polled_rounds import seen_now
 from rules import rules
 from tests.switch_rounds import SONIC, checked, of_rule, rounds, sonic_dump
 from truerail.analysis.counters import Window
@@ -14,7 +15,7 @@ from truerail.analysis.counters.window import SAMPLES
 from truerail.analysis.round import Round
 from truerail.model import Finding
 from truerail.simulator import Shape, simulate
-from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows
 
 PLAN = (
     "gpu-1,host,eth0,leaf-0,leaf,Ethernet0,0,,400\n"

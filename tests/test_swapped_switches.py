@@ -17,7 +17,7 @@ def test_swapped_switches_give_no_host_a_second_name() -> None:
     there, so that the same port of the one leaf and of the other leads to one and to the other.
     """
     plan = plan_of(
-        Case("", "".join(f"h{h}/nic{n} leaf-{n}/p{h} rail={n}\n" for h in range(HOSTS) for n in range(LEAVES)), {})
+        Case(plan="".join(f"h{h}/nic{n} leaf-{n}/p{h} rail={n}\n" for h in range(HOSTS) for n in range(LEAVES)))
     )
     swapped = {(1, 0): 2, (2, 0): 1}
     sent = {0: "leaf-1", 1: "leaf-0"}
@@ -39,7 +39,7 @@ def test_swapped_switches_give_no_host_a_second_name() -> None:
 def test_swapped_hosts_below_swapped_switches_stay_swapped() -> None:
     """Every switch is one of a pair that is swapped: what these hear of hosts is all that there is."""
     plan = plan_of(
-        Case("", "".join(f"h{h}/nic{n} leaf-{n}/p{h} rail={n}\n" for h in range(HOSTS) for n in range(LEAVES)), {})
+        Case(plan="".join(f"h{h}/nic{n} leaf-{n}/p{h} rail={n}\n" for h in range(HOSTS) for n in range(LEAVES)))
     )
     called = {0: 1, 1: 0}
     readings: list[Reading] = []

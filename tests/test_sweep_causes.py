@@ -24,7 +24,7 @@ def counted(rule: str, subject: str, **detail: object) -> Finding:
 
 def causes_of(case: Case, *findings: Finding, facts: Facts | None = None) -> tuple[Cause, ...]:
     """The causes of what the sweep's rules find in a case, and of other findings."""
-    made = scene(Case("", case.plan, case.facts if facts is None else facts))
+    made = scene(Case(case.facts if facts is None else facts, plan=case.plan))
     own = [one for code in ("PRB004", "PRB005", "PRB007", "PRB008") for one in rules()[code].look(made).findings]
     causes = explain(made, [*own, *findings])
     explained = sorted(one for cause in causes for one in cause.explains)

@@ -14,12 +14,11 @@ from truerail.testing.cases import plan_of
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 PLAN = plan_of(
     Case(
-        "",
-        "\n".join(
+        {},
+        plan="\n".join(
             ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
             + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(2)]
         ),
-        {},
     )
 )
 

@@ -23,7 +23,7 @@ def way(flow: int, turn: int = 0) -> tuple[str, ...]:
 
 
 def looked(facts: Facts, plan: str = PLAN) -> dict[str, Evaluated]:
-    made = scene(Case("", plan, facts))
+    made = scene(Case(facts, plan=plan))
     return {code: rules()[code].look(made) for code in ALL}
 
 
@@ -68,5 +68,5 @@ def test_a_path_without_choices_has_no_unused_link() -> None:
 
 
 def test_a_seat_that_is_a_device_is_its_subject() -> None:
-    sweep = sweep_of(scene(Case("", PLAN)))
+    sweep = sweep_of(scene(Case(plan=PLAN)))
     assert sweep.subject([4 * sweep.graph.cables + sweep.graph.index.devices.find("leaf-1")]) == "leaf-1"

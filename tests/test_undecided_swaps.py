@@ -71,7 +71,7 @@ def test_right_cables_of_storage_show_that_bundles_are_crossed_and_not_names(lea
     cables = {f"gpu-{h}/nic{r}": place(h, r) for h in range(1, 5) for r in range(3)}
     other = {f"gpu-{h}/stor": f"leaf-9/swp{h}" for h in range(1, 5)} if storage else {}
     lines = [f"{a} {b} rail={a[-1]}\n" for a, b in cables.items()] + [f"{a} {b}\n" for a, b in other.items()]
-    plan = plan_of(Case("", "".join(lines), {}))
+    plan = plan_of(Case(plan="".join(lines)))
     actual = {a: place({1: 2, 2: 1}.get(int(a[4]), int(a[4])), int(a[-1])) for a in cables} | other
     heard: dict[str, list[Neighbor]] = {}
     for (host, nic), (leaf, port) in ((a.split("/"), b.split("/")) for a, b in actual.items()):
@@ -96,7 +96,7 @@ def test_no_cable_is_moved_into_what_only_the_plan_knows(slip: str, exists: bool
         leaf, port = slip.split("/")
         answers.setdefault(leaf, []).append(NetLink(port, operstate="UP"))
     lines = "".join(f"{a} {b} rail=0\n" for a, b in planned.items())
-    causes = evaluate(scene(Case("", lines, answers))).causes
+    causes = evaluate(scene(Case(answers, plan=lines))).causes
     (cause,) = (one for one in causes if one.kind is CauseKind.CABLE_MOVE)
     assert len(cause.moves) == exists
     assert ("Correct the plan" in cause.action) is not exists

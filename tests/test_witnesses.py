@@ -53,7 +53,7 @@ def round_of(facts: Facts, plan: str = PLAN) -> Round:
     everything: dict[str, list[Fact]] = links("gpu-1", "gpu-2", "spine-1")
     for device, more in facts.items():
         everything.setdefault(device, []).extend(more)
-    return scene(Case("", plan, everything))
+    return scene(Case(everything, plan=plan))
 
 
 def cabling(facts: Facts, plan: str = PLAN) -> Wiring:
@@ -70,7 +70,7 @@ def test_a_planned_nic_may_be_virtual_and_another_virtual_interface_owns_no_mac(
     mac = MACS["gpu-1/nic0"]
     nics = [NetLink("nic0", mac=mac, kind="veth"), NetLink("docker0", mac="b8:ce:f6:00:09:09", kind="bridge")]
     round = scene(
-        Case("", PLAN, {"gpu-1": nics, "leaf-0": [MacEntry("swp1", mac), MacEntry("swp2", nics[1].mac or "")]})
+        Case({"gpu-1": nics, "leaf-0": [MacEntry("swp1", mac), MacEntry("swp2", nics[1].mac or "")]}, plan=PLAN)
     )
     assert seen(round.cabling)["gpu-1/nic0"] == "RIGHT"
     assert seen(round.cabling)["gpu-2/nic0"] == "UNKNOWN"
@@ -252,7 +252,7 @@ def test_the_mac_of_a_bond_names_the_host_alone() -> None:
         ],
         "leaf-1": [MacEntry("swp1", shared, 100)],
     }
-    wiring = scene(Case("", PLAN, bond)).cabling
+    wiring = scene(Case(bond, plan=PLAN)).cabling
     assert (seen(wiring)["gpu-1/nic1"], wiring.confidence(1)) == ("RIGHT", 0.7)
     assert named_by(wiring, 1) == ("MAC table, the device alone",)
 

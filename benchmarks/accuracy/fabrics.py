@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from random import Random
 
+from benchmarks.behaviours.drawn_behaviours import SWITCHES, drawn, drawn_later
 from truerail.simulator import Noise, Shape, Simulation, simulate
-from truerail.simulator.behaviours.draw import SWITCHES, drawn, drawn_later
 
 SHAPES = {
     "one rail a leaf": Shape(hosts=32, rails=8, spines=4, uplinks=16),

@@ -113,7 +113,7 @@ def heard(plan: Plan, far: Links, kind: str) -> Hall:
     facts: dict[str, list[Neighbor]] = {name: [] for name in plan.devices}
     for port, there in sorted(far.items()):
         facts[port.device].append(hears(port.name, str(there)))
-    return Hall(plan, scene(Case("", facts=facts)).snapshot, far, kind)
+    return Hall(plan, scene(Case(facts)).snapshot, far, kind)
 
 
 def _names(plan: Plan, world: World, rng: Random) -> str:

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 
+from benchmarks.telemetry.polled_rounds import seen_now
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
@@ -24,7 +25,6 @@ from truerail.simulator.traffic import (
     Pattern,
     Polls,
     flows,
-    seen_now,
 )
 from truerail.simulator.traffic.ledger import PLACE, Q
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from collector.formats.lldp_tables import announced
-from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
+from collector.formats.lldp_words import VALUES, advertised, local_port, neighbor
 from collector.formats.text import spelled
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
@@ -208,16 +208,7 @@ def _block_neighbor(block: _Block) -> Neighbor:
         raise UnreadableError("a neighbour without a local port", line=block.line)
     if not (advertised(found.get("port_id")) or advertised(found.get("chassis_id"))):
         raise UnreadableError("a neighbour without chassis id and port id", line=block.line)
-    return Neighbor(
-        local_port(port),
-        *identified(found.get("chassis_id"), found.get("chassis_type")),
-        advertised(found.get("name")),
-        *identified(found.get("port_id"), found.get("port_type")),
-        advertised(found.get("description")),
-        seconds(found.get("ttl")),
-        None,
-        addresses(*block.addresses),
-    )
+    return neighbor(local_port(port), map(found.get, VALUES), block.addresses)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -294,6 +285,4 @@ def _boxed_neighbor(row: Row, number: int) -> Neighbor:
         raise UnreadableError(
             "a port's name that is broken over lines: the table is too narrow", line=number, text=text
         )
-    return Neighbor(
-        row["port"], *identified(row["chassis_id"]), advertised(row.get("name")), *identified(row["port_id"])
-    )
+    return neighbor(row["port"], map(row.get, VALUES))

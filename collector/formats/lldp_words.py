@@ -1,11 +1,13 @@
 """The words of LLDP, and what changes in each answer although no fact does."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from collector.formats.text import spelled
 from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Normalizes the words of LLDP: what counts as not reported, types of identifiers, MACs, addresses and times.
@@ -128,6 +130,26 @@ def seconds(value: Any) -> int | None:
         return ((days * 24 + hours) * 60 + minutes) * 60 + rest
     number = _NUMBER.match(text)
     return int(number.group()) if number else None
+
+
+VALUES = ("chassis_id", "chassis_type", "name", "port_id", "port_type", "description", "ttl", "age")
+"""What `neighbor` takes, in its order; a form has its own words for them."""
+
+
+def neighbor(port: str, values: Iterable[Any], managed: Iterable[Any] = (), sent: str | None = None) -> Neighbor:
+    """A neighbour from its values as printed, and its management addresses; `sent` is the local port's id."""
+    chassis, chassis_type, name, far, far_type, description, ttl, age = values
+    return Neighbor(
+        port,
+        *identified(chassis, chassis_type),
+        advertised(name),
+        *identified(far, far_type),
+        advertised(description),
+        seconds(ttl),
+        seconds(age),
+        addresses(*managed),
+        local_port_id=sent,
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------

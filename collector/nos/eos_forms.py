@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector.formats.counts import Tally, count, own, priority, size, summed, words
-from collector.formats.lldp_words import addresses, advertised, device, identified, local_port, seconds
+from collector.formats.lldp_words import VALUES, device, identified, local_port, neighbor, seconds
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters, PortQos
@@ -51,16 +51,10 @@ def _brief(row: Mapping[str, Any]) -> Neighbor:
 def _detailed(port: str, info: Mapping[str, Any]) -> Neighbor:
     remote = info.get("neighborInterfaceInfo", {})
     name = remote.get("interfaceId_v2") or _unquoted(remote.get("interfaceId"))
-    return Neighbor(
-        port,
-        *identified(info.get("chassisId"), info.get("chassisIdType")),
-        advertised(info.get("systemName")),
-        *identified(name, remote.get("interfaceIdType")),
-        advertised(remote.get("interfaceDescription")),
-        seconds(info.get("ttl")),
-        None,
-        addresses(*[entry["address"] for entry in info.get("managementAddresses", ())]),
-    )
+    managed = [entry["address"] for entry in info.get("managementAddresses", ())]
+    who = (info.get("chassisId"), info.get("chassisIdType"), info.get("systemName"))
+    where = (name, remote.get("interfaceIdType"), remote.get("interfaceDescription"))
+    return neighbor(port, (*who, *where, info.get("ttl"), None), managed)
 
 
 def _unquoted(text: str | None) -> str | None:
@@ -106,16 +100,7 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
         raise UnreadableError(f"a neighbour of {port} without chassis id, port id or time to live: the answer is cut")
     if _is_open(found.get("name", "")):
         raise UnreadableError("a name without its closing quote: the answer is cut", text=found["name"])
-    return Neighbor(
-        port,
-        *identified(_unquoted(found["chassis_id"]), found.get("chassis_type")),
-        advertised(_unquoted(found.get("name"))),
-        *identified(_unquoted(found["port_id"]), found.get("port_type")),
-        advertised(_unquoted(found.get("description"))),
-        seconds(found.get("ttl")),
-        seconds(found.get("age")),
-        addresses(*managed),
-    )
+    return neighbor(port, (_unquoted(found.get(value)) for value in VALUES), managed)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from collector.formats.counts import Tally, count, priority, summed, words
 from collector.formats.documents import data_of, document, listed
-from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
+from collector.formats.lldp_words import advertised, local_port, neighbor
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
@@ -28,6 +28,10 @@ _WRAPPED = "multi-routing-engine-results"
 _ROOT = "lldp-neighbors-information"
 _ENTRY = "lldp-neighbor-information"
 KEYS = frozenset({_WRAPPED, _ROOT})
+_LEAVES = (
+    *("lldp-remote-chassis-id", "lldp-remote-chassis-id-subtype", "lldp-remote-system-name", "lldp-remote-port-id"),
+    *("lldp-remote-port-id-subtype", "lldp-remote-port-description", "lldp-ttl", None),
+)
 
 
 def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
@@ -60,21 +64,10 @@ def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
 
 
 def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
-    def first(name: str) -> str | None:
-        return leaves.get(name, [None])[0]
-
-    port = local_port(first("lldp-local-interface") or first("lldp-local-port-id"))
-    return Neighbor(
-        port,
-        *identified(first("lldp-remote-chassis-id"), first("lldp-remote-chassis-id-subtype")),
-        first("lldp-remote-system-name"),
-        *identified(first("lldp-remote-port-id"), first("lldp-remote-port-id-subtype")),
-        first("lldp-remote-port-description"),
-        seconds(first("lldp-ttl")),
-        None,
-        addresses(*leaves.get("lldp-remote-management-address", ())),
-        local_port_id=first("lldp-local-port-id") if first("lldp-local-interface") else None,
-    )
+    first: dict[str | None, str | None] = {name: values[0] for name, values in leaves.items()}
+    name, number = first.get("lldp-local-interface"), first.get("lldp-local-port-id")
+    managed = leaves.get("lldp-remote-management-address", ())
+    return neighbor(local_port(name or number), map(first.get, _LEAVES), managed, number if name else None)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 from collector.formats.counts import Tally, count, summed
 from collector.formats.documents import listed, requests
-from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
+from collector.formats.lldp_words import local_port, neighbor
 from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
 from collector.formats.text import spelled
@@ -22,6 +22,9 @@ from truerail.model import Counter, Neighbor, Optic, PortCounters
 # colon. Sources: openconfig-lldp.yang, a test of SONiC's management framework, SR Linux' YANG.
 
 _IN_PATH = re.compile(r"\binterface\[name=([^\]]+)\]")
+_NEIGHBOR = (
+    *("chassis-id", "chassis-id-type", "system-name", "port-id", "port-id-type", "port-description", "ttl", "age"),
+)
 _HOLDS_NEIGHBORS = frozenset(("neighbor", "neighbors"))
 
 
@@ -61,16 +64,7 @@ def _port_in(path: str) -> str:
 def _neighbor(port: str, leaves: Mapping[str, Any]) -> Neighbor:
     managed = leaves.get("management-address")
     texts = managed.split(",") if isinstance(managed, str) else ()
-    return Neighbor(
-        local_port(port),
-        *identified(leaves["chassis-id"], leaves.get("chassis-id-type")),
-        advertised(leaves.get("system-name")),
-        *identified(leaves["port-id"], leaves.get("port-id-type")),
-        advertised(leaves.get("port-description")),
-        seconds(leaves.get("ttl")),
-        seconds(leaves.get("age")),
-        addresses(*texts),
-    )
+    return neighbor(local_port(port), map(leaves.get, _NEIGHBOR), texts)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 from collector.formats.counts import Tally, Words, count, own, summed, words
 from collector.formats.documents import listed
-from collector.formats.lldp_words import addresses, advertised, identified, local_port, seconds
+from collector.formats.lldp_words import advertised, identified, local_port, neighbor, seconds
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
@@ -41,17 +41,9 @@ def _neighbor(row: Mapping[str, Any]) -> Neighbor:
     name = advertised(row.get("sys_name"))
     if "sys_name" not in row and chassis_type != "mac":
         name = chassis_id
-    return Neighbor(
-        local_port(row["l_port_id"]),
-        chassis_id,
-        chassis_type,
-        name,
-        *identified(row.get("port_id"), row.get("port_type")),
-        advertised(row.get("port_desc")),
-        seconds(row.get("hold_time")),
-        None,
-        addresses(row.get("mgmt_addr"), row.get("mgmt_addr_ipv6")),
-    )
+    managed = (row.get("mgmt_addr"), row.get("mgmt_addr_ipv6"))
+    far = (row.get("port_id"), row.get("port_type"), row.get("port_desc"), row.get("hold_time"), None)
+    return neighbor(local_port(row["l_port_id"]), (chassis_id, chassis_type, name, *far), managed)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from collector.formats.counts import Tally, count, own, priority, words
-from collector.formats.lldp_words import advertised, identified
+from collector.formats.lldp_words import advertised, identified, neighbor
 from collector.formats.table import Table, rows
 from collector.formats.text import asks, is_prompt, lines, sections
 from truerail.errors import UnreadableError
@@ -28,6 +28,7 @@ _TOTAL = re.compile(r"Total entries displayed: {1,4}(\d{1,6})")
 _PORT = re.compile(r"[Ee]th[a-z]*\d[\d/]*")
 _INTERFACE = re.compile(r"Interface:[ \t]+(\S+?),via:[ \t]*LLDP[ \t]*")
 _VALUE = re.compile(r"[ \t]+(ChassisID|SysName|PortID|PortDescr):[ \t]*(.*?)[ \t]*")
+_FRAMED = ("ChassisID", "", "SysName", "PortID", "", "PortDescr", "", "")
 _LLDP_RULER = re.compile(r"-{20,}[ \t]*")
 
 
@@ -46,17 +47,7 @@ def of_framework(rows: Sequence[str]) -> list[Neighbor] | None:
             blocks[-1][1].setdefault(keyed[1], keyed[2])
     if blocks and not closed:
         raise UnreadableError("a neighbour without the ruler below it: the answer is cut", text=blocks[-1][0])
-    return [_framed(port, values) for port, values in blocks] or None
-
-
-def _framed(port: str, values: Mapping[str, str]) -> Neighbor:
-    return Neighbor(
-        port,
-        *identified(values.get("ChassisID")),
-        advertised(values.get("SysName")),
-        *identified(values.get("PortID")),
-        advertised(values.get("PortDescr")),
-    )
+    return [neighbor(port, map(values.get, _FRAMED)) for port, values in blocks] or None
 
 
 def plain_table(answer: str) -> list[Neighbor] | None:

@@ -1,11 +1,12 @@
 """A rule: from a round to findings, with its explanation and its own examples."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from truerail.errors import TruerailError
+from truerail.analysis.not_evaluated import InsufficientDataError, NotApplicableError, report_not_evaluated
+from truerail.analysis.round import Round
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.facts import Fact
 from truerail.model.finding import Finding, NotEvaluated, Severity
@@ -14,9 +15,12 @@ from truerail.model.qos_profile import QosProfile
 
 if TYPE_CHECKING:
     from truerail.analysis.explained import Explained
-    from truerail.analysis.round import Round
 
-Evaluate = Callable[[Any], Iterator[Finding]]
+__all__ = ["InsufficientDataError", "NotApplicableError", "Round", "report_not_evaluated"]
+"""What rules import from here beside what is declared here."""
+
+Findings = Iterator[Finding]
+Evaluate = Callable[[Any], Findings]
 """Of a round; of an `Explained` one for a rule that is evaluated after the causes."""
 
 HEADINGS = ("## Why it matters", "## How it is detected", "## What to do", "## Decide", "## False positives")
@@ -31,16 +35,15 @@ WHERE = "where HOST/NIC"
 class Case:
     """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
 
-    `plan` has one cable a line: `h1/nic0 leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name
-    (`leaf`, `spine`, `superspine`, else host). A case without one has that of its module, `PLAN`. `facts` maps a device
-    to its facts, `errors` a device to the reason for its missing answer. `finds` are the subjects found, in any order,
-    with a blank between them; empty in a QUIET case.
+    `facts` maps a device to its facts, `errors` a device to the reason for its missing answer. `finds` are the subjects
+    found, in any order, with a blank between them; empty in a QUIET case. `plan` has one cable a line: `h1/nic0
+    leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name (`leaf`, `spine`, `superspine`, else
+    host). A case without one has that of its module, `PLAN`. `summary` is its key in the module's FIRES or QUIET.
     """
 
-    summary: str
-    plan: str = ""
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     finds: str = ""
+    plan: str = ""
     unknown: bool = False
     """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -63,28 +66,7 @@ class Case:
     """Signals of the days before: port to `rx_dbm`, `tx_dbm`, `celsius` or `ber` (log10 of the bit error rate before
     FEC) to one value for each of the last days, the oldest first.
     """
-
-
-class InsufficientDataError(TruerailError):
-    """Raised by a rule that has its facts but insufficient data: too few samples, no eligible switch. Gives the reason.
-
-    A rule that raises it after its last finding keeps its findings: the parts are then what else it could not evaluate.
-    `parts` are sentences, or parts with their number and examples.
-    """
-
-    def __init__(self, *parts: NotEvaluated | str) -> None:
-        self.parts = tuple(NotEvaluated(part) if isinstance(part, str) else part for part in parts)
-        super().__init__("; ".join(part.why for part in self.parts))
-
-
-class NotApplicableError(TruerailError):
-    """Raised by a rule when the facts show that the fabric has nothing that it evaluates: no NIC is in a bond."""
-
-
-def report_not_evaluated(parts: Iterable[NotEvaluated]) -> None:
-    """The last step of a rule: raises InsufficientDataError if there are parts that it could not evaluate."""
-    if not_evaluated := tuple(parts):
-        raise InsufficientDataError(*not_evaluated)
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +131,7 @@ class Rule:
             return Evaluated((), applies=False)
         return Evaluated(tuple(findings))
 
-    def findings(self, round: "Round") -> tuple[Finding, ...]:
+    def findings(self, round: Round) -> tuple[Finding, ...]:
         """The rule's findings. Raises InsufficientDataError if there are none and it could not evaluate everything."""
         evaluated = self.look(round)
         if evaluated.not_evaluated and not evaluated.findings:
@@ -170,9 +152,9 @@ class Rule:
 
 def rule(
     code: str,
-    *,
     severity: Severity,
     needs: Sequence[type[Fact]],
+    *,
     transports: Sequence[Transport] = tuple(Transport),
     balancing: Sequence[LoadBalancing] = tuple(LoadBalancing),
     cause: CauseKind | None = None,
@@ -210,8 +192,7 @@ def rule_of(module_name: str) -> Rule:
         raise TypeError(f"{module_name}: needs a rule function named {name} and the headings {', '.join(HEADINGS)}")
 
     def cases(attribute: str) -> tuple[Case, ...]:
-        value = getattr(module, attribute)
-        given = (value,) if isinstance(value, Case) else value
-        return tuple(case if case.plan else replace(case, plan=module.PLAN) for case in given)
+        given: Mapping[str, Case] = getattr(module, attribute)
+        return tuple(replace(case, summary=text, plan=case.plan or module.PLAN) for text, case in given.items())
 
     return replace(declared, fires=cases("FIRES"), quiet=cases("QUIET"))

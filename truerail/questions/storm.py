@@ -10,10 +10,10 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
+from truerail.analysis.not_evaluated import InsufficientDataError
 from truerail.analysis.pfc.culprits import Culprit, Wait
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.published import Published
-from truerail.analysis.rule import InsufficientDataError
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, grouped
 from truerail.model.finding import Finding

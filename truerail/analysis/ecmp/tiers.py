@@ -9,8 +9,8 @@ import numpy as np
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.ecmp.siblings import Siblings, hashed_twice, unclear
 from truerail.analysis.ecmp.uplink_balance import IDLE, Balance
+from truerail.analysis.not_evaluated import InsufficientDataError
 from truerail.analysis.round import Round
-from truerail.analysis.rule import InsufficientDataError
 from truerail.model import NotEvaluated
 from truerail.model.columns import Mask
 

@@ -14,6 +14,7 @@ import numpy as np
 from truerail.analysis.cabling.peers import Peers
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.not_evaluated import InsufficientDataError
 from truerail.analysis.pfc.edges import LEAST_SHARE, NOTHING, STORM_SHARE, PauseEdges
 from truerail.analysis.pfc.graph import WaitGraph
 from truerail.analysis.pfc.measures import (
@@ -27,7 +28,6 @@ from truerail.analysis.pfc.measures import (
     risen,
     waits_of,
 )
-from truerail.analysis.rule import InsufficientDataError
 from truerail.model.columns import Codes, Mask, Numbers
 from truerail.model.plan import Role
 

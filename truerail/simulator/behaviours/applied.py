@@ -9,8 +9,7 @@ from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.fabric.builder import Shape
 from truerail.simulator.fabric.world import World
 from truerail.simulator.faults.noise import remember
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 _SPLIT = {"4x200G": (2, 200.0), "8x100G": (1, 100.0)}
 """Lanes of a port by the breakout mode of a cage of eight, and its speed in Gb/s."""

@@ -2,8 +2,7 @@
 
 from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 _BLOCK = 4
 """A shifted block has at least this many ports; fewer are reported as single cables."""
@@ -12,7 +11,7 @@ _BLOCK = 4
 def swap_on_one_host(site: Site) -> TrueCause:
     """Swaps two cables of one host."""
     (host,) = site.draw_hosts(1)
-    return _rotate(site, _sample(site, site.open_cables(host), 2))
+    return _rotate(site, site.sample(site.open_cables(host), 2))
 
 
 def swap_on_one_leaf(site: Site) -> TrueCause:
@@ -23,7 +22,7 @@ def swap_on_one_leaf(site: Site) -> TrueCause:
 def swap_on_leaf(site: Site, leaf: str) -> TrueCause:
     """Swaps the cables of two hosts on this leaf."""
     free = [cable for cable in site.host_cables(leaf) if cable.a.device not in site.hosts]
-    pair = _sample(site, free, 2)
+    pair = site.sample(free, 2)
     if pair[0].a.device == pair[1].a.device:
         raise NoRoomError(f"{leaf} has no two untouched hosts")
     site.taken.add(leaf)
@@ -34,7 +33,7 @@ def swap_across_rails(site: Site) -> TrueCause:
     """Swaps the cables of two hosts between leaves."""
     first, second = site.draw_cables(site.draw_hosts(2))
     others = [cable for cable in site.open_cables(second.a.device) if cable.b.device != first.b.device]
-    return _rotate(site, [first, *_sample(site, others, 1)])
+    return _rotate(site, [first, *site.sample(others, 1)])
 
 
 def swap_of_uplinks(site: Site) -> TrueCause:
@@ -46,7 +45,7 @@ def swap_of_uplinks(site: Site) -> TrueCause:
         for cable in _uplinks(site)
         if site.world.fabric.plan.devices[cable.a.device].role is tier and cable.b != first.b
     ]
-    return _rotate(site, [first, *_sample(site, others, 1)])
+    return _rotate(site, [first, *site.sample(others, 1)])
 
 
 def rotation(site: Site) -> TrueCause:
@@ -66,7 +65,7 @@ def rotation_on_one_host(site: Site) -> TrueCause:
     cables = site.open_cables(host)
     if len(cables) < 3:
         raise NoRoomError(f"{host} has no three open cables")
-    return _rotate(site, _sample(site, cables, site.rng.randint(3, min(6, len(cables)))))
+    return _rotate(site, site.sample(cables, site.rng.randint(3, min(6, len(cables)))))
 
 
 def move_on_one_leaf(site: Site) -> TrueCause:
@@ -84,9 +83,7 @@ def move_to_other_leaf(site: Site) -> TrueCause:
         for leaf in site.world.leaves()
         if leaf not in site.taken and leaf != cable.b.device and site.world.fabric.plan.devices[leaf].pod == pod
     ]
-    if not others:
-        raise NoRoomError("no other leaf in the pod")
-    return _move(site, cable, site.rng.choice(others))
+    return _move(site, cable, site.choose(others, "no other leaf in the pod"))
 
 
 def shift_into_spare(site: Site) -> TrueCause:
@@ -135,12 +132,6 @@ def uplink_at_half_speed(site: Site) -> TrueCause:
     return _slow_down(site, _draw_uplink(site))
 
 
-def _sample(site: Site, cables: list[Cable], count: int) -> list[Cable]:
-    if len(cables) < count:
-        raise NoRoomError(f"{count} open cables wanted, {len(cables)} left")
-    return site.rng.sample(cables, count)
-
-
 def _draw_leaf(site: Site) -> str:
     """A leaf whose hosts and cables are untouched by any fault."""
     leaves = [
@@ -148,9 +139,7 @@ def _draw_leaf(site: Site) -> str:
         for leaf in site.untouched_leaves()
         if not any(cable.a.device in site.hosts for cable in site.host_cables(leaf))
     ]
-    if not leaves:
-        raise NoRoomError("every leaf is touched")
-    return site.rng.choice(leaves)
+    return site.choose(leaves, "every leaf is touched")
 
 
 def _uplinks(site: Site) -> list[Cable]:
@@ -165,29 +154,18 @@ def _uplinks(site: Site) -> list[Cable]:
 
 
 def _draw_uplink(site: Site) -> Cable:
-    uplinks = _uplinks(site)
-    if not uplinks:
-        raise NoRoomError("no untouched uplink")
-    return site.rng.choice(uplinks)
+    return site.choose(_uplinks(site), "no untouched uplink")
 
 
 def _rotate(site: Site, cables: list[Cable]) -> TrueCause:
     """Moves each cable to the place of the next one."""
-    ends = [cable.b for cable in cables]
-    for cable, end in zip(cables, ends[1:] + ends[:1], strict=True):
-        site.world.plug(cable.a, end)
-    site.claim_cables(cables)
-    site.spare_used.update(port for cable in cables for port in (cable.a, cable.b))
     kind = CauseKind.CABLE_SWAP if len(cables) == 2 else CauseKind.CABLE_ROTATION
-    ports = tuple(cable.a for cable in cables)
-    return TrueCause(kind, tuple(map(str, ports)), ports, moves=len(cables))
+    return site.replug(kind, cables, [cable.b for cable in (*cables[1:], cables[0])])
 
 
 def _move(site: Site, cable: Cable, leaf: str) -> TrueCause:
     free = [port for name in site.world.fabric.spare[leaf] if (port := Port(leaf, name)) not in site.spare_used]
-    if not free:
-        raise NoRoomError(f"{leaf} has no free port")
-    target = site.rng.choice(free)
+    target = site.choose(free, f"{leaf} has no free port")
     site.world.far.pop(cable.b)
     site.world.plug(cable.a, target)
     site.spare_used.add(target)
@@ -209,13 +187,11 @@ def _shift(site: Site, leaf: str, block: list[Cable], places: list[Port]) -> Tru
 def _slow_down(site: Site, cable: Cable) -> TrueCause:
     """Both ends agree on half the speed, as after a wrong breakout mode. The cable itself is in its planned place."""
     site.world.slow.update(dict.fromkeys((cable.a, cable.b), site.world.fabric.shape.speed_gbps / 2))
-    site.claim_cables([cable])
-    site.spare_used.update((cable.a, cable.b))
+    site.use([cable])
     return TrueCause(CauseKind.DEGRADED_LINK, (str(cable.a),), ())
 
 
 def _kill(site: Site, cable: Cable) -> TrueCause:
     site.world.dead.update((cable.a, cable.b))
-    site.claim_cables([cable])
-    site.spare_used.update((cable.a, cable.b))
+    site.use([cable])
     return TrueCause(CauseKind.LINK_DOWN, (str(cable.a),), (cable.a,))

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 
 def host_labels_swapped(site: Site) -> TrueCause:
@@ -113,9 +112,7 @@ def _draw_leaves(site: Site) -> tuple[str, str]:
         for second in open_leaves[i + 1 :]
         if _alike(site, first, second)
     ]
-    if not pairs:
-        raise NoRoomError("no two untouched leaves that are alike")
-    pair = site.rng.choice(pairs)
+    pair = site.choose(pairs, "no two untouched leaves that are alike")
     site.taken.update(pair)
     return pair
 

@@ -6,8 +6,7 @@ from random import Random
 
 from truerail.model import CauseKind, Port
 from truerail.simulator.fabric.world import World, mac
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 # ----------------------------------------------------------------------------------------------------------------------
 # What other witnesses than LLDP report, with their noise: MAC tables of switches, serial numbers in cables' ends.

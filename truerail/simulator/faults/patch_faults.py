@@ -2,10 +2,8 @@
 
 from collections import defaultdict
 
-from truerail.errors import NoRoomError
-from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.model import Cable, CauseKind
+from truerail.simulator.faults.truth import Site, TrueCause
 
 _ROW = 4
 """A shifted row has at least this many cords."""
@@ -21,19 +19,16 @@ def trunks_exchanged(site: Site) -> TrueCause:
         if one < other and len(trunks[one]) == len(trunks[other])
         if trunks[one][0].via[-1].device == trunks[other][0].via[-1].device
     ]
-    if not pairs:
-        raise NoRoomError("no two untouched trunks between the same panels")
-    one, other = (trunks[name] for name in site.rng.choice(pairs))
-    return _replug(site, CauseKind.TRUNK_SWAP, [*one, *other], [cable.b for cable in (*other, *one)])
+    chosen = site.choose(pairs, "no two untouched trunks between the same panels")
+    one, other = (trunks[name] for name in chosen)
+    return site.replug(CauseKind.TRUNK_SWAP, [*one, *other], [cable.b for cable in (*other, *one)])
 
 
 def trunk_reversed(site: Site) -> TrueCause:
     """The order of the links in a trunk is reversed: one of other polarity."""
     trunks = {name: cables for name, cables in _open_trunks(site).items() if len(cables) >= _ROW}
-    if not trunks:
-        raise NoRoomError("no untouched trunk")
-    cables = trunks[site.rng.choice(sorted(trunks))]
-    return _replug(site, CauseKind.TRUNK_SWAP, cables, [cable.b for cable in reversed(cables)])
+    cables = trunks[site.choose(sorted(trunks), "no untouched trunk")]
+    return site.replug(CauseKind.TRUNK_SWAP, cables, [cable.b for cable in reversed(cables)])
 
 
 def row_shifted(site: Site) -> TrueCause:
@@ -50,10 +45,8 @@ def row_shifted(site: Site) -> TrueCause:
         for run in [row[start : start + site.rng.randint(_ROW + 1, 9)]]
         if len(run) > _ROW and int(run[-1].via[-1].name) - int(run[0].via[-1].name) == len(run) - 1
     ]
-    if not runs:
-        raise NoRoomError("no row of untouched cords")
-    run = site.rng.choice(runs)
-    return _replug(site, CauseKind.PANEL_SHIFT, run, [cable.b for cable in (*run[1:], run[0])])
+    run = site.choose(runs, "no row of untouched cords")
+    return site.replug(CauseKind.PANEL_SHIFT, run, [cable.b for cable in (*run[1:], run[0])])
 
 
 def cords_exchanged(site: Site, at: int) -> TrueCause:
@@ -62,12 +55,10 @@ def cords_exchanged(site: Site, at: int) -> TrueCause:
     for cable in _open_cables(site):
         panels[cable.via[at].device].append(cable)
     pairs = [row for row in panels.values() if len({cable.a.device for cable in row}) > 1]
-    if not pairs:
-        raise NoRoomError("no two untouched cords in one panel")
-    row = site.rng.choice(pairs)
+    row = site.choose(pairs, "no two untouched cords in one panel")
     one = site.rng.choice(row)
     other = site.rng.choice([cable for cable in row if cable.a.device != one.a.device])
-    return _replug(site, CauseKind.CABLE_SWAP, [one, other], [other.b, one.b])
+    return site.replug(CauseKind.CABLE_SWAP, [one, other], [other.b, one.b])
 
 
 def _open_cables(site: Site) -> list[Cable]:
@@ -87,13 +78,3 @@ def _open_trunks(site: Site) -> dict[str, list[Cable]]:
             trunks[cable.via[1].name.partition(":")[0]].append(cable)
     open_ = {cable.a for cable in _open_cables(site)}
     return {name: cables for name, cables in trunks.items() if open_.issuperset(cable.a for cable in cables)}
-
-
-def _replug(site: Site, kind: CauseKind, cables: list[Cable], places: list[Port]) -> TrueCause:
-    for cable, place in zip(cables, places, strict=True):
-        site.world.plug(cable.a, place)
-    moved = [cable for cable, place in zip(cables, places, strict=True) if cable.b != place]
-    site.claim_cables(cables)
-    site.spare_used.update(port for cable in cables for port in (cable.a, cable.b))
-    ports = tuple(cable.a for cable in moved)
-    return TrueCause(kind, tuple(map(str, ports)), ports, moves=len(moved))

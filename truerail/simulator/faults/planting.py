@@ -10,8 +10,7 @@ from truerail.errors import NoRoomError
 from truerail.model import CauseKind
 from truerail.simulator.fabric.world import World
 from truerail.simulator.faults import cable_faults, device_faults, patch_faults
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 
 Planter = Callable[[Site], TrueCause]
 

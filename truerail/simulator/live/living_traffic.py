@@ -9,9 +9,8 @@ from truerail.model import Port
 from truerail.simulator.fabric.builder import SPEED_GBPS
 from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, flows
-from truerail.simulator.traffic.counter_table import CounterTable, sheet_of
 from truerail.simulator.traffic.flow_faults import Placed
-from truerail.simulator.traffic.ledger import Key, Q
+from truerail.simulator.traffic.ledger import CounterTable, Key, Q, sheet_of
 from truerail.simulator.traffic.net import Net
 from truerail.simulator.traffic.traffic_jobs import Job, demo_jobs
 

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from truerail.model import CauseKind
 from truerail.simulator.faults.planting import Fault, plant_one
-from truerail.simulator.faults.site import Site
-from truerail.simulator.faults.truth import TrueCause
+from truerail.simulator.faults.truth import Site, TrueCause
 from truerail.simulator.live.living_world import Change, LivingWorld
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from truerail.simulator.fabric.lldp_frames import Frame, Heard
 if TYPE_CHECKING:
     from truerail.simulator.fabric.builder import Shape
     from truerail.simulator.fabric.ether import Ether
-    from truerail.simulator.traffic.counter_table import CounterTable
+    from truerail.simulator.traffic.ledger import CounterTable
 
 Tool = Callable[["Ether", str], str]
 """A machine's output for one command."""

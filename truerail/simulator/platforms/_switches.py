@@ -13,7 +13,7 @@ from truerail.simulator.platforms._platform import Link, Tool, Tools
 if TYPE_CHECKING:
     from truerail.simulator.fabric.ether import Ether
     from truerail.simulator.fabric.world import World
-    from truerail.simulator.traffic.counter_table import Columns, CounterTable
+    from truerail.simulator.traffic.ledger import Columns, CounterTable
 
 MTU = 9216
 ANYCAST = "2001:db8::12"

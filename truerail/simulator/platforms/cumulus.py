@@ -13,8 +13,7 @@ from truerail.simulator.platforms._platform import Platform, prints_text
 from truerail.simulator.platforms._switches import as_pasted, by_name, is_asked_otherwise, sends
 from truerail.simulator.platforms.linux import cable_modules, ethtool_counters, ip_link, lldpctl, sysfs_files
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces, speeds
-from truerail.simulator.traffic.counter_table import Columns, CounterTable
-from truerail.simulator.traffic.ledger import Q
+from truerail.simulator.traffic.ledger import Columns, CounterTable, Q
 
 DESCRIPTION = "Cumulus Linux version 5.9.1 running on Mellanox Technologies Ltd. MSN4700"
 _NVUE_LLDP = "nv show interface lldp -o json"

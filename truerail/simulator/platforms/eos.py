@@ -10,8 +10,7 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
 from truerail.simulator.platforms._switches import as_pasted, by_name_alone, cisco_mac, links, prints_links, sends
-from truerail.simulator.traffic.counter_table import Columns, CounterTable
-from truerail.simulator.traffic.ledger import Q
+from truerail.simulator.traffic.ledger import Columns, CounterTable, Q
 
 _LLDP = "show lldp neighbors detail | json"
 _STATUS = "show interfaces status | json"

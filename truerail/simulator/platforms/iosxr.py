@@ -10,8 +10,7 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import answered, by_name_alone, cisco_mac, counted, links, sends
-from truerail.simulator.traffic.counter_table import CounterTable
-from truerail.simulator.traffic.ledger import Q
+from truerail.simulator.traffic.ledger import CounterTable, Q
 
 _LLDP = "show lldp neighbors detail"
 _INTERFACES = "show interfaces"

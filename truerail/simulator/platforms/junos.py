@@ -12,8 +12,7 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Announced, Frame, Heard, Tells
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import SwitchPort, as_pasted, by_name, links, prints_links, sends
-from truerail.simulator.traffic.counter_table import CounterTable
-from truerail.simulator.traffic.ledger import Key, Q
+from truerail.simulator.traffic.ledger import CounterTable, Key, Q
 
 _LLDP = "show lldp neighbors detail | display json"
 _MEDIA = "show interfaces media | display json"

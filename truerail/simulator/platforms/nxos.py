@@ -20,8 +20,7 @@ from truerail.simulator.platforms._switches import (
     sends,
     speed_word,
 )
-from truerail.simulator.traffic.counter_table import CounterTable
-from truerail.simulator.traffic.ledger import Q
+from truerail.simulator.traffic.ledger import CounterTable, Q
 
 _LLDP = "show lldp neighbors detail"
 _LLDP_JSON = "show lldp neighbors detail | json"

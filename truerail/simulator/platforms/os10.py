@@ -18,8 +18,7 @@ from truerail.simulator.platforms._switches import (
     sends,
     speed_word,
 )
-from truerail.simulator.traffic.counter_table import CounterTable
-from truerail.simulator.traffic.ledger import Q
+from truerail.simulator.traffic.ledger import CounterTable, Q
 
 _LLDP = "show lldp neighbors detail"
 _STATUS = "show interface status"

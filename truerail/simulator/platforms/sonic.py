@@ -21,8 +21,7 @@ from truerail.simulator.platforms._switches import (
 )
 from truerail.simulator.platforms.linux import ip_link, lldpctl
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces
-from truerail.simulator.traffic.counter_table import Columns, CounterTable
-from truerail.simulator.traffic.ledger import Q
+from truerail.simulator.traffic.ledger import Columns, CounterTable, Q
 
 _LLDP_TABLE = "show lldp table"
 _LLDPCTL = "docker exec lldp lldpctl -f json0"

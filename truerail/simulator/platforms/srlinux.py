@@ -13,8 +13,7 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
 from truerail.simulator.platforms._switches import answered, by_name, counted, links, sends, speed_word
-from truerail.simulator.traffic.counter_table import CounterTable
-from truerail.simulator.traffic.ledger import Q
+from truerail.simulator.traffic.ledger import CounterTable, Q
 
 _LLDP = "info from state system lldp | as json"
 _INTERFACES = "info from state interface * | as json"

@@ -10,7 +10,6 @@ from truerail.simulator.traffic.flow_simulation import FlowSimulation, flows
 from truerail.simulator.traffic.flow_truth import FlowTruth
 from truerail.simulator.traffic.habits import HABITS, LATER, MISCONFIGURED, Habits
 from truerail.simulator.traffic.hashing import Hash
-from truerail.simulator.traffic.snapshots import round_after, seen_now
 from truerail.simulator.traffic.traffic_jobs import Job, Pattern
 
 __all__ = [
@@ -28,6 +27,4 @@ __all__ = [
     "Polls",
     "Switching",
     "flows",
-    "round_after",
-    "seen_now",
 ]

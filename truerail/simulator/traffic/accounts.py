@@ -6,12 +6,11 @@ import numpy as np
 
 from truerail.analysis.counters.quantities import Quantity
 from truerail.model.columns import Codes
-from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.ledger import KEYS, PLACE, Q
 from truerail.simulator.traffic.load import Load, facing, held_back, tight_port
-from truerail.simulator.traffic.net import Net, Rates
+from truerail.simulator.traffic.net import Conditions, Net, Rates
 from truerail.simulator.traffic.pauses import Pauses, pause_frames_per_second, transitions_per_second
 
 PACKET_BYTES = 4166

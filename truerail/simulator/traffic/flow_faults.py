@@ -11,8 +11,7 @@ import numpy as np
 from truerail.errors import NoRoomError
 from truerail.model import Port
 from truerail.model.columns import Codes
-from truerail.simulator.traffic.conditions import Conditions
-from truerail.simulator.traffic.net import Net
+from truerail.simulator.traffic.net import Conditions, Net
 from truerail.simulator.traffic.traffic_jobs import GROUP_HOSTS, Job, Pattern
 
 

@@ -12,7 +12,6 @@ from truerail.model.columns import distinct
 from truerail.simulator.fabric.world import World
 from truerail.simulator.simulation import TAKEN_AT, Simulation, random_of
 from truerail.simulator.traffic.accounts import Step, gains_of
-from truerail.simulator.traffic.conditions import Conditions, healthy
 from truerail.simulator.traffic.connections import Connections, connections
 from truerail.simulator.traffic.counter_polls import Poller, Polls
 from truerail.simulator.traffic.flow_faults import FlowFault, FlowFaultKind, Placed, Room, act, place, room_of
@@ -22,7 +21,7 @@ from truerail.simulator.traffic.habits import PORT_CACHE, Habits
 from truerail.simulator.traffic.hashing import Hasher
 from truerail.simulator.traffic.ledger import new_ledger
 from truerail.simulator.traffic.load import Standing, load_of, standing_of
-from truerail.simulator.traffic.net import Rates, net_of, routes_of
+from truerail.simulator.traffic.net import Conditions, Rates, healthy, net_of, routes_of
 from truerail.simulator.traffic.pauses import pauses_of
 from truerail.simulator.traffic.traffic_jobs import Job, mixed_jobs
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.model.columns import Codes, distinct
-from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.flow_routes import Paths, Switching
-from truerail.simulator.traffic.net import NOWHERE, Marks, Net, Rates
+from truerail.simulator.traffic.net import NOWHERE, Conditions, Marks, Net, Rates
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Max-min fair shares: no flow gets more at the cost of one with less. Thousands of flows at once.

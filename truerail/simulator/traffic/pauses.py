@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.model.columns import Codes, distinct
-from truerail.simulator.traffic.conditions import Conditions
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.load import Load, held_back
-from truerail.simulator.traffic.net import Net, Rates
+from truerail.simulator.traffic.net import Conditions, Net, Rates
 
 WITH_ECN, WITHOUT_ECN = 0.5, 0.9
 """Share of the excess that a switch propagates upstream as pauses."""

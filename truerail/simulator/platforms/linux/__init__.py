@@ -19,8 +19,5 @@ PLATFORM = Platform(
         **ip_link.tools(host.interfaces),
     },
     fleeting=lldpctl.tools(),
-    counters={
-        ethtool_counters.NIC_LOOP: ethtool_counters.ethtool,
-        sysfs_files.RDMA_COUNTERS: ethtool_counters.sysfs,
-    },
+    counters={ethtool_counters.NIC_LOOP: ethtool_counters.ethtool, sysfs_files.RDMA_COUNTERS: ethtool_counters.sysfs},
 )
