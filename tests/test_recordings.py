@@ -22,12 +22,11 @@ SELDOM = ("lag_seconds", "able_gbps", "medium", "actor_state", "partner_state", 
 REFRESH = os.environ.get("TRUERAIL_REFRESH") == "1"
 
 
-def outcome(name: str, case: Path) -> tuple[str, str]:
+def outcome(name: str, answer: Path, device: Device) -> tuple[str, str]:
     """The name of the file that holds the outcome of reading the answer, and what belongs into it."""
-    answer = (case / "answer.txt").read_bytes().decode()
     asked = collectors()[name]
     try:
-        facts = asked.read(answer, Device(case.name))
+        facts = asked.read(answer.read_bytes().decode(), device)
     except UnreadableError as error:
         return "error.txt", f"{error}\n"
     assert {type(fact) for fact in facts} <= set(asked.yields)
@@ -48,7 +47,7 @@ def expected(case: Path) -> dict[str, str]:
 @pytest.mark.parametrize("name", sorted(collectors()))
 @each("case", lambda name: sorted((RECORDINGS / name).iterdir()), ids=lambda case: case.name)
 def test_recording(name: str, case: Path) -> None:
-    file, content = outcome(name, case)
+    file, content = outcome(name, case / "answer.txt", Device(case.name))
     if REFRESH:
         for stale in expected(case):
             (case / stale).unlink()
