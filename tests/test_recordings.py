@@ -2,6 +2,7 @@
 
 A case has `answer.txt` and either `facts.json` (what `truerail parse` prints of it) or `error.txt` (why it is refused).
 `public-...` are excerpts of public texts that were once misread, with changed names; `source.txt` says whose.
+`odd-...` are made up: odd cells, hostile text, wrappers, cuts, in as few lines as show it.
 `TRUERAIL_REFRESH=1 pytest tests/test_recordings.py` writes both again, to be reviewed as a diff.
 """
 
@@ -17,6 +18,8 @@ from truerail.errors import UnreadableError
 from truerail.model import Device, Fact
 
 RECORDINGS = Path(__file__).parent / "recordings"
+EXCERPTS = ("public-", "odd-")
+"""How the names of cases begin that are not a whole answer of a device."""
 CASES = sorted(path for path in RECORDINGS.glob("*/*") if path.is_dir())
 SELDOM = ("lag_seconds", "able_gbps", "medium", "actor_state", "partner_state", "selected", "bfd", "below")
 REFRESH = os.environ.get("TRUERAIL_REFRESH") == "1"
