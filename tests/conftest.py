@@ -59,7 +59,7 @@ MEASURED = frozenset(
         *("link_speeds", "link_worsening", "load_parallel", "nccl_forms", "nccl_read", "nccl_rules", "one_end_listens"),
         *("pasted_answers", "pfc_rules", "port_states", "qos_counted", "qos_intent", "recordings"),
         *("replugged", "round", "rules_cases", "rules_more", "several_devices", "sweep_rules", "switch_collectors"),
-        *("unlisted", "walk_forms", "witnesses"),
+        *("unlisted", "witnesses"),
     )
 )
 """Test modules in which the coverage of collectors and rules is measured: those that all of it needs. Where it is

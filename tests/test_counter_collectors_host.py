@@ -400,7 +400,8 @@ def test_a_capture_made_by_hand_has_a_file_for_each_port(tmp_path: Path) -> None
 
 def whole_answers() -> list[tuple[str, str]]:
     cases = sorted(case.parent for name in NAMES for case in (RECORDINGS / name).glob("*/facts.json"))
-    return [(case.parent.name, (case / "answer.txt").read_bytes().decode()) for case in cases]
+    whole = [case for case in cases if not case.name.startswith("odd-")]  # some have a port twice
+    return [(case.parent.name, (case / "answer.txt").read_bytes().decode()) for case in whole]
 
 
 @settings(max_examples=draws(60, 1200))
