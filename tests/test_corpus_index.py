@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import test_corpus_host as host
-import test_corpus_switch as switch
 import test_corpus_switch_counters as switch_counters
 import test_ib_read_corpus as infiniband
 
 from collector import collectors
+from tests.test_corpus import CASES, answered
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, NetLink, Role
 
@@ -67,9 +66,7 @@ def test_the_index_names_every_file_and_every_file_has_expectations() -> None:
     assert len(listed) == len(set(listed)) == 304
     assert sorted(listed) == files(*{name.partition("/")[0] for name in listed})
     expected = {
-        *(f"{folder}/{name}" for _, folder, name in (*host.READ, *host.REFUSED)),
-        *(f"switch_lldp/{name}" for name in switch.SWITCH_LLDP),
-        *(f"snmp/{name}" for name in switch.SNMP),
+        *(f"{folder}/{answered(file)}" for _, folder, file in CASES),
         *(f"switch_counters/{path.name}" for path in (CORPUS / "switch_counters").iterdir()),
         *(f"ib/{path.name}" for path in (CORPUS / "ib").iterdir()),
         *files("host_counters", *HERE, *NOT_OF_DEVICES),

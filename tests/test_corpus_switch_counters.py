@@ -1,7 +1,7 @@
 """Counters in recorded answers of real switches, from a corpus beside the project where there is one; not copied.
 
 What is expected is taken from the files a second time by code that shares nothing with the readers (whitespace, JSON
-keys, lines of snmprec), or written down by eye.
+keys, lines of snmprec); `test_corpus` has what was written down by eye.
 """
 
 import json
@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
+from tests.test_corpus import CASES, answered
 from truerail.errors import UnreadableError
-from truerail.model import Device, PortCounters, PortQos, Role
+from truerail.model import Device, PortCounters, Role
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 if not (CORPUS / "switch_counters").is_dir():
@@ -109,77 +110,10 @@ WHOLE: dict[str, tuple[str, Callable[[str], Reported], int]] = {
 }
 """What is read as a whole: collector, second extraction, number of values."""
 
-PARTS: dict[str, tuple[str, Reported, int]] = {
-    "genie_nxos_ShowInterfaceCounters.txt": (
-        "port_counters",
-        {("Eth1/1.1", "rx_packets", None): 1778, ("Eth1/1.1", "tx_packets", None): 1778},
-        4,
-    ),
-    "genie_nxos_ShowInterfaceCountersErrors.txt": (
-        "port_errors",
-        {
-            ("Eth1/13", "align_err", None): 500,
-            ("Eth1/13", "tx_discards", None): 14500,
-            ("Eth1/1", "symbol_errors", None): 0,
-            ("mgmt0", "crc_errors", None): 0,
-        },
-        367,
-    ),
-    "napalm_eos_show_interfaces.json": (
-        "port_counters",
-        {("Ethernet1", "link_status_changes", None): 2, ("Port-Channel1", "rx_errors", None): 0},
-        25,
-    ),
-    "nxos_pfc_ucs_fi_brethernet.txt": (
-        "pfc_counters",
-        {
-            ("Br-Ethernet1/17/1", "rx_pause_frames", None): 373112640,
-            ("Br-Ethernet1/17/1", "tx_pause_frames", None): 5422273,
-            ("Vethernet9547", "rx_pause_frames", None): 0,
-        },
-        10,
-    ),
-    "sonic_doc_counter_rates_NA.txt": (
-        "port_counters",
-        {("Ethernet0", "rx_packets", None): 467510, ("Ethernet12", "tx_packets", None): 466318},
-        8,
-    ),
-    "sonic_intf_rates.txt": ("port_counters", {("Ethernet0", "rx_packets", None): 8}, 8),
-    "sonic_intf_counters_before_clear.txt": (
-        "port_counters",
-        {("Ethernet4", "rx_discards", None): 1000, ("Ethernet8", "tx_packets", None): 60},
-        16,
-    ),
-    "sonic_intf_counters_detailed.txt": (
-        "port_counters",
-        {("", "rx_packets", None): 4, ("", "tx_packets", None): 40, ("", "wred_total_dropped_packets", None): 101},
-        39,
-    ),
-    "sonic_multi_asic_all_intf_counters.txt": (
-        "port_counters",
-        {("Ethernet-BP256", "rx_errors", None): 10, ("Ethernet-BP4", "tx_packets", None): 80},
-        24,
-    ),
-}
-"""What is read, some of it by eye: collector, values among others, number of values."""
-
-CUT = {
-    "sonic_issue5821_queue_counters_truncated.txt": "queue_counters",
-    "sonic_issue8181_int_counters_truncated.txt": "port_counters",
-    "sonic_issue9430_pfcwd_then_pfc_tx.txt": "pfc_counters",
-    "sonic_issue9453_pfc_rx_tx.txt": "pfc_counters",
-}
-NO_ANSWER = {
-    "genie_nxos_ShowInterfaceCountersTable.txt": "port_counters",
-    "sonic_pr1057_pfc_multiasic_rows.txt": "pfc_counters",
-}
-SETTINGS: dict[str, list[PortQos]] = {
-    "sonic_issue17434_pfcwd_config.txt": [PortQos("Ethernet0", watchdog="drop")],
-    "sonic_issue9193_pfcwd_config.txt": [PortQos("Ethernet0", watchdog="drop"), PortQos("Ethernet2", watchdog="drop")],
-    "sonic_show_pfc_config_all.txt": [
-        PortQos(port, watchdog="drop")
-        for port in ("Ethernet0", "Ethernet4", "Ethernet-BP0", "Ethernet-BP4", "Ethernet-BP256", "Ethernet-BP260")
-    ],
+SAID = {file: name for name, folder, file in CASES if folder == "switch_counters"}
+"""Whose outcome is in `tests/corpus`, and the collector that reads it."""
+READERS = {file: reader for file, (reader, _, _) in WHOLE.items()} | {
+    answered(file): name for file, name in SAID.items() if file.endswith(".facts.json")
 }
 
 
@@ -191,41 +125,14 @@ def test_every_value(file: str) -> None:
     assert reported(collector, text(file)) == expected
 
 
-@pytest.mark.parametrize("file", PARTS)
-def test_values_by_eye(file: str) -> None:
-    collector, expected, count = PARTS[file]
-    found = reported(collector, text(file))
-    assert {key: found[key] for key in expected} == expected
-    assert len(found) == count
-
-
-@pytest.mark.parametrize("file", CUT)
-def test_an_answer_that_is_cut(file: str) -> None:
-    with pytest.raises(UnreadableError, match="cut"):
-        reported(CUT[file], text(file))
-
-
-@pytest.mark.parametrize("file", NO_ANSWER)
-def test_rates_and_rows_without_a_header_are_no_answer(file: str) -> None:
-    with pytest.raises(UnreadableError, match="not an answer"):
-        reported(NO_ANSWER[file], text(file))
-
-
-@pytest.mark.parametrize("file", SETTINGS)
-def test_settings(file: str) -> None:
-    assert list(collectors()["port_qos"].read(text(file), SWITCH)) == SETTINGS[file]
-
-
 def test_every_file_of_the_corpus_has_expectations() -> None:
-    known = {*WHOLE, *PARTS, *CUT, *NO_ANSWER, *SETTINGS}
-    assert {path.name for path in (CORPUS / "switch_counters").iterdir()} == known
+    assert {path.name for path in (CORPUS / "switch_counters").iterdir()} == {*WHOLE, *map(answered, SAID)}
 
 
-@pytest.mark.parametrize("file", sorted({*WHOLE, *PARTS, *SETTINGS}))
+@pytest.mark.parametrize("file", sorted(READERS))
 def test_answers_of_another_kind_are_refused(file: str) -> None:
-    reads = {(WHOLE | PARTS)[file][0]} if file in WHOLE | PARTS else set()
-    both = {"port_counters", "port_errors"} if "nxos_ShowInterface" in file else reads
-    for collector in sorted(set(COUNTING) - reads - both):
+    both = {"port_counters", "port_errors"} if "nxos_ShowInterface" in file else {READERS[file]}
+    for collector in sorted(set(COUNTING) - both):
         with pytest.raises(UnreadableError):
             reported(collector, text(file))
 

@@ -1,7 +1,6 @@
-"""What switches' counters hold that a recording per format does not show: odd cells, wrappers, cuts, noise; walks."""
+"""What switches' counters hold that a recording does not show: values, priorities, names, noise; walks."""
 
 import asyncio
-import json
 import shutil
 import subprocess
 from fnmatch import fnmatchcase
@@ -30,7 +29,6 @@ COUNTING = (
     "port_counters", "port_errors", "pfc_counters", "pfc_watchdog", "queue_counters", "if_counters_snmp", "pfc_snmp",
 )  # fmt: skip
 NAMES = (*COUNTING, "port_qos")
-DUMP = json.loads((RECORDINGS / "port_counters" / "sonic-database" / "answer.txt").read_text())
 COLUMNS = "  Port Rx    PFC3\n---------  ------\n"
 
 
@@ -128,54 +126,6 @@ def test_the_names_are_quantities_that_rules_know(name: str, recording: str, exp
 # SONiC
 
 
-def test_a_column_that_is_skewed_or_pasted_with_a_prompt_is_read_by_its_gaps() -> None:
-    received, sent = f" {COLUMNS}     Ethernet0     5\n", f"{COLUMNS.replace('Rx', 'Tx')}Ethernet0       6\n"
-    answer = f"$ show pfc counters\n{received}\n{sent}sonic#\n"
-    assert reported("pfc_counters", answer) == {
-        ("Ethernet0", "rx_pause_frames", 3): 5,
-        ("Ethernet0", "tx_pause_frames", 3): 6,
-    }
-
-
-@pytest.mark.parametrize("row", ["Ethernet4\n", "Ethernet4", "Ethernet4  5  6\n"])
-def test_a_row_that_does_not_fit_its_header_is_cut(row: str) -> None:
-    with pytest.raises(UnreadableError, match="of 2 cells: the table is cut"):
-        read("pfc_counters", f"{COLUMNS}Ethernet0       5\n{row}")
-
-
-def test_a_ruler_that_is_cut_makes_no_table() -> None:
-    with pytest.raises(UnreadableError, match="not an answer about pause frames"):
-        read("pfc_counters", "  Port Rx    PFC3\n---------")
-
-
-def test_no_port_counts_a_pause() -> None:
-    assert read("pfc_counters", COLUMNS + "\n" + COLUMNS.replace("Rx", "Tx")) == ()
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"COUNTERS:oid:0x1000000000002": {"value": []}}, "not a hash"),
-        ({"COUNTERS:oid:0x1000000000002": {"value": {"SAI_PORT_STAT_IF_IN_OCTETS": "many"}}}, "value of a counter"),
-        ({"COUNTERS_PORT_NAME_MAP": {}}, "several ASICs"),
-    ],
-)
-def test_a_database_that_makes_no_sense(change: dict[str, Any], why: str) -> None:
-    with pytest.raises(UnreadableError, match=why):
-        read("port_counters", json.dumps(DUMP | change))
-
-
-def test_packets_are_reported_where_one_of_their_kinds_is_not() -> None:
-    entry = {"SAI_PORT_STAT_IF_IN_UCAST_PKTS": "5", "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS": "N/A"}
-    answer = {"COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"}, "COUNTERS:oid:0x1": entry}
-    assert reported("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 5}
-
-
-def test_a_database_without_the_frame_around_its_hashes() -> None:
-    bare = {key: entry["value"] for key, entry in DUMP.items()}
-    assert read("port_counters", json.dumps(bare)) == read("port_counters", json.dumps(DUMP))
-
-
 @pytest.mark.parametrize(
     ("key", "dumped"),
     [
@@ -211,22 +161,6 @@ def test_the_loop_over_ports_names_each_port_above_its_answer() -> None:
     assert named <= {path.name for path in Path("/sys/class/net").iterdir()}
 
 
-def test_portstat_passes_over_what_is_no_port() -> None:
-    answer = {"cached_time": "2026-03-14", "Ethernet0": {"RX_OK": "7"}}
-    assert reported("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 7}
-
-
-def test_queuestat_passes_over_what_is_no_queue() -> None:
-    answer = {"Ethernet0": {"time": "2026-03-14", "VOQ3": {"totalpacket": "7", "trimpacket": "1"}}}
-    assert reported("queue_counters", json.dumps(answer)) == {("Ethernet0", "queue_packets", 3): 7}
-
-
-def test_a_queue_of_an_unknown_kind_is_refused() -> None:
-    answer = "Port       TxQ    Counter/pkts\n---------  -----  --------------\nEthernet0  XX1                 5\n"
-    with pytest.raises(UnreadableError, match="not the name of a queue"):
-        read("queue_counters", answer)
-
-
 # JSON of the others
 
 
@@ -235,61 +169,6 @@ def test_a_queue_of_an_unknown_kind_is_refused() -> None:
 def test_json_that_speaks_of_something_else(name: str, answer: str) -> None:
     with pytest.raises(UnreadableError):
         read(name, answer)
-
-
-def test_eos_in_what_eapi_wraps_around_it() -> None:
-    wrapped = {"jsonrpc": "2.0", "id": "1", "result": [{"interfaceCounters": {"Ethernet1": {"rxFrames": 4}}}]}
-    assert reported("pfc_counters", json.dumps(wrapped)) == {("Ethernet1", "rx_pause_frames", None): 4}
-
-
-def test_eos_queues_beyond_the_eight_priorities_are_left_out() -> None:
-    answer = {"intfQueueCounters": {"Ethernet1": {"queueCounters": {"3": 5, "total": 5}}}}
-    assert reported("queue_counters", json.dumps(answer)) == {("Ethernet1", "ecn_marked_packets", 3): 5}
-
-
-def test_eos_that_is_no_port() -> None:
-    with pytest.raises(UnreadableError, match="not a port and its counters"):
-        read("port_counters", '{"interfaces": {"Ethernet1": 7}}')
-
-
-def test_eos_without_ports_has_no_settings() -> None:
-    assert read("port_qos", '{"interfaces": {}}') == ()
-
-
-def test_junos_leaves_that_are_plain_values() -> None:
-    port = {"name": "et-0/0/1", "traffic-statistics": {"input-bytes": "7"}}
-    answer = {"interface-information": {"physical-interface": port}}
-    assert reported("port_counters", json.dumps(answer)) == {("et-0/0/1", "rx_bytes", None): 7}
-
-
-def test_nxos_rows_that_count_nothing_of_a_port_are_passed_over() -> None:
-    rows = [{"interface": "Vlan1"}, {"eth_inbytes": 3}, {"interface": "Ethernet1/1", "eth_inbytes": 5}]
-    answer = {"TABLE_interface": {"ROW_interface": rows, "note": "x"}}
-    assert reported("port_counters", json.dumps(answer)) == {("Ethernet1/1", "rx_bytes", None): 5}
-
-
-@pytest.mark.parametrize(("oper", "expected"), [("On", None), ("On  (18)", (3, 4)), ("Off", ()), ("-", None)])
-def test_nxos_priorities_are_a_bitmap(oper: str, expected: tuple[int, ...] | None) -> None:
-    row = {"if_name_str": "Ethernet1/1", "oper": oper}
-    answer = {"TABLE_module": {"ROW_module": {"TABLE_pfc_interface": {"ROW_pfc_interface": row}}}}
-    found = [getattr(fact, "pfc_priorities", None) for fact in read("port_qos", json.dumps(answer))]
-    assert found == ([] if expected is None else [expected])
-
-
-def test_nxos_last_value_that_may_have_lost_digits_is_left_out() -> None:
-    text = "Port     Mode Oper(VL bmap)  RxPPP      TxPPP\nEthernet1/1        Auto Off            7          12"
-    assert reported("pfc_counters", text) == {("Ethernet1/1", "rx_pause_frames", None): 7}
-    table = "Port     InOctets     InUcastPkts\n" + "-" * 40 + "\nEth1/1     10        12"
-    assert reported("port_counters", table) == {("Eth1/1", "rx_bytes", None): 10}
-
-
-def test_nvue_groups_at_the_top_and_rows_without_a_priority() -> None:
-    rows = [{"rx-pause-frames": 1}, {"switch-priority": "3", "rx-pause-frames": "5"}]
-    assert reported("pfc_counters", json.dumps({"pfc-stats": rows})) == {("", "rx_pause_frames", 3): 5}
-    with pytest.raises(UnreadableError, match="no port's counters"):
-        read("pfc_counters", json.dumps({"swp1": {"pfc-stats": None}}))
-    deep = [{"swp1": {"pfc-stats": {"3": {"rx-pause-frames": 2}, "total": {"rx-pause-frames": 9}}}}, {"swp2": [1]}]
-    assert reported("pfc_counters", json.dumps({"interface": deep})) == {("swp1", "rx_pause_frames", 3): 2}
 
 
 @pytest.mark.parametrize(
@@ -303,16 +182,6 @@ def test_nvue_groups_at_the_top_and_rows_without_a_priority() -> None:
 def test_nvue_is_named_by_the_command_above_it(command: str, port: str) -> None:
     answer = f'{command}\n{{"pfc-stats": {{"3": {{"tx-pause-frames": 1}}}}}}\n'
     assert cumulus_forms.nvue_pfc_counters(answer) == [PortCounters(port, (Counter("tx_pause_frames", 3),), (1,))]
-
-
-def test_ethtool_of_one_port_twice_does_not_count_double() -> None:
-    once = "# ethtool -S swp1\nNIC statistics:\n     HwIfInUcastPkts: 3\n     HwIfInMcastPkts: 4\n"
-    assert reported("port_counters", once + once) == {("swp1", "rx_packets", None): 7}
-
-
-def test_ethtool_last_value_that_may_have_lost_digits_is_left_out() -> None:
-    answer = "# ethtool -S swp1\nNIC statistics:\n     HwIfInErrors: 3\n     HwIfOutErrors: 4"
-    assert reported("port_counters", answer) == {("swp1", "rx_errors", None): 3}
 
 
 # Noise
@@ -404,11 +273,3 @@ def test_the_counters_of_a_real_agent(tmp_path: Path, monkeypatch: pytest.Monkey
     }  # fmt: skip
     with pytest.raises(UnreadableError, match="no port's counters"):
         read("pfc_snmp", texts["pfc_snmp"])
-
-
-def test_ports_whose_driver_counts_no_pauses_answered_all_the_same() -> None:
-    """A veth or a virtual switch: `ethtool -S` has statistics, none of them of pauses."""
-    counted = "     peer_ifindex: 7\n     rx_queue_0_xdp_packets: 0\ncarrier_down_count: 2\n"
-    answer = f"# ethtool -S swp1\nNIC statistics:\n{counted}"
-    assert read("pfc_counters", answer) == ()
-    assert {port for port, _, _ in reported("port_counters", answer)} == {"swp1"}

@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from collector import collectors
 from tests.draws import draws
 from tests.each import each
+from tests.test_recordings import EXCERPTS
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, LinkSpeed, Neighbor, PortCounters, PortIdentity, RdmaLink
 
 RECORDINGS = Path(__file__).parent / "recordings"
-CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json") if not path.parent.name.startswith("public-"))
-"""Cases of whole answers; `public-...` are excerpts, which lack what shows that an answer is cut or doubled."""
+CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json") if not path.parent.name.startswith(EXCERPTS))
+"""Cases of whole answers; the others lack what shows that an answer is cut or doubled."""
 ANY = Device("any")
 REPORTS_OF_TWO_RUNS = frozenset(("pfc_watchdog/two-runs",))
 """The second run counts: cut before it, the first does."""
@@ -32,7 +33,7 @@ SUMS = frozenset(("port_counters/nxos-text", "port_counters/ethtool"))
 """Packets that are the sum of what stands in several tables or lines."""
 WIDENED = frozenset(("ib_counters/ibdiagnet_pm",))
 """A port's counter of 64 bits follows that of 16 bits, which counts where the answer ends between them."""
-WRAPPED = frozenset(("lldp_switch/comware-list",))
+WRAPPED = frozenset(("lldp_switch/comware-list", "lldp_switch/comware-7-list"))
 """A table that breaks cells over lines and announces nothing: cut between two lines of a row it looks whole."""
 PARTIAL = frozenset(("gpu_nic_topology", "lldp_snmp", "rdma_flows"))
 """Collectors whose answers end with what names things: NICs without the legend have no device, ports of a walk without

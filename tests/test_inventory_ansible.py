@@ -11,64 +11,8 @@ from truerail.inventory import Inventory, InventoryError, load_inventory
 from truerail.model import Role, Target
 
 SECRET = "hunter2"
-INI = """\
-# a site
-bastion ansible_host=10.9.9.9
-[all:vars]
-ansible_user=ops
-ansible_password=hunter2
-[gpus]
-gpu[001:004] ansible_port=2222  # a comment
-gpu-x ansible_host="10.0.0.9" ansible_ssh_private_key_file=~/.ssh/k ansible_ssh_common_args='-o ProxyJump=ops@b'
-[leaves]
-leaf-[0:3].dc:830 ansible_network_os=nvidia.nvue.nvue
-[tor]
-t[a:c]
-n[1:9:4]
-[spines]
-spine-1 ansible_network_os=arista.eos.eos ansible_user=admin
-spine-2 ansible_network_os=vendor.odd.oddos
-[switches:children]
-leaves
-spines
-[switches:vars]
-ansible_user = cumulus
-ansible_become_pass = hunter2
-[pod1:children]
-gpus
-switches
-[pod1:vars]
-ansible_user=podder
-"""
-YAML = """\
-all:
-  vars: {ansible_user: ops, ansible_password: !vault "hunter2"}
-  hosts:
-    bastion: {ansible_host: 10.9.9.9}
-  children:
-    tor: {hosts: {"t[a:c]": , "n[1:9:4]": }}
-    pod1:
-      vars: {ansible_user: podder}
-      children:
-        gpus:
-          hosts:
-            gpu[001:004]: {ansible_port: 2222}
-            gpu-x:
-              ansible_host: 10.0.0.9
-              ansible_ssh_private_key_file: ~/.ssh/k
-              ansible_ssh_common_args: -J ops@b
-        switches:
-          vars: &switch
-            ansible_user: cumulus
-            ansible_become_pass: |
-              hunter2
-          children:
-            leaves: {hosts: {"leaf-[0:3].dc:830": {ansible_network_os: nvidia.nvue.nvue}}}
-            spines:
-              hosts:
-                spine-1: {<<: *switch, ansible_network_os: arista.eos.eos, ansible_user: admin}
-                spine-2: {ansible_network_os: vendor.odd.oddos}
-"""
+INI = (Path(__file__).parent / "inventories" / "ansible.ini").read_text()
+YAML = (Path(__file__).parent / "inventories" / "ansible.yaml").read_text()
 
 
 def loaded(tmp_path: Path, text: str, name: str = "hosts") -> Inventory:

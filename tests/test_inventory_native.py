@@ -9,24 +9,7 @@ from truerail.inventory import Inventory, InventoryError, dump_yaml, load_invent
 from truerail.model import GnmiAccess, Role, Secret, SnmpAccess, SshAccess, Target
 
 SECRET = "hunter2"
-EXAMPLE = """\
-defaults: {user: truerail, key: ~/.ssh/id_ed25519, port: 2222, timeout_seconds: 2.5}
-devices:
-  - {name: "gpu-[001-064]", role: host, pod: "p[1-2]", rack: "r[01-16]", unit: "[2-26/8]", address: "10.0.1.[1-64]"}
-  - {name: "leaf-[0-7]", role: leaf, platform: sonic, zone: dc-2, address: "10.0.2.[1-8]", port: 22,
-     jump: [ops@bastion, "b2:2200"]}
-  - name: spine-1
-    role: spine
-    platform: snmp
-    address: fd00::1
-    password: {credential: spine-1.password}
-    snmp: {version: 3, user: mon, auth: {file: /run/auth}, privacy: {env: PRIV}, privacy_protocol: aes256,
-           engine: pysnmp}
-  - {name: "super-[1-2]", role: superspine, platform: srlinux, address: "10.0.4.[1-2]", transport: gnmi,
-     gnmi: {ca: /etc/ca.pem, user: mon, password: {env: PRIV}, port: 57400, server_name: super.dc.example,
-            certificate: /etc/c.pem, key: /etc/c.key, target: OC-YANG}}
-  - {name: spine-2, agent: no, keyboard_interactive: yes, legacy_algorithms: yes, known_hosts: "/etc/a, b"}
-"""
+EXAMPLE = (Path(__file__).parent / "inventories" / "native.yaml").read_text()
 
 
 def loaded(tmp_path: Path, text: str, name: str = "inventory.yaml") -> Inventory:

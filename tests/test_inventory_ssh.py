@@ -9,32 +9,7 @@ from tests.real import require
 from truerail.inventory import InventoryError, load_inventory
 from truerail.model import Role
 
-CONFIG = """\
-Include more.d/*.conf
-Host gpu-* !gpu-9
-  User ops
-  ProxyJump bastion
-Host gpu-1
-  HostName 10.0.0.1
-  Port=2200
-Host gpu-2 leaf-2
-  HostName %h.dc.example
-  IdentityFile "~/.ssh/%n"
-  UserKnownHostsFile ~/.ssh/fabric_hosts ~/.ssh/known_hosts
-  User late
-Host bastion
-  HostName 192.0.2.1
-  User jumper
-  Port 2222
-Match user x
-  User nobody
-Host leaf-spine-3
-  ProxyCommand nc %h %p
-Host *
-  User everyone
-  IdentityFile ~/.ssh/id_ed25519
-  StrictHostKeyChecking no
-"""
+CONFIG = (Path(__file__).parent / "inventories" / "ssh_config").read_text()
 INCLUDED = "Host spine-[0-9]\nHost spine-1\n  Port 2022\n"
 
 

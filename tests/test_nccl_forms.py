@@ -1,6 +1,5 @@
 """NCCL's logs as Ray passes them on, fused devices and those of plugins, and the files of its Inspector."""
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,118 +25,6 @@ HEAD = "gpu-001:34001:34043 [0] NCCL INFO "
 def rows(name: str, answer: str) -> list[Mapping[str, Any]]:
     """The objects of `truerail parse`."""
     return [fact.row() for fact in collectors()[name].read(answer, Device("gpu-009"))]  # type: ignore[union-attr]
-
-
-def test_a_fused_device_has_the_ports_of_its_members() -> None:
-    """The name of a virtual device has none: two ports of one adapter (`mlx4_0+mlx4_0`), or a second port."""
-
-    def fused(listed: str, name: str) -> list[str]:
-        text = f"{HEAD}NET/IB : Using {listed} [RO]; OOB eth0:10.0.0.1<0>\n"
-        text += f"{HEAD}NET/IB : Made virtual device [9] name={name} speed=80000 ndevs=2\n"
-        return next(row["devices"] for row in rows("nccl_log", text) if row["fact"] == "nic" and row["index"] == 9)
-
-    assert fused("[0]mlx4_0:1/IB [1]mlx4_0:2/IB", "mlx4_0+mlx4_0") == ["mlx4_0", "mlx4_0:2"]
-    assert fused("[0]mlx5_0:2/IB [1]mlx5_1:1/IB", "mlx5_0+mlx5_1") == ["mlx5_0:2", "mlx5_1"]
-    assert fused("[0]mlx5_0:1/IB [1]mlx5_0:2/IB", "mlx5_0+mlx5_7") == ["mlx5_0", "mlx5_7"]
-
-
-RAY = (
-    "(RayWorkerWrapper pid=626, ip=10.244.1.107) gpu-1:626:626 [0] NCCL INFO {} [repeated 14x across cluster]{}\n"
-    "\x1b[36m(RayWorkerWrapper pid=626)\x1b[0m g:6:6 [0] NCCL INFO {}\x1b[32m [repeated 2x across cluster]\x1b[0m\n"
-)
-"""As Ray's `log_deduplicator` prints what several workers print alike; vLLM over two hosts with NCCL 2.21."""
-HOW = " (Ray deduplicates logs by default. Set RAY_DEDUP_LOGS=0 to disable log deduplication, or see https://x.)"
-
-
-def test_lines_that_ray_left_out_are_no_part_of_a_message_and_the_log_is_not_whole() -> None:
-    start = (
-        "ncclCommInitRank comm 0x3fc66150 rank 1 nranks 2 cudaDev 0 nvmlDev 0 busId 100000 commId 0x9bdf - Init START"
-    )
-    hop = "Channel 01/0 : 0[0] -> 1[0] [receive] via NET/IB/0/GDRDMA"
-    text = RAY.format(start, HOW, "Using network IB") + RAY.format(
-        hop, "", "NCCL_NET_GDR_LEVEL set by environment to SYS"
-    )
-    facts = collectors()["nccl_log"].read(text, Device("gpu-9"))
-    assert {one.row()["fact"]: one for one in facts}.keys() == {"rank", "network", "hop", "setting"}  # type: ignore[union-attr]
-    found = [fact.row() for fact in facts]  # type: ignore[union-attr]
-    assert {"fact": "network", "host": "g", "network": "IB"} in found
-    assert {"fact": "setting", "host": "g", "name": "NCCL_NET_GDR_LEVEL", "value": "SYS"} in found
-    assert {"fact": "setting", "host": None, "name": "RAY_DEDUP_LOGS", "value": "1"} in found
-    assert next(fact.comm for fact in facts if isinstance(fact, NcclHop)) == "0x9bdf"
-    assert (
-        rows("nccl_log", text.splitlines()[0].partition("NCCL")[0] + "NCCL INFO x [repeated 2x across cluster]\n") == []
-    )
-
-
-def _dumped(**changes: object) -> str:
-    """A line of Inspector's own files (`inspector_output_format_version` v4.0)."""
-    coll = {"coll": "AllReduce", "coll_sn": 7, "coll_msg_size_bytes": 2360832, "coll_busbw_gbs": 0.55585}
-    record = {"header": {"id": "0xad56", "rank": 1, "n_ranks": 3}, "metadata": {"hostname": "w-0"}, "coll_perf": coll}
-    return json.dumps(record | changes) + "\n"
-
-
-def test_lines_of_json_of_inspector() -> None:
-    sent = {"p2p": "Send", "p2p_msg_size_bytes": 4096, "p2p_busbw_gbs": 1}
-    first, second = rows("nccl_inspector", f"{_dumped()}\n" + _dumped(p2p_perf=sent).replace('"coll_perf"', '"x"'))
-    assert first == {
-        "job": None,
-        "node": "w-0",
-        "gpu": None,
-        "comm": "0xad56",
-        "ranks": 3,
-        "collective": "AllReduce",
-        "bytes": "2360832",
-        "busbw_gbs": 0.55585,
-    }
-    assert (second["collective"], second["bytes"], second["busbw_gbs"]) == ("Send", "4096", 1.0)
-    for line in (_dumped()[:-9], _dumped(header=1), _dumped(metadata={}), '{"a": 1}\n'):
-        with pytest.raises(UnreadableError, match=r"line 2: not a record"):
-            rows("nccl_inspector", _dumped() + line)
-    with pytest.raises(UnreadableError, match="not a bandwidth"):
-        rows("nccl_inspector", _dumped().replace("0.55585", "1e999"))
-    indented = json.dumps(json.loads(_dumped()), indent=2)  # as its manual shows them
-    assert rows("nccl_inspector", f"{indented}\n{indented}") == [first, first]
-
-
-def test_operations_of_inspector_share_what_the_marker_before_them_says() -> None:
-    """`inspector_output_format_version` v4.3."""
-
-    def marker(rank: int, node: str) -> str:
-        header = {"id": "0xad56", "rank": rank, "n_ranks": 3}
-        return json.dumps({"header": header, "metadata": {"hostname": node}, "dump_stats": {"coll_records": 1}}) + "\n"
-
-    operation = json.dumps({"coll_perf": json.loads(_dumped())["coll_perf"]}) + "\n"
-    proxy = json.dumps({"proxy_trace": {"record_type": "proxy_op", "rank": 1}}) + "\n"
-    found = rows("nccl_inspector", marker(1, "w-0") + operation + operation + proxy + marker(0, "w-1") + operation)
-    assert [(row["node"], row["comm"], row["ranks"]) for row in found] == [
-        *[("w-0", "0xad56", 3)] * 2,
-        ("w-1", "0xad56", 3),
-    ]
-    with pytest.raises(UnreadableError, match="line 1: not a record"):
-        rows("nccl_inspector", operation)
-
-
-OFI = (
-    f"{HEAD}NET/Libfabric : GPU Direct RDMA Enabled for HCA 0 'rdmap85s0'\n"
-    f"{HEAD}NET/Libfabric : GPU Direct RDMA Disabled for HCA 1 'rdmap87s0'\n"
-    f"{HEAD}Channel 00/0 : 9[1] -> 0[0] [receive] via NET/Libfabric/1/GDRDMA/flush=None\n"
-)
-"""NCCL 2.31 with aws-ofi-nccl 1.20 on EFA."""
-
-
-def test_devices_of_a_plugin_are_those_whose_index_the_topology_names() -> None:
-    """aws-ofi-nccl prints no list of its devices; Slingshot's are called cxi0."""
-
-    def nics(text: str) -> list[tuple[int, list[str], str | None]]:
-        return [(row["index"], row["devices"], row["layer"]) for row in rows("nccl_log", text) if row["fact"] == "nic"]
-
-    assert nics(OFI) == [(0, ["rdmap85s0"], None), (1, ["rdmap87s0"], None)]
-    assert nics(OFI.replace("NET/Libfabric :", "NET/Socket :"))[0] == (0, ["rdmap85s0"], "Socket")
-    assert nics(OFI.replace("rdmap85s0", "mlx5_0+mlx5_1"))[0] == (0, ["mlx5_0", "mlx5_1"], None)
-    assert nics(OFI.replace("rdmap85s0", "rdmap87s0")) == []  # two ports of one device
-    assert nics(f"{HEAD}NET/IB : Using [0]mlx5_0:2/RoCE [RO]; OOB eth0:10.0.0.1<0>\n{OFI}") == [
-        (0, ["mlx5_0:2"], "RoCE")
-    ]
 
 
 @pytest.mark.parametrize("end", ["/flush=None", "/flush=Always", "/Shared/flush=None", "/flush=None/Shared"])

@@ -12,6 +12,7 @@ from collector import collectors
 from collector._questions import command_of
 from tests.draws import draws
 from tests.each import each
+from tests.test_recordings import EXCERPTS
 from truerail.cli.app import app
 from truerail.errors import CommandError, UnreadableError
 from truerail.model import Collector, Device, Role
@@ -19,7 +20,7 @@ from truerail.model import Collector, Device, Role
 RECORDINGS = Path(__file__).parent / "recordings"
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 READERS = sorted(collectors().items())
-WHOLE = sorted(path for path in RECORDINGS.glob("*/*/answer.txt") if not path.parent.name.startswith("public-"))
+WHOLE = sorted(path for path in RECORDINGS.glob("*/*/answer.txt") if not path.parent.name.startswith(EXCERPTS))
 FILES = [*WHOLE, *sorted(CORPUS.glob("*/*.*"))]
 
 SAY_THAT_THERE_IS_NOTHING = (

@@ -11,13 +11,14 @@ import pytest
 
 from collector import collectors
 from tests.each import each
+from tests.test_recordings import EXCERPTS
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact
 from truerail.model.nccl_facts import NcclTorn
 
 RECORDINGS = Path(__file__).parent / "recordings"
-CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json") if not path.parent.name.startswith("public-"))
-"""Cases of whole answers; `public-...` are excerpts, which lack what shows that an answer is cut or doubled."""
+CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json") if not path.parent.name.startswith(EXCERPTS))
+"""Cases of whole answers; the others lack what shows that an answer is cut or doubled."""
 ANY = Device("any")
 
 CHANGES_NOTHING: dict[str, Callable[[str], str]] = {

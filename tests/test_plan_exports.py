@@ -130,45 +130,11 @@ def test_a_companion_that_is_none_is_refused(read, text: str, reason: str, tmp_p
         read(fabric(), written(tmp_path, "hca.csv", text))
 
 
-NETLAB = """
-nodes: {leaf-1: {device: eos}, gpu-1: , gpu-2: }
-links:
-- gpu-1-leaf-1
-- [gpu-2, leaf-1]
-- lag.members: [gpu-1-leaf-1, {gpu-2: {ipv4: 1}, leaf-1: }]
-- {interfaces: [{node: gpu-1}, {node: leaf-1}]}
-- gpu-1: {ipv4: 1}
-- gpu-1-gpu-9
-"""
-
-
 def test_netlab_names_no_ports(tmp_path: Path) -> None:
-    path = written(tmp_path, "topology.yml", NETLAB)
-    plan = load(path, unnamed=True)
-    assert [(*cable.a, *cable.b) for cable in plan.cables] == [
-        ("gpu-1", "?1", "leaf-1", "?1"),
-        ("gpu-2", "?1", "leaf-1", "?2"),
-        ("gpu-1", "?2", "leaf-1", "?3"),
-        ("gpu-2", "?2", "leaf-1", "?4"),
-        ("gpu-1", "?3", "leaf-1", "?5"),
-    ]
-    assert "link 6, link 7: not a cable between two nodes" in plan.notes
-    assert plan.role_of("leaf-1") is Role.LEAF
+    path = Path(__file__).parent / "plan_files" / "netlab-names-no-ports" / "topology.yml"
     run("convert", path, "--output", tmp_path / "x.yaml")
     with pytest.raises(PlanError, match=r"10 ports have no name, the first is gpu-1/\?1: name them"):
         load(tmp_path / "x.yaml")
-
-
-def test_topograph_is_switches_and_node_sets(tmp_path: Path) -> None:
-    text = "switches: {S1: {switches: [S2]}, S2: }\nblocks: [{switch: S2, nodes: ['I[21-22]']}]\n"
-    plan = load(written(tmp_path, "model.yaml", text), unnamed=True)
-    assert [f"{cable.a} {cable.b}" for cable in plan.cables] == ["S2/?1 S1/?1", "I21/?1 S2/?2", "I22/?1 S2/?3"]
-    assert [device.role.value for device in plan.devices.values()] == ["leaf", "spine", "host", "host"]
-
-
-def test_devices_alone_are_read_where_no_sheet_has_ports(tmp_path: Path) -> None:
-    plan = load(written(tmp_path, "x.csv", "Source,Destination\ngpu-1,leaf-1\ngpu-2,leaf-1\n"), unnamed=True)
-    assert [str(cable.b) for cable in plan.cables] == ["leaf-1/?1", "leaf-1/?2"]
 
 
 def test_links_and_nodes_of_a_workbook(tmp_path: Path) -> None:
@@ -195,35 +161,3 @@ def test_links_and_nodes_of_a_workbook(tmp_path: Path) -> None:
     used_twice = next(problem for problem in lint(plan) if "used twice" in problem.summary)
     there = "for gpu-1/rail1 here and for gpu-1/rail0 in sheet 'Links' row 2, column D"
     assert f"cvt.xlsx: sheet 'Links' row 3, column D: the port is used twice, {there}" in str(used_twice)
-
-
-def test_macs_of_ports_identify_devices_unless_two_have_one(tmp_path: Path) -> None:
-    text = """graph x {
-"gpu-1":"eth1" -- "leaf-1":"swp1" [left_mac="AA:00:00:00:00:01", right_mac="aa:00:00:00:00:02"]
-"gpu-2":"eth1" -- "leaf-1":"swp2" [left_mac="aa:00:00:00:00:01"]
-}"""
-    plan = load(written(tmp_path, "x.dot", text))
-    assert {name: device.chassis_ids for name, device in plan.devices.items()} == {
-        "gpu-1": (),
-        "gpu-2": (),
-        "leaf-1": ("aa:00:00:00:00:02",),
-    }
-    assert "on two devices, so that it identifies neither: MAC aa:00:00:00:00:01" in plan.notes
-
-
-def test_rails_of_a_dot_file_are_derived_as_for_any_cable_list(tmp_path: Path) -> None:
-    lines = [f'"srv{host}":"eth{n}" -- "tor-r{n}":"swp{host}"' for host in (1, 2) for n in (1, 2)]
-    plan = load(written(tmp_path, "topology.dot", "graph G {\n" + "\n".join(lines) + "\n}\n"))
-    assert [cable.rail for cable in plan.cables] == [0, 1, 0, 1]
-    assert plan.notes == ("rails are those that the leaves' names number, counted from 0",)
-
-
-def test_power_alone_is_a_plan_of_power_and_is_listed_beside_a_network(tmp_path: Path) -> None:
-    power = "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name\n"
-    row = "feed,dcim.powerfeed,A,leaf-1,dcim.powerport,PSU1\n"
-    alone = load(written(tmp_path, "power.csv", power + row))
-    assert alone.notes == ("every cable is of the management network or of power: none has a rail",)
-    cable = "gpu-1,dcim.interface,eth0,leaf-1,dcim.interface,swp1\n"
-    both = load(written(tmp_path, "both.csv", power + row + cable))
-    assert [str(cable.a) for cable in both.cables] == ["gpu-1/eth0"]
-    assert "row 2: management network or power, not evaluated" in both.notes

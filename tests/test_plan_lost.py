@@ -2,7 +2,6 @@
 that is not used is named; what names a device or a port in another way is read.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -165,20 +164,6 @@ def test_a_sheet_of_known_devices_that_is_not_read_is_told_from_a_cover(tmp_path
     assert "sheet 'Cover': no cable list" in notes
 
 
-def test_a_further_header_in_words_of_its_own_is_no_cable() -> None:
-    plan = plan_of(
-        "A Device,A Port,B Device,B Port\ngpu-1,rail0,leaf-0,swp1\n"
-        "Lower Switch,Lower Port,Switch,Switch Port\nleaf-0,swp9,spine-0,swp1\n"
-    )
-    assert ends(plan) == ["gpu-1/rail0 leaf-0/swp1", "leaf-0/swp9 spine-0/swp1"]
-    assert "row 3: a header in other words, below which columns are read as above it" in plan.notes
-
-
-def test_rows_above_the_header_are_named() -> None:
-    plan = plan_of("Legend\ngpu-9,rail0,leaf-0,swp9\n\nDevice A,Port A,Device B,Port B\ngpu-1,rail0,leaf-0,swp1\n")
-    assert "row 2: above the header, not read" in plan.notes
-
-
 @settings(max_examples=draws(60, 1000))
 @given(
     st.sampled_from(("swp", "eth", "Ethernet1/", "mlx5_", "")),
@@ -193,12 +178,6 @@ def test_a_cell_of_two_ports_is_no_port(prefix: str, mark: str, end: int) -> Non
     plan = plan_of(f"Device A,Port A,Device B,Port B\ngpu-1,rail0,leaf-0,swp1\n{','.join(wrong)}\n")
     assert ends(plan) == ["gpu-1/rail0 leaf-0/swp1"]
     assert any("names several ports" in note and re.match(r"row \d:", note) for note in plan.notes)
-
-
-def test_two_devices_in_a_cell_are_none() -> None:
-    plan = plan_of('Device A,Port A,Device B,Port B\ng,1,l,1\n"g2\ng3",1,l,2\ng4|g5,1,l,3\n')
-    assert ends(plan) == ["g/1 l/1"]
-    assert any("'g2 | g3' names several devices" in note for note in plan.notes)
 
 
 @each("port", ["1/1", "Slot 1 / Port 1", "et-0/0/1", "P1/2", "swp1s0", "0000:1a:00.0", "eth1.100", "OSFP4 Port 2"])
@@ -276,12 +255,6 @@ def test_a_column_that_names_no_device_alone_is_none_of_further_names(
     assert len(plan.cables) == 2 * len(names)
 
 
-def test_the_label_of_a_cable_stays_its_label() -> None:
-    plan = plan_of("Device A,Port A,Device B,Port B,Label\ng1,1,l,1,gpu-1\ng2,1,l,2,gpu-2\n")
-    assert [cable.label for cable in plan.cables] == ["gpu-1", "gpu-2"]
-    assert {device.aliases for device in plan.devices.values()} == {()}
-
-
 @each(
     "header, order",
     [
@@ -341,36 +314,3 @@ def test_cables_that_name_their_ends_by_ids_are_refused_in_one_sentence(header: 
     rows = [header.split(","), ["7"] * len(header.split(","))]
     with pytest.raises(PlanError, match="sheet 'Export' row 1: the ends of cables are ids"):
         load(book(tmp_path / "x.xlsx", Cables=UPLINKS, Export=rows))
-
-
-def test_a_netbox_answer_of_ids_is_refused_in_one_sentence() -> None:
-    cables = [{f"{side}_terminations": [{"object_type": "dcim.interface", "object_id": 7}] for side in "ab"}] * 2
-    why = "neither end is one port with a name"
-    with pytest.raises(PlanError, match=rf"no cable; cable 0, cable 1: not a cable, because {why}$") as error:
-        import_text(json.dumps([{**cable, "id": at} for at, cable in enumerate(cables)]), "cables.json")
-    assert len(error.value.problems) == 1
-
-
-def test_a_table_of_something_else_is_one_problem(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("Name,Color,Status,Owner,Comment,Date\n1,2,3,4,5,6\n")
-    with pytest.raises(PlanError) as error:
-        load(path)
-    assert len(error.value.problems) == 1
-
-
-def test_records_beside_the_cables_give_names_or_are_named() -> None:
-    cables = [{"a": {"device": name, "port": "1"}, "b": {"device": "leaf-0", "port": name}} for name in NAMES]
-    nodes = [{"name": host, "hostname": name} for host, name in NAMES.items()]
-    plan = plan_of(json.dumps({"cables": cables, "nodes": nodes, "colors": [{"blue": 1}]}))
-    assert {plan.devices[name].aliases for name in NAMES} == {(name,) for name in NAMES.values()}
-    assert "sheet 'colors': no cable list" in plan.notes
-
-
-def test_a_misspelled_key_of_records_is_an_error() -> None:
-    right = [{"a": {"device": "gpu-1", "port": "1"}, "b": {"device": "leaf-0", "port": "1"}}]
-    wrong = json.loads(json.dumps(right).replace("port", "prot", 1))
-    with pytest.raises(PlanError, match=r"sheet 'pod2' keys, column B: an unknown column, did you mean 'a port'"):
-        import_text(json.dumps({"pod1": right, "pod2": wrong}), "cables.json")
-    with pytest.raises(PlanError, match=r"cables.yml: keys, column B: an unknown column, did you mean 'a port'"):
-        import_text(json.dumps(wrong).replace(",", ",\n "), "cables.yml")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from collector import collectors
 from collector.formats.port_words import of_snmp, of_word, of_words
 from rules import rules
 from tests.each import each
@@ -194,71 +193,6 @@ def test_the_states_of_snmp() -> None:
     assert tuple(of_snmp(6, 2)) == (False, False, "switched off")
     assert tuple(of_snmp(7, None)) == (False, None, None)
     assert tuple(of_snmp(None, None)) == (None, None, None)
-
-
-NXOS = """\
-Ethernet1/1 is down (XCVR not inserted)
-admin state is down, Dedicated Interface
-  Hardware: 1000/10000 Ethernet, address: 88f0.31dc.7de6 (bia 88f0.31dc.7de6)
-Ethernet1/2 is down (XCVR not inserted)
-admin state is up, Dedicated Interface
-Ethernet1/3 is down (SFP not inserted)
-  Hardware: 1000/10000 Ethernet, address: 88f0.31dc.7de7 (bia 88f0.31dc.7de7)
-Ethernet1/4 is up (XCVR not inserted)
-      admin state is up, Dedicated Interface
-Ethernet1/5 is down (Link not connected)
-admin state is up, Dedicated Interface
-Ethernet1/6 is down (linkFlapErrDisabled, port:error)
-admin state is up, Dedicated Interface
-Ethernet1/7 is down (suspended(no LACP PDUs))
-admin state is up, Dedicated Interface
-Ethernet1/8 is down (Administratively down)
-admin state is down, Dedicated Interface
-Ethernet1/9 is up
-admin state is up, Dedicated Interface
-"""
-
-
-def links(answer: str) -> dict[str, tuple[tuple[str, ...], str | None]]:
-    facts = collectors()["port_state"].read(answer, LEAF)
-    return {fact.netdev: (fact.flags, fact.down_reason) for fact in facts if isinstance(fact, NetLink)}
-
-
-def test_nx_os_says_in_two_lines_whose_will_it_is() -> None:
-    off, on = ("NO-CARRIER",), ("NO-CARRIER", "UP")
-    assert links(NXOS) == {
-        "Ethernet1/1": (off, "switched off"),
-        "Ethernet1/2": (on, "no module"),
-        "Ethernet1/3": ((), "no module"),
-        "Ethernet1/4": (on, "no module"),
-        "Ethernet1/5": (on, "no light"),
-        "Ethernet1/6": (on, "error-disabled"),
-        "Ethernet1/8": (off, "switched off"),
-        "Ethernet1/9": (("UP", "LOWER_UP"), None),
-    }
-
-
-def test_a_reason_beside_two_states_in_json() -> None:
-    rows = [
-        {"interface": "Ethernet1/1", "state": "down", "admin_state": "up", "state_rsn_desc": "XCVR not inserted"},
-        {"interface": "Ethernet1/2", "state": "down", "admin_state": "down", "state_rsn_desc": "XCVR not inserted"},
-    ]
-    assert links(json.dumps({"TABLE_interface": {"ROW_interface": rows}})) == {
-        "Ethernet1/1": (("NO-CARRIER", "UP"), "no module"),
-        "Ethernet1/2": (("NO-CARRIER",), "switched off"),
-    }
-
-
-def test_a_sonic_platform_that_reads_no_modules_reports_none_missing() -> None:
-    head = "  Interface    Lanes    Speed    MTU    FEC    Alias    Vlan    Oper    Admin    Type    Asym PFC\n"
-    row = "  Ethernet{} 1 400G 9100 rs etp{} routed {} {} {} N/A\n"
-    rows = [row.format(n, n, *words).replace(" ", "  ") for n, words in enumerate(
-        [("up", "up", "N/A"), ("down", "up", "N/A"), ("down", "down", "N/A")]
-    )]  # fmt: skip
-    assert {port: why for port, (_, why) in links(head + "".join(rows)).items()} == {
-        "Ethernet0": None, "Ethernet1": None, "Ethernet2": "switched off",
-    }  # fmt: skip
-    assert links(head + "".join(rows[1:]))["Ethernet1"][1] == "no module"
 
 
 @pytest.mark.parametrize(

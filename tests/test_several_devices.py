@@ -130,6 +130,7 @@ CASES = [
     path.parent
     for name in ("lldp_switch", "lldp_host", "lldp_local")
     for path in sorted((RECORDINGS / name).glob("*/facts.json"))
+    if not path.parent.name.startswith("odd-")  # one row, mostly: nothing of it is of two devices
 ]
 
 
