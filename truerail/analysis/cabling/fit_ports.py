@@ -213,11 +213,11 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     forms, own_forms = ports.forms()
 
     def doubted(codes: list[int], *, lack: bool = False) -> bool:
-        """Whether half of the devices that are heard have doubtful names, or `lack` ports."""
+        """Whether half of the devices that are heard have doubtful names, or `lack` ports, of one or two devices two."""
         several = heard[codes].sum()
         others = forms[codes[0]].isdisjoint(chain.from_iterable(own_forms.get(code, ()) for code in codes))
-        doubt = lacks[codes] >= (1 if several >= _MIN_DEVICES or others else _FEWEST)
-        return bool(2 * (doubt if lack else doubt | elsewhere[codes]).sum() >= several > 0)
+        least = _FEWEST if lack and several < _MIN_DEVICES and not others else 1
+        return bool(2 * ((lacks[codes] >= least) | (elsewhere[codes] & (not lack))).sum() >= several > 0)
 
     kinds = list(grouped(((index.devices.tier[code], forms[code]), code) for code in forms if here[code]).values())
     if hosts and not any(map(doubted, kinds)):
@@ -256,8 +256,9 @@ def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Map:
-    """A map of planned to own names: of several own ones the first that a device has is meant. `least` is the part of
-    the cables that it must explain; `natural` if it keeps the numbers on the front, in names of these forms.
+    """A map of planned to own names: of several own ones the first that a device has is meant, or the only one where
+    devices have names `of` their own. `least` is the part of the cables that it must explain; `natural` if it keeps the
+    numbers on the front, in names of these forms.
     """
 
     names: Mapping[str, Sequence[str]]
@@ -265,10 +266,13 @@ class _Map:
     clear: bool = True
     natural: bool = False
     forms: frozenset[Forms] = frozenset()
+    of: Mapping[tuple[int, str], str] = field(default_factory=dict)
 
     def own(self, device: _Device, name: str) -> str:
         """The own name of a device's planned port; empty if unknown."""
-        return next((own for own in self.names.get(name, ()) if own in device.planned_as), "")
+        mine = self.of.get((device.code, name))
+        found = [own for own in ([mine] if mine else self.names.get(name, ())) if own in device.planned_as]
+        return found[0] if found and not (self.of and len(found) > 1) else ""
 
 
 class _Group:
@@ -283,7 +287,8 @@ class _Group:
         mine, theirs = counting(self.planned), counting(self.own)
         alike = all(one in theirs and at in (None, theirs[one]) for one, at in mine.items())
         self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
-        self.faults = alike and not self.agreed
+        known = sum(len(device.planned.keys() & {*device.planned_as.values()}) for device in devices)
+        self.faults = alike and not self.agreed and 2 * known > sum(len(device.planned) for device in devices)
         """Whether one or two devices call their ports as the plan does: then other ports are faults of cables."""
 
     def explained(self, by: _Map) -> int:
@@ -294,10 +299,11 @@ class _Group:
         """The most natural map that explains enough. Names that devices have keep their meaning, unless the list counts
         and all devices count otherwise.
         """
-        for one in self._maps(kept) if self.lacking or self.agreed else ():
+        doubted = not self.faults and (self.lacking or self.agreed)
+        for one in self._maps(kept):
             explained = self.explained(one)
             enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms <= kept)
-            if enough and (one.natural or not self.faults) and (self.lacking or explained > self.literal):
+            if enough and (one.natural or doubted) and (self.lacking or explained > self.literal):
                 return one
         return None
 
@@ -305,7 +311,8 @@ class _Group:
         pairs = [(name, own) for _, name, own in self.votes]
         counted = all(map(is_counted, self.planned))
         if self.lacking:
-            yield _Map(_counted(pair for device in self.devices for pair in device.by_gpu()), _SOME)
+            of = {(device.code, name): own for device in self.devices for name, own in device.by_gpu()}
+            yield _Map(_counted((name, own) for (_, name), own in of.items()), _SOME, of=of)
         elif counted:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
         kept_numbers, shifted, most = list[_Map](), list[_Map](), _counted(pairs)
