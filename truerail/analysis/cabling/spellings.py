@@ -167,11 +167,15 @@ def numbered(names: Collection[str]) -> dict[str, int]:
 
 
 def lines(
-    planned: Collection[str], own: Collection[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
+    planned: Collection[str],
+    own: Collection[str],
+    pairs: Sequence[tuple[str, str]],
+    kept: frozenset[Forms],
+    list_: Collection[str],
 ) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
     """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
     show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
-    of `kept` do elsewhere: whatever system counts from 0 or in lanes.
+    of `kept` do elsewhere: whatever system counts from 0 or in lanes. `list_` has all names that the list uses.
     """
     meant = dict[str, tuple[str, int]]()
     counts = counting(own)
@@ -181,7 +185,10 @@ def lines(
             meant.setdefault(of_plan, (of_own, count))
     for one in kept:  # a device with one port of a form does not show which number counts
         counts.update({one[1]: one[2]} if counts.get(one[1], 0) is None else {})
-    sides = [(_Line(planned, one), _Line(own, of), count, (one, of, counts[of])) for one, (of, count) in meant.items()]
+    used = Counter(map(form, list_))
+    sides = [
+        (_Line(planned, one, list_), _Line(own, of), count, (one, of, counts[of])) for one, (of, count) in meant.items()
+    ]
     for mine, theirs in product(("stepped", "plain"), repeat=2):
         names, forms, natural = dict[str, str](), set[Forms](), True
         for one, other, count, which in sides:
@@ -192,7 +199,7 @@ def lines(
                 at = {place: name for name, place in there.items()}
                 names |= {name: at[place + shift] for name, place in here.items() if place + shift in at}
                 forms.add(which)
-                natural &= shift == 0 and (len(set(planned)) > 1 or (which in kept and 2 * shifts[0] >= count))
+                natural &= shift == 0 and used[which[0]] > 1
         if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which in forms):
             yield names, frozenset(forms), natural
 
@@ -200,15 +207,16 @@ def lines(
 class _Line:
     """Places of the names of one form on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if
     they are `stepped`. Of several numbers the last counts fastest; one that is always equal to another, as in `f1np1`,
-    counts once. Names begin at 1, unless one has 0.
+    counts once. Names begin at 1, unless one has 0, of `list_` where a number differs here.
     """
 
-    def __init__(self, names: Iterable[str], of: str) -> None:
+    def __init__(self, names: Iterable[str], of: str, list_: Iterable[str] = ()) -> None:
         called = [name for name in names if form(name) == of]
-        found = dict(
-            zip(called, zip(*dict.fromkeys(zip(*map(numbers, called), strict=True)), strict=True), strict=True)
-        )
-        columns = [sorted(set(column)) for column in zip(*found.values(), strict=True)]
+        mine = [*zip(*map(numbers, called), strict=True)]
+        used = [*zip(*(numbers(name) for name in (*called, *list_) if form(name) == of), strict=True)]
+        at = sorted({column: at for at, column in enumerate(mine)}.values())
+        found = {name: tuple(numbers(name)[one] for one in at) for name in called}
+        columns = [sorted({*(mine if len({*mine[one]}) == 1 < len(called) else used)[one]}) for one in at]
         starts = [0 if column[0] == 0 else 1 if len(column) > 1 else column[0] for column in columns]
         steps = [gcd(*(value - start for value in column)) or 1 for column, start in zip(columns, starts, strict=True)]
         self.plain = _places(found, columns, starts, [1] * len(columns))
