@@ -217,8 +217,8 @@ def test_a_natural_map_keeps_the_numbers_on_the_front(
     planned: list[str], own: list[str], natural: dict[str, str]
 ) -> None:
     pairs = list(natural.items())
-    assert natural in [names for names, _, is_natural in lines(planned, own, pairs, frozenset()) if is_natural]
-    assert not list(lines(planned, own, [], frozenset()))
+    assert natural in [names for names, _, is_natural in lines(planned, own, pairs, frozenset(), planned) if is_natural]
+    assert not list(lines(planned, own, [], frozenset(), planned))
 
 
 def test_the_words_of_what_is_not_known() -> None:

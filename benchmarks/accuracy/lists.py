@@ -1,7 +1,7 @@
 """The cable lists that people write: a plan under other names for ports, NICs and devices than the devices' own.
 
 The fabric stays the same, so the truth about each cable is that of the plan under its own names. The forms and the
-layouts are in `list_forms`.
+layouts are in `list_forms`, those that are drawn, with their fabrics, in `drawn_lists`.
 
 python -m benchmarks.accuracy.lists [--runs 1000] [--write PAGE] [--show] [--form NAME] [--seed N]
 """
@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
+from benchmarks.accuracy.drawn_lists import DRAWN, drawn_shape
 from benchmarks.accuracy.fabrics import INFINIBAND, SHAPES
 from benchmarks.accuracy.list_forms import FORMS, LAYOUTS, Form, SplitCages, as_file
 from benchmarks.sections import Section
@@ -41,13 +42,14 @@ PLATFORMS = ("cumulus", "sonic", "eos", "nxos", "junos")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A plan in somebody's words, the lower end of the planned cable at each of its ports, and the lower ends of its
-    rows that are wrong.
+    """A plan in somebody's words, the lower end of the planned cable at each of its ports, the lower ends of its rows
+    that are wrong, and whether it has words of its own for NICs.
     """
 
     plan: Plan
     own: Mapping[Port, Port]
     wrong: frozenset[Port] = frozenset()
+    nics: bool = False
 
 
 def written(simulation: Simulation, form: Form) -> Written:
@@ -70,7 +72,7 @@ def written(simulation: Simulation, form: Form) -> Written:
     ]
     pairs = [(new, was.a) for one, was in zip(cables, plan.cables, strict=True) for new in one[:2]]
     devices = {device(name): replace(one, name=device(name)) for name, one in plan.devices.items()}
-    return Written(replace(plan, devices=devices, cables=tuple(cables)), dict(pairs))
+    return Written(replace(plan, devices=devices, cables=tuple(cables)), dict(pairs), nics=form.nic is not None)
 
 
 def edited(list_: Written, form: Form, rng: Random) -> Written:
@@ -128,7 +130,7 @@ def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation,
         if port in list_.wrong:
             verdict.lost += state is CableState.RIGHT and true not in truth.wrong  # else it is where the list has it
             continue
-        if FORMS[form].nic and true in by_name:
+        if list_.nics and true in by_name:
             continue  # a list without the NICs' own names is not wrong about them
         verdict.called_wrong += state is CableState.WRONG and true not in truth.wrong
         verdict.called_missing += (
@@ -165,27 +167,30 @@ def _exchanged(list_: Written) -> frozenset[str]:
     return frozenset(list_.plan.devices) - right
 
 
+NAMES = (*FORMS, *DRAWN)
 SHAPES_OF_LISTS = tuple(name for name, shape in SHAPES.items() if shape.host_ports == "netdev")
 
 
 def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> Verdict:
     """One fabric, with up to two faults, under one form, read from a file in one of the layouts or as it is."""
-    rng = Random(f"list {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
-    name = form or list(FORMS)[seed % len(FORMS)]
+    rng, drawing = Random(f"list {seed}"), Random(f"drawn {seed}")  # noqa: S311 - reproducible is wanted, not secret
+    name = form or NAMES[seed % len(NAMES)]
+    of = DRAWN[name](drawing) if name in DRAWN else FORMS[name]
     shape = rng.choice(shapes)
     noise = rng.choice((Noise(), Noise(unreachable=0.05, deaf=0.10)))
     faults = rng.choice((0, 1, 2))
     platform = rng.choice(PLATFORMS)
     platforms = PLATFORMS if seed % _MIXED == 0 else (platform,)
     seen = rng.choice(("all", "all", "all", "switches"))
-    layout = rng.choice(("", *LAYOUTS, "workbook")) if FORMS[name].edit is None else ""
+    layout = rng.choice(("", *LAYOUTS, "workbook")) if of.edit is None else ""
     storage = rng.choice((False, False, False, True))
-    fabric = FORMS[name].fabric
+    fabric = of.fabric
     if fabric == "infiniband":
         shape, noise, seen = (shape if shape in INFINIBAND else "one rail a leaf"), Noise(), "all"
-    simulation = simulate(_shape(shape, fabric, platforms, storage=storage), faults, noise, seed)
+    plain = INFINIBAND[shape] if fabric == "infiniband" else drawn_shape(drawing) if name in DRAWN else SHAPES[shape]
+    simulation = simulate(_shape(plain, fabric, platforms, storage=storage), faults, noise, seed)
     snapshot = _seen(simulation, SEEN[seen]) if fabric != "infiniband" else simulation.snapshot()
-    list_ = edited(written(simulation, FORMS[name]), FORMS[name], rng)
+    list_ = edited(written(simulation, of), of, rng)
     rows = len(list_.plan.cables)
     if layout:
         list_ = from_file(list_, layout)
@@ -194,16 +199,17 @@ def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> V
     if verdict.unknown or verdict.mistaken:  # what the devices' own names do not show either is no fault of the list
         own = evaluate(Round(simulation.plan, snapshot))
         itself = {port: cable.a for cable in simulation.plan.cables for port in cable[:2]}
-        _without(verdict, judged(name, seed, simulation, own, Written(simulation.plan, itself)))
+        _without(verdict, judged(name, seed, simulation, own, Written(simulation.plan, itself, nics=list_.nics)))
     verdict.lost += rows - len(list_.plan.cables)
-    verdict.said.insert(0, f"{shape}, {' '.join(platforms)}, {faults} faults, {seen}, {noise == Noise()}, {layout}")
+    of_fabric = f"{plain if name in DRAWN else shape}, {' '.join(platforms)}"
+    verdict.said.insert(0, f"{of_fabric}, {faults} faults, {seen}, {noise == Noise()}, {layout}")
     return verdict
 
 
-def _shape(name: str, fabric: str, platforms: tuple[str, ...], *, storage: bool) -> Shape:
+def _shape(shape: Shape, fabric: str, platforms: tuple[str, ...], *, storage: bool) -> Shape:
     if fabric == "infiniband":
-        return INFINIBAND[name]
-    shape = SplitCages.of(SHAPES[name]) if fabric == "breakouts" else SHAPES[name]
+        return shape
+    shape = SplitCages.of(shape) if fabric == "breakouts" else shape
     return replace(shape, platforms=platforms, storage=shape.storage or storage)
 
 
@@ -245,10 +251,10 @@ def section(found: Iterable[Verdict]) -> str:
 Fabrics with up to two faults, and a list that names ports, NICs or devices as people do, read from a table in one of
 {_LAYOUTS} layouts; one fabric in four without any host's answer, half of the others with hosts that do not answer or
 do not listen; one in four with NICs for storage, which is in no list; InfiniBand; switches with whole and split cages;
-lists that are older than the fabric, or have a wrong row. Each cable is judged by its physical ends, beside what the
-same answers show under the devices' own names. *Moved*, *false* and *lost* are runs in which a right cable is moved,
-a right one called wrong or missing, a wrong one called right or a row not read; *right* those in which every cable has
-its state, *asked* those in which what is unknown is a question. An exchange of
+lists that are older than the fabric, or have a wrong row; spellings and shapes that are drawn. Each cable is judged by
+its physical ends, beside what the same answers show under the devices' own names. *Moved*, *false* and *lost* are runs
+in which a right cable is moved, a right one called wrong or missing, a wrong one called right or a row not read;
+*right* those in which every cable has its state, *asked* those in which what is unknown is a question. An exchange of
 leaves that meets a fault of these leaves may look like crossed cables, whose moves are not counted. One fabric in five
 has switches of all systems. `python -m benchmarks.accuracy.lists` writes this section.
 

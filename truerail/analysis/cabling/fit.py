@@ -14,7 +14,7 @@ import numpy as np
 
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.spellings import Words, last_words, numbers_alone, sort_of, words
+from truerail.analysis.cabling.spellings import Words, fewer_words, last_words, numbers_alone, sort_of, words
 from truerail.model.columns import NONE, distinct, grouped
 from truerail.model.names import folded, some
 from truerail.model.plan import Port
@@ -119,7 +119,7 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     here = {sort_of(devices.names[code]) for code in present if code < planned}
     places = _heard_in_places(names, claims)
     found, maybe = dict[int, int](), dict[int, int]()
-    for paired in (_by_words, _by_last_words, _by_numbers) if lost and strange else ():
+    for paired in (_by_words, _by_last_words, _by_fewer_words, _by_numbers) if lost and strange else ():
         left = {code: name for code, name in lost.items() if code not in found.values()}
         if paired is not _by_words:  # part of a name shows nothing where others of its sort are found
             left = {code: name for code, name in left.items() if sort_of(name) not in here}
@@ -136,13 +136,16 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         pairs_of_names = _spelled(names, found)
         match = Match(tuple(dict(pairs_of_names)), pairs_of_names, *_agreement(names, claims, found), of_devices=True)
         return Fit({own: plan for plan, own in pairs_of_names}, matches=(match,))
-    maybe = maybe or _by_places(names, places, lost, strange)
-    if not maybe and (len(lost) < planned or not strange):
+    maybe, tier = maybe or _by_places(names, places, lost, strange), devices.tier
+    shown = maybe.values() or [plan for plan, own in places if plan in lost and own in strange]
+    some_left = {tier[code] for code in present if code < planned} if not maybe else set()
+    tiers = {tier[plan] for plan in shown} - some_left or ({*tier} if strange and len(lost) == planned else set())
+    absent = tuple(name for code, name in lost.items() if tier[code] in tiers)
+    if not absent:
         return Fit()
     asked = _spelled(names, maybe)
-    whose = dict(asked) or {*lost.values()}
-    absent = tuple(name for name in lost.values() if name in whose)
     match = Match(absent, asked, *_in_places(maybe, places), True, of_devices=True)
+    whose = {*absent}
     open_ = frozenset(port for cable in names.index.plan.cables for port in cable[:2] if port.device in whose)
     return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))
 
@@ -181,6 +184,7 @@ def _by_places(
     once, tier = Counter(best.values()), names.index.devices.tier
     pairs = {own: plan for plan, own in best.items() if once[own] == 1}
     size, shown = Counter(tier[: names.index.devices.planned]), Counter(tier[plan] for plan in pairs.values())
+    size = Counter() if names.index.named else size  # where others have other names, one may have
     most = {one for one, count in shown.items() if count >= max(min(_FEWEST, size[one] // 2 + 1), size[one] / 2)}
     return {own: plan for own, plan in pairs.items() if tier[plan] in most}
 
@@ -192,9 +196,15 @@ Names = Mapping[int, str]
 def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
     """Own to planned codes of names with the same numbers: of one sort of planned and one of own names."""
     planned, owned = (grouped((sort_of(of[1]), of) for of in names.items()).values() for names in (plan, own))
+    by_number: dict[str, Words] = {}
+    for sort in (*planned, *owned):  # without the numbers that all have, as in `pod1-node7`
+        called = [name for _, name in sort]
+        columns = list(zip(*map(numbers_alone, called), strict=False))
+        varying = [of for of in columns if len(set(of)) > 1] or columns
+        by_number |= zip(called, zip(*varying, strict=True), strict=False)
     found: dict[int, int] = {}
     for sort in planned:
-        pairs = [_paired(lambda name: (numbers_alone(name),), dict(sort), dict(other)) for other in owned]
+        pairs = [_paired(lambda name: (by_number.get(name, ()),), dict(sort), dict(other)) for other in owned]
         best: dict[int, int] = max(pairs, key=len, default={})
         found |= best
     return found
@@ -209,10 +219,12 @@ def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> d
     return {a: b for a, b in pairs if mine[a] == theirs[b] == 1}
 
 
-_by_words = partial(_paired, lambda name: (words(name),))
+_by_words = partial(_paired, lambda name: {words(name): None, words(name.partition(".")[0]): None})
 """Own to planned codes of names with the same words and numbers."""
 _by_last_words = partial(_paired, last_words)
 """The same of names that end so."""
+_by_fewer_words = partial(_paired, fewer_words)
+"""The same but for one word."""
 
 
 def _by_key(key: Callable[[str], Iterable[Words]], names: Mapping[int, str]) -> Mapping[Words, Sequence[int]]:

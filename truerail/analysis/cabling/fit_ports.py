@@ -7,7 +7,7 @@ is unknown.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -104,9 +104,9 @@ class Ports:
     strange: Codes
 
     @cached_property
-    def doubtful(self) -> tuple[Codes, Mask]:
+    def doubtful(self) -> tuple[Codes, Mask, Mask]:
         """Per planned device: how many of its planned ports are not among its own, and so many of its own not among the
-        planned, if it is an eighth or more of those whose neighbours are met; and whether a quarter of its planned
+        planned; whether it is an eighth or more of those whose neighbours are met; and whether a quarter of its planned
         ports have other neighbours.
         """
         index, ports = self.names.index, self.names.index.ports
@@ -122,11 +122,11 @@ class Ports:
         lacking = self.planned[~np.isin(self.planned, known)]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
         shown = self.planned[np.isin(ports.device_of(index.far_ends(self.planned)), self.peer)]
-        lacks = np.where(_PART * unmatched >= count(shown), unmatched, 0)
         strange = self.names.as_planned(self.strange)
         all_ = count(linked[here]) + count(strange[np.isin(strange, self.planned)])
         hosts = np.array(index.devices.tier[: index.devices.planned]) == 0  # which may have one port each
-        return lacks, (all_ > np.where(hosts, 0, _FEWEST)) & (count(linked[right]) < CLEAR * all_)
+        part = _PART * unmatched >= count(shown)
+        return unmatched, part, (all_ > np.where(hosts, 0, _FEWEST)) & (count(linked[right]) < CLEAR * all_)
 
     def forms(self) -> tuple[dict[int, frozenset[int]], dict[int, frozenset[int]]]:
         """By device the forms of its planned and of its own ports' names, as numbers."""
@@ -176,7 +176,8 @@ def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
     index, of = names.index, names.index.ports.device_of
     mine = names.as_own(claims.u)
     reported = np.concatenate([mine, names.own_links, names.own_rdma, names.as_own(discovered)])
-    theirs = np.where(claims.v >= 0, names.as_own(claims.v), _described(names, claims))
+    described, theirs = _described(names, claims), names.as_own(claims.v)
+    theirs = np.where((claims.v >= 0) & ((described < 0) | np.isin(theirs, reported)), theirs, described)
     far = (theirs >= 0) & (np.isin(theirs, reported) | ~np.isin(of(theirs), of(reported)))
     port = np.concatenate([mine, theirs[far]])
     peer = np.concatenate([claims.w, of(claims.u[far])])
@@ -193,8 +194,10 @@ def _described(names: LocalNames, claims: Claims) -> Codes:
     """The ports of hosts that are heard with a MAC and an interface's name in the description; -1 elsewhere."""
     index = names.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
-    rows = np.flatnonzero((claims.v < 0) & (tier[claims.w] == 0))
-    texts = names.seen.table(Neighbor).column("port_description")[claims.row[rows]]
+    heard = names.seen.table(Neighbor)
+    by_mac = heard.column("port_id_type")[claims.row] == "mac"  # its far port may follow from the plan
+    rows = np.flatnonzero(((claims.v < 0) | by_mac) & (tier[claims.w] == 0))
+    texts = heard.column("port_description")[claims.row[rows]]
     called = index.ports.name_codes(text if text and " " not in text else None for text in texts)
     found = np.full(len(claims.v), NONE, dtype=np.int64)
     found[rows] = index.ports.find_or_add(claims.w[rows], called)
@@ -205,7 +208,7 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     """Devices of one kind, if half of them or more have doubtful names. A kind has the same forms of names."""
     index = ports.names.index
     here = (np.array(index.devices.tier[: index.devices.planned]) == 0) == hosts
-    lacks, elsewhere = (column * here for column in ports.doubtful)
+    lacks, part, elsewhere = (column * here for column in ports.doubtful)
     if not lacks.any() and not elsewhere.any():
         return
     heard = index.devices.marked(index.ports.device_of(ports.linked))
@@ -213,11 +216,12 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     forms, own_forms = ports.forms()
 
     def doubted(codes: list[int], *, lack: bool = False) -> bool:
-        """Whether half of the devices that are heard have doubtful names, or `lack` ports."""
+        """Whether half of the devices that are heard have doubtful names, or `lack` ports, two of one or two devices."""
         several = heard[codes].sum()
         others = forms[codes[0]].isdisjoint(chain.from_iterable(own_forms.get(code, ()) for code in codes))
-        doubt = lacks[codes] >= (1 if several >= _MIN_DEVICES or others else _FEWEST)
-        return bool(2 * (doubt if lack else doubt | elsewhere[codes]).sum() >= several > 0)
+        least = _FEWEST if several < _MIN_DEVICES and not others else 1
+        doubt = (lacks[codes] >= least) & part[codes] if lack else (lacks[codes] > 0) | elsewhere[codes]
+        return bool(2 * doubt.sum() >= several > 0)
 
     kinds = list(grouped(((index.devices.tier[code], forms[code]), code) for code in forms if here[code]).values())
     if hosts and not any(map(doubted, kinds)):
@@ -233,8 +237,9 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
             for code, one in counted.items()
         }
         kinds = [some for codes in kinds for some in grouped((by_own[code], code) for code in codes).values()]
+    list_ = {name for device in devices.values() for name in device.planned}
     for codes in filter(doubted, kinds):
-        yield _Group([devices[code] for code in codes], lacking=doubted(codes, lack=True))
+        yield _Group([devices[code] for code in codes], list_, lacking=doubted(codes, lack=True))
 
 
 def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> None:
@@ -256,8 +261,9 @@ def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Map:
-    """A map of planned to own names: of several own ones the first that a device has is meant. `least` is the part of
-    the cables that it must explain; `natural` if it keeps the numbers on the front, in names of these forms.
+    """A map of planned to own names: of several own ones the first that a device has is meant, or the only one where
+    devices have names `of` their own. `least` is the part of the cables that it must explain; `natural` if it keeps the
+    numbers on the front, in names of these forms.
     """
 
     names: Mapping[str, Sequence[str]]
@@ -265,17 +271,20 @@ class _Map:
     clear: bool = True
     natural: bool = False
     forms: frozenset[Forms] = frozenset()
+    of: Mapping[tuple[int, str], str] = field(default_factory=dict)
 
     def own(self, device: _Device, name: str) -> str:
         """The own name of a device's planned port; empty if unknown."""
-        return next((own for own in self.names.get(name, ()) if own in device.planned_as), "")
+        mine = self.of.get((device.code, name))
+        found = [own for own in ([mine] if mine else self.names.get(name, ())) if own in device.planned_as]
+        return found[0] if found and not (self.of and len(found) > 1) else ""
 
 
 class _Group:
     """Devices of one kind with doubtful names, half of which lack planned ports, or have other neighbours there."""
 
-    def __init__(self, devices: Sequence[_Device], *, lacking: bool) -> None:
-        self.devices, self.lacking = devices, lacking
+    def __init__(self, devices: Sequence[_Device], list_: Collection[str], *, lacking: bool) -> None:
+        self.devices, self.list, self.lacking = devices, list_, lacking
         self.votes = [vote for device in devices for vote in device.votes()]
         self.planned = {name for device in devices for name in device.planned}
         self.own = {name for device in devices for name in (*device.planned_as, *device.own)}
@@ -283,7 +292,8 @@ class _Group:
         mine, theirs = counting(self.planned), counting(self.own)
         alike = all(one in theirs and at in (None, theirs[one]) for one, at in mine.items())
         self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
-        self.faults = alike and not self.agreed
+        known = sum(len(device.planned.keys() & {*device.planned_as.values()}) for device in devices)
+        self.faults = alike and not self.agreed and 2 * known > sum(len(device.planned) for device in devices)
         """Whether one or two devices call their ports as the plan does: then other ports are faults of cables."""
 
     def explained(self, by: _Map) -> int:
@@ -294,10 +304,11 @@ class _Group:
         """The most natural map that explains enough. Names that devices have keep their meaning, unless the list counts
         and all devices count otherwise.
         """
-        for one in self._maps(kept) if self.lacking or self.agreed else ():
+        doubted = not self.faults and (self.lacking or self.agreed)
+        for one in self._maps(kept):
             explained = self.explained(one)
             enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms <= kept)
-            if enough and (one.natural or not self.faults) and (self.lacking or explained > self.literal):
+            if enough and (one.natural or doubted) and (self.lacking or explained > self.literal):
                 return one
         return None
 
@@ -305,13 +316,21 @@ class _Group:
         pairs = [(name, own) for _, name, own in self.votes]
         counted = all(map(is_counted, self.planned))
         if self.lacking:
-            yield _Map(_counted(pair for device in self.devices for pair in device.by_gpu()), _SOME)
+            by_gpu = {device.code: dict(device.by_gpu()) for device in self.devices}
+            usual = _Map(_counted(pair for pairs in by_gpu.values() for pair in pairs.items()), _SOME)
+            of: defaultdict[int, int] = defaultdict(int)  # a host of another model has its own order
+            for device, name, own in self.votes:
+                of[device.code] += (by_gpu[device.code].get(name) == own) - (usual.own(device, name) == own)
+            more = {(code, name): own for code in of if of[code] > 0 for name, own in by_gpu[code].items()}
+            yield replace(usual, of=more)
         elif counted:
             yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
         kept_numbers, shifted, most = list[_Map](), list[_Map](), _counted(pairs)
-        for names, forms, natural in lines(self.planned, self.own, pairs, kept):
+        for names, forms, natural in lines(self.planned, self.own, pairs, kept, self.list):
+            in_line = [names[name] for name in in_order(names)]
+            clear = natural or (self.agreed and in_line == in_order(in_line))
             least = _HALF if natural and self.lacking else CLEAR
-            one = _Map({name: (own,) for name, own in names.items()}, least, natural or self.agreed, natural, forms)
+            one = _Map({name: (own,) for name, own in names.items()}, least, clear, natural, forms)
             (kept_numbers if natural else shifted).append(one)
         yield from sorted(kept_numbers, key=self.explained, reverse=True)
         first = in_order({found[0] for found in most.values()})

@@ -37,6 +37,8 @@ _BY_PLACE = re.compile(
 )
 _BY_SLOT = re.compile(r"(?:en|ib|roce|rdma|iw|opa|hns)(?:s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*", re.IGNORECASE)
 _NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
+_DOMAIN = re.compile(r"(?:\.[a-z][a-z-]*)+$")
+"""Its parts have no numbers, as those of `dc1.node-1` have."""
 _WORD = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
 
 
@@ -96,7 +98,7 @@ def like(name: str, number: int) -> str:
 @lru_cache(maxsize=65536)
 def words(name: str) -> Words:
     """The words and numbers of a device's name, without its domain: ("gpu", 1) of `gpu-001` and `GPU_1`."""
-    parts = _WORD.findall(device_key(name).partition(".")[0])
+    parts = _WORD.findall(_DOMAIN.sub("", device_key(name)))
     return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
@@ -109,6 +111,13 @@ def last_words(name: str) -> Iterator[Words]:
     """Each end of a name that begins with a word: `gpu-1` of `r05-gpu-1`."""
     parts = words(name)
     yield from (parts[at:] for at in range(len(parts) - 1) if isinstance(parts[at], str))
+
+
+def fewer_words(name: str) -> Iterator[Words]:
+    """The same, each also without one of its words: `gpu-1` of `gpu-node-1`."""
+    for end in last_words(name):
+        less = (end[:at] + end[at + 1 :] for at, word in enumerate(end) if isinstance(word, str))
+        yield from (end, *(some for some in less if isinstance(some[0], str)))
 
 
 def numbers_alone(name: str) -> tuple[int, ...]:
@@ -158,11 +167,15 @@ def numbered(names: Collection[str]) -> dict[str, int]:
 
 
 def lines(
-    planned: Collection[str], own: Collection[str], pairs: Sequence[tuple[str, str]], kept: frozenset[Forms]
+    planned: Collection[str],
+    own: Collection[str],
+    pairs: Sequence[tuple[str, str]],
+    kept: frozenset[Forms],
+    list_: Collection[str],
 ) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
     """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
     show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
-    of `kept` do elsewhere: whatever system counts from 0 or in lanes.
+    of `kept` do elsewhere: whatever system counts from 0 or in lanes. `list_` has all names that the list uses.
     """
     meant = dict[str, tuple[str, int]]()
     counts = counting(own)
@@ -170,9 +183,14 @@ def lines(
     for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
         if "#" in of_plan and (of_plan == of_own or not {of_plan, of_own} <= both):  # each keeps its meaning
             meant.setdefault(of_plan, (of_own, count))
-    sides = [(_Line(planned, one), _Line(own, of), count, (one, of, counts[of])) for one, (of, count) in meant.items()]
+    for one in kept:  # a device with one port of a form does not show which number counts
+        counts.update({one[1]: one[2]} if counts.get(one[1], 0) is None else {})
+    used = Counter(map(form, list_))
+    sides = [
+        (_Line(planned, one, list_), _Line(own, of), count, (one, of, counts[of])) for one, (of, count) in meant.items()
+    ]
     for mine, theirs in product(("stepped", "plain"), repeat=2):
-        names, forms, natural = dict[str, str](), set[Forms](), len(set(planned)) > 1
+        names, forms, natural = dict[str, str](), set[Forms](), True
         for one, other, count, which in sides:
             here, there = getattr(one, mine), getattr(other, theirs)
             shifts = Counter(there[b] - here[a] for a, b in pairs if a in here and b in there)
@@ -181,19 +199,24 @@ def lines(
                 at = {place: name for name, place in there.items()}
                 names |= {name: at[place + shift] for name, place in here.items() if place + shift in at}
                 forms.add(which)
-                natural &= shift == 0
+                natural &= shift == 0 and used[which[0]] > 1
         if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which in forms):
             yield names, frozenset(forms), natural
 
 
 class _Line:
     """Places of the names of one form on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if
-    they are `stepped`. Of several numbers the last counts fastest. Names begin at 1, unless one has 0.
+    they are `stepped`. Of several numbers the last counts fastest; one that is always equal to another, as in `f1np1`,
+    counts once. Names begin at 1, unless one has 0, of `list_` where a number differs here.
     """
 
-    def __init__(self, names: Iterable[str], of: str) -> None:
-        found = {name: numbers(name) for name in names if form(name) == of}
-        columns = [sorted(set(column)) for column in zip(*found.values(), strict=True)]
+    def __init__(self, names: Iterable[str], of: str, list_: Iterable[str] = ()) -> None:
+        called = [name for name in names if form(name) == of]
+        mine = [*zip(*map(numbers, called), strict=True)]
+        used = [*zip(*(numbers(name) for name in (*called, *list_) if form(name) == of), strict=True)]
+        at = sorted({column: at for at, column in enumerate(mine)}.values())
+        found = {name: tuple(numbers(name)[one] for one in at) for name in called}
+        columns = [sorted({*(mine if len({*mine[one]}) == 1 < len(called) else used)[one]}) for one in at]
         starts = [0 if column[0] == 0 else 1 if len(column) > 1 else column[0] for column in columns]
         steps = [gcd(*(value - start for value in column)) or 1 for column, start in zip(columns, starts, strict=True)]
         self.plain = _places(found, columns, starts, [1] * len(columns))

@@ -26,8 +26,8 @@ def roles_of(rows: Sequence[ImportRow]) -> dict[str, Role]:
     counted from the hosts.
     """
     named = _named(rows)
-    switches = _switches(rows, named)
     near = _neighbors(rows)
+    switches = _switches(rows, named, near)
     hosts = {device for device in near if device not in switches}
     tier = _tiers(near, hosts, named)
     role_of = {**dict.fromkeys(near, Role.LEAF), **tier, **named}
@@ -56,7 +56,7 @@ def _tier_in(word: str) -> Role | None:
     return next((role for role, shape in _KINDS if role is not Role.HOST and shape.search(word)), None)
 
 
-def _switches(rows: Iterable[ImportRow], named: Mapping[str, Role]) -> set[str]:
+def _switches(rows: Iterable[ImportRow], named: Mapping[str, Role], near: Mapping[str, set[str]]) -> set[str]:
     votes: Counter[str] = Counter()
     cables: Counter[str] = Counter()
     switches = {device for device, role in named.items() if role is not Role.HOST}
@@ -66,6 +66,8 @@ def _switches(rows: Iterable[ImportRow], named: Mapping[str, Role]) -> set[str]:
         if _SWITCH.search(end.kind) or (_SWITCH.search(end.device) and end.device not in named):
             switches.add(end.device)
     unknown = {device for device in cables if device not in named and device not in switches}
+    if Role.SPINE in named.values():  # below leaves that have their spines are hosts
+        cables -= Counter({one: cables[one] for one in near if {named.get(far) for far in near[one]} == {Role.LEAF}})
     return switches | {one for one in unknown if votes[one] > 0 or (not votes[one] and cables[one] > MANY_CABLES)}
 
 

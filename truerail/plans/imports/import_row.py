@@ -13,10 +13,12 @@ from truerail.plans.imports.translated import pattern
 NO_VALUE = pattern("no_value")
 _SEVERAL = re.compile(
     r"[^,;&~|\n、，；]*[^,;&~|\s、，；]\s*[,;&~|\n、，；]\s*[^,;&~|\s、，；].*"
-    r"|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*|([a-z]{2,})\d\S*(?: +(?:and|und) +|\s*[+/]\s*)\1\d.*",
+    r"|([a-z]{2,})\d\S*(?: +(?:and|und) +|\s*[+/]\s*)\1\d.*",
     re.IGNORECASE | re.DOTALL,
 )
-"""Ports in one cell: `1,2`, `swp1-4`, `Eth1/1 & Eth1/2`, `eth0 + eth1`, or one below the other."""
+"""Ports in one cell: `1,2`, `Eth1/1 & Eth1/2`, `eth0 + eth1`, or one below the other."""
+_RANGE = re.compile(r"(?:swp|eth(?:ernet)?)(?:\d+/)*(\d+)-(\d+).*", re.IGNORECASE)
+"""`swp1-4`; where ports count down too, as `Eth2-1` does, it is a half of a cage."""
 _PATTERN = re.compile(r"[^{}]*\{[^{}]*(?:\.\.|,)[^{}]*\}.*")
 """Names in one: `leaf-{01..04}`."""
 UNNAMED = "?"
@@ -115,6 +117,18 @@ class Rows:
         else:
             self.leave_out(f"not a cable between two {between}", where)
 
+    def without_ranges(self) -> None:
+        """Lists the rows with ports such as `swp1-4` among those that are no cables."""
+        ranges = [
+            (row, range_) for row in self.found for end in (row.a, row.b) if (range_ := _RANGE.fullmatch(end.port))
+        ]
+        if all(int(range_[1]) < int(range_[2]) for _, range_ in ranges):
+            for row, range_ in ranges:
+                self.leave_out(_several_ports(range_[0]), row.place)
+            self.found = [
+                row for row in self.found if not _RANGE.fullmatch(row.a.port) and not _RANGE.fullmatch(row.b.port)
+            ]
+
     def leave_out(self, reason: str, where: str) -> None:
         """Lists a place in the file under what is said of it."""
         self.left_out.setdefault(reason, {})[where] = None
@@ -144,12 +158,16 @@ def why_no_cable(row: ImportRow) -> str:
     if vague := next((word for word in words if NO_VALUE.fullmatch(word)), ""):
         return f"not a cable, because it says {printable(vague, 40)!r}"
     if several := next((port for port in (row.a.port, row.b.port) if _SEVERAL.fullmatch(port)), ""):
-        return f"not a cable, because {_in_one_line(several)} names several ports"
+        return _several_ports(several)
     if several := next((device for device in words[::2] if "\n" in device or "|" in device), ""):
         return f"not a cable, because {_in_one_line(several)} names several devices"
     if several := next((word for word in words if _PATTERN.fullmatch(word)), ""):
         return f"not a cable, because {printable(several, 40)!r} is a pattern of names"
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
+
+
+def _several_ports(cell: str) -> str:
+    return f"not a cable, because {_in_one_line(cell)} names several ports"
 
 
 def _in_one_line(cell: str) -> str:

@@ -48,6 +48,7 @@ def import_text(text: str, file: str, *, out_of_band: bool = False) -> Imported 
 def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
     """The plan of rows."""
     faults = Faults(file, PlanError)
+    rows.without_ranges()
     segments = _once(_with_nodes(_with_sites(_spelled_once(rows)), rows.nodes), rows)
     _check(segments, rows, faults)
     found, gaps, panels = joined(segments, rows)
