@@ -133,11 +133,10 @@ def test_reading_that_takes_too_long_is_ended_within_a_search_and_on_an_event_lo
 ) -> None:
     monkeypatch.setattr("truerail.model.answer_limits.MOST_SECONDS", 0.2)
     endless = replace(collectors()["net_link"], parse=_backtracking)
-    answer = "a" * 60 + "b\n"  # no answer is too short
 
     async def on_a_loop() -> None:
         with pytest.raises(TooMuchError, match=r"it took more than 0\.2 s to read"):
-            endless.read(answer, GPU)
+            endless.read("a" * 60 + "b\n", GPU)  # none is too short
 
     for _ in range(2):
         asyncio.run(on_a_loop())
