@@ -212,8 +212,8 @@ def test_the_demo_serves_its_fabric_and_ends_cleanly(tmp_path: Path) -> None:
     assert process.returncode == 0, errors
     assert "Stopped." in said
     assert errors == ""
-    assert (tmp_path / "demo" / "plan.csv").is_file()
-    assert (tmp_path / "demo" / "journal.db").is_file()
+    for name, mode in {"": 0o40700, MARK: 0o100600, "plan.csv": 0o100600, "journal.db": 0o100600}.items():
+        assert (tmp_path / "demo" / name).stat().st_mode == mode
 
 
 def test_once_serves_nothing(tmp_path: Path) -> None:
@@ -223,8 +223,8 @@ def test_once_serves_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "cable-move" in done.stdout
     assert "Try next" in done.stdout
-    made = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert made == {MARK, "capture", "plan.csv", "truth.json", "report.html"}
+    made = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "demo").iterdir()}
+    assert made == {"capture": 0o700, **dict.fromkeys((MARK, "plan.csv", "truth.json", "report.html"), 0o600)}
 
 
 def test_a_fabric_too_small_for_its_faults_is_refused_with_a_size_that_has_room(tmp_path: Path) -> None:

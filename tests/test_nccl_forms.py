@@ -111,9 +111,9 @@ def test_a_pipe_is_read_once_and_one_that_nothing_is_written_to_is_refused(
             """What is written once the reader has found the pipe empty, and waits."""
             os.write(writer, text.encode())
             os.close(writer)
+            monkeypatch.setattr(os, "set_blocking", set_blocking)
             set_blocking(number, blocking)
 
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "set_blocking", late)
-            assert words in CliRunner().invoke(app, command).stdout
+        monkeypatch.setattr(os, "set_blocking", late)
+        assert words in CliRunner().invoke(app, command).stdout
         os.close(other)

@@ -1,5 +1,6 @@
 """`truerail.yaml`: what it takes, what the environment overrides, and how it says what is wrong."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -171,11 +172,13 @@ def test_a_second_block_of_one_name_is_refused_with_its_line(tmp_path: Path) -> 
 
 
 def test_a_file_that_is_not_there_or_not_text_is_an_error_of_its_own(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="No such file"):
-        load_settings(tmp_path / "nowhere.yaml")
+    """Also one without end, and a pipe that no process writes to: nothing waits for it."""
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "truerail.yaml").write_bytes(b"fabric: \xff\n")
-    with pytest.raises(SettingsError, match="not UTF-8"):
-        load_settings(tmp_path / "truerail.yaml")
+    wrong = {"no.yaml": "No such file", "truerail.yaml": "not UTF-8", "pipe": "has no settings", "/dev/zero": "larger"}
+    for name, why in wrong.items():
+        with pytest.raises(SettingsError, match=why):
+            load_settings(tmp_path / name)
 
 
 @pytest.mark.parametrize(

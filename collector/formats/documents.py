@@ -122,7 +122,7 @@ class _Trunk:
             entries = known if isinstance(known, list) else []
             for one in value:
                 names = {str(key).rpartition(":")[2]: key for key in _of(dict, one, "a list")}
-                key = next((key for key in _KEYS if key in names), None)
+                key = next((key for key in _KEYS if isinstance(one.get(names.get(key)), str | int)), None)
                 self._merge(self._entry(entries, {key: one[names[key]]}) if key else _added(entries), one)
             return entries
         return value

@@ -225,7 +225,7 @@ def _reader(header: str) -> Row | None:
 
 def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
     cells = _GAP.split(line.strip())
-    if len(cells) <= max(labels.index("oper"), labels.index("admin")):
+    if len(cells) <= max(map(labels.index, ("speed", "oper", "admin"))):
         return None
     reported = dict(zip(labels, cells, strict=False))
     empty = reported.get("type", "").upper() == "N/A" and len(cells) >= len(labels) - 1

@@ -128,7 +128,7 @@ def asks_columns_of_nodes(answer: str) -> bool:
     """Whether a table of nodes has columns of its own, each once."""
     header = _ASKED_NODES.search(answer)
     columns = _columns(header[0]) if header else []
-    return bool(columns) and len(set(columns)) == len(columns)
+    return "STATE" in columns and len(set(columns)) == len(columns)
 
 
 def asked_nodes(answer: str) -> Iterator[SchedulerNode]:

@@ -1,5 +1,7 @@
 """`truerail demo`: a fabric without hardware. It changes and the real service monitors it, or it is checked once."""
 
+import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +19,7 @@ KNOWN = (
 
 
 def demo(
+    context: typer.Context,
     hosts: Annotated[int, typer.Option(min=1, help="Hosts of the fabric.")] = 64,
     rails: Annotated[int, typer.Option(min=1, help="Rails: NICs of each host.")] = 8,
     fault: Annotated[
@@ -32,7 +35,11 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")] = 8080,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the fabric's events.")] = False,
 ) -> None:
-    """Run the service on a simulated, changing fabric: faults appear and are repaired. Ctrl-C stops it."""
+    """Run the service on a simulated, changing fabric: faults appear and are repaired. Ctrl-C stops it.
+
+    What it writes can be read by its user alone.
+    """
+    context.call_on_close(partial(os.umask, os.umask(0o077)))
     cabling, traffic = troubles(fault or [])
     wanted = faults(cabling)
     if once:

@@ -10,7 +10,7 @@ from truerail.errors import CommandError, UnreadableError
 
 STDIN = Path("-")
 MOST_BYTES = 1 << 30
-_PART_BYTES = 8 << 20
+_PART_BYTES = 2 << 20
 
 
 def parse(
@@ -80,18 +80,13 @@ def parts_of(file: Path, before: str = "\n") -> Iterator[str]:
 def _raw(file: Path) -> Iterator[bytes]:
     """The content in parts. A pipe is opened without waiting for a process that writes into it. Raises CommandError."""
     import os
-    import stat
     import sys
 
     if file == STDIN:
         yield from iter(lambda: sys.stdin.buffer.read(_PART_BYTES), b"")
         return
-    with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as handle:
-        number = handle.fileno()
-        first = handle.read(_PART_BYTES)
-        if first == b"" and stat.S_ISFIFO(os.fstat(number).st_mode):
+    with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as handle:
+        os.set_blocking(handle.fileno(), True)
+        if not handle.peek(1) and file.is_fifo():
             raise CommandError(f"{file}: a pipe that no process writes to")
-        os.set_blocking(number, True)
-        with open(number, "rb", closefd=False) as whole:
-            yield (first or b"") + whole.read(_PART_BYTES)
-            yield from iter(lambda: whole.read(_PART_BYTES), b"")
+        yield from iter(lambda: handle.read(_PART_BYTES), b"")

@@ -1,5 +1,6 @@
 """Reads a file, and rejects unusable ones before anything is parsed."""
 
+import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
 from pathlib import Path
 
@@ -14,15 +15,18 @@ def read_text(path: Path, most_bytes: int, error: type[FileError]) -> str:
 
 
 def read_bytes(path: Path, most_bytes: int, error: type[FileError]) -> bytes:
-    """The content of a file. Raises `error` if it is unreadable or larger than `most_bytes`."""
-    file = str(path)
+    """The content of a file, or of what a process writes into a pipe; a pipe without one is empty. Raises `error` if it
+    is unreadable or larger than `most_bytes`.
+    """
     try:
-        size = path.stat().st_size
-        if size > most_bytes:
-            raise error([Problem(file, 0, f"{size:,} bytes", f"larger than {most_bytes:,} bytes")])
-        return path.read_bytes()
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as handle:
+            os.set_blocking(handle.fileno(), True)
+            content = handle.read(most_bytes + 1)
     except OSError as failure:
-        raise error([Problem(file, 0, "", f"cannot be read: {failure.strerror or failure}")]) from failure
+        raise error([Problem(str(path), 0, "", f"cannot be read: {failure.strerror or failure}")]) from failure
+    if len(content) > most_bytes:
+        raise error([Problem(str(path), 0, "", f"larger than {most_bytes:,} bytes")])
+    return content
 
 
 def utf16_text(raw: bytes) -> str | None:

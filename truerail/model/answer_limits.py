@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from types import FrameType
 from typing import TypeVar
 
@@ -30,11 +31,9 @@ _BLANK = 512
 """So many blanks or line feeds are in no answer: tables pad cells to the longest, and a text of LLDP has 255."""
 _DOCUMENT = re.compile(r"""[ \t]*(?:[\[{][ \t]*["\[{}\]]|<[\w?!/]|")""")
 """How a long line begins that is a document, or a text in one."""
-_SHORT = 4096
-"""Characters of an answer that no reader needs seconds for: a system call for each of them would be seen in a round."""
 _CHECK_SECONDS = 0.1
 _ENDS: ContextVar[float] = ContextVar("ends", default=math.inf)
-"""The thread's processor time at which that of the device is over whose answers are read."""
+"""The thread's processor time at which that of the answer is over that is read, or of the device whose answers are."""
 
 
 def refuse_endless(answer: str, megabytes: int, *, long_lines: bool) -> None:
@@ -79,23 +78,32 @@ class TimeSpent:
             self.seconds += time.thread_time() - began
 
 
-def in_time(answer: str, read: Callable[[], T]) -> T:
+def in_time(read: Callable[[], T]) -> T:
     """What `read` returns. Raises `TooMuchError` once it has taken `MOST_SECONDS` of processor time, or
     `SlowDeviceError` once that of the device is over.
 
     A signal does that, even inside one search of a pattern. Only the main thread of a process takes signals: pollers,
     and `check`, read there. Another thread is ended between two searches.
     """
-    if len(answer) <= _SHORT:
-        return read()
-    left = _ENDS.get() - time.thread_time()
+    began = time.thread_time()
+    left = _ENDS.get() - began
     if left <= 0:
         raise SlowDeviceError
     late, seconds = (SlowDeviceError, left) if left < MOST_SECONDS else (_late, MOST_SECONDS)
     if threading.current_thread() is not threading.main_thread():
         return _watched(Work(read, late), seconds)
-    with _within(seconds, late):
-        return read()
+    _take_signals()
+    token = _ENDS.set(began + seconds)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _CHECK_SECONDS)
+            return read()
+        finally:
+            _ENDS.set(math.inf)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            _ENDS.reset(token)
+    except TimeIsUpError:
+        raise late() from None
 
 
 def _late() -> TooMuchError:
@@ -121,23 +129,10 @@ def _watched(work: Work[T], seconds: float) -> T:
         watcher.join()
 
 
-@contextmanager
-def _within(seconds: float, late: Callable[[], Exception]) -> Iterator[None]:
-    ends = time.thread_time() + seconds
-
+@cache
+def _take_signals() -> None:
     def look(_: int, __: FrameType | None) -> None:
-        if time.thread_time() >= ends:  # else other threads of the process took the time
+        if time.thread_time() >= _ENDS.get():  # else other threads of the process took the time
             raise TimeIsUpError
 
-    before = signal.signal(signal.SIGVTALRM, look)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _CHECK_SECONDS)
-    try:
-        try:
-            yield
-        finally:
-            ends = math.inf
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    except TimeIsUpError:
-        raise late() from None
-    finally:
-        signal.signal(signal.SIGVTALRM, before)
+    signal.signal(signal.SIGVTALRM, look)

@@ -84,7 +84,7 @@ class Collector:
         its `TooMuchError` if it is longer, or takes longer, than any answer of a device.
         """
         refuse_endless(answer, self.megabytes, long_lines=self.long_lines)
-        return in_time(answer, lambda: self._read(untouched(answer), device))
+        return in_time(lambda: self._read(untouched(answer), device))
 
     def _read(self, answer: str, device: Device) -> tuple[Fact, ...]:
         if self.empty and not answer.strip():

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from truerail.errors import SettingsError
+from truerail.files.file_text import read_text
 from truerail.files.problems import Faults, FileError
 from truerail.model.names import printable
 from truerail.model.yaml_plain import plain
@@ -17,16 +18,15 @@ _PATHS: list[tuple[str, ...]] = [("inventory",), ("plan",), ("history", "path"),
 _PATHS += [("probe", "key"), ("notify", "webhook", "ca"), ("http", "tls", "certificate"), ("http", "tls", "key")]
 """The settings that are paths; of a list, in each of its items."""
 _SQLITE = "sqlite:///"
+_MOST_BYTES = 64 << 20
 
 
 def load_settings(path: Path) -> Settings:
     """The settings in a file, environment overrides applied. Raises SettingsError."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SettingsError([f"{path}: {error.strerror or error}"]) from error
-    except UnicodeDecodeError as error:
-        raise SettingsError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
+        text = read_text(path, _MOST_BYTES, FileError)
+    except FileError as error:
+        raise SettingsError([str(error)]) from error
     faults = Faults(str(path), FileError)
     tree = read_tree(text, faults) if text.strip() else None
     values = plain(tree, faults) if tree else None
