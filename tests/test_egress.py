@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from truerail.analysis.pfc.egress import egress_of
+from truerail.analysis.pfc.culprits import egress_of
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.rule import Case
 from truerail.testing.cases import scene
