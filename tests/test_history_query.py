@@ -13,8 +13,8 @@ from tests.history_rows import HOUR, NOW, cable, run, store_of
 from truerail.errors import HistoryStoreError, NotFoundError, QueryError, QueryLimitError
 from truerail.history.query import run_query
 from truerail.history.query.allowed_sql import LONGEST_SQL, allowed
+from truerail.history.query.query_process import connect, lock
 from truerail.history.query.query_request import MEBIBYTE, Form, Limits
-from truerail.history.query.store_views import connect, lock
 from truerail.history.ready import ready_questions
 from truerail.history.tables import COUNTERS_HOURS, TABLES, described
 

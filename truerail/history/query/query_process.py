@@ -13,7 +13,7 @@ import re
 import resource
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -24,13 +24,15 @@ from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError,
 from truerail.extras import require
 from truerail.files.problems import nearest
 from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest, request_from
-from truerail.history.tables import TABLES
+from truerail.history.tables import TABLES, HistoryTable, Type
 from truerail.model.names import printable
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
     from truerail.history.query.allowed_sql import AllowedSql
+
 
 _OF_THE_PROCESS = 384 * MEBIBYTE
 """What Python, DuckDB and Arrow need themselves, and the rows on their way out: 160 MiB before a query."""
@@ -87,8 +89,6 @@ def run(request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
 def _limited(request: QueryRequest, out: BinaryIO, rows: "_Rows") -> dict[str, Any]:
     import duckdb
 
-    from truerail.history.query.store_views import connect
-
     with closing(connect(request.limits)) as connection, _interrupted_after(request.limits.seconds, connection):
         try:
             return _answered(connection, request, out, rows)
@@ -131,7 +131,6 @@ def _answered(connection: Any, request: QueryRequest, out: BinaryIO, rows: "_Row
 
     from truerail.history.query.allowed_sql import allowed
     from truerail.history.query.result_formats import write_result
-    from truerail.history.query.store_views import declare
 
     statement = allowed(connection, request.sql, TABLES)
     known = allowed(connection, request.coverage, TABLES).tables if request.coverage else ()
@@ -233,3 +232,71 @@ def _refused(kind: str, message: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     os._exit(main())  # at the interpreter's own end DuckDB reports its open values as leaks
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The tables of a store as views of a DuckDB connection that can read their files and nothing else.
+
+
+_TYPES = {
+    Type.TIME: "TIMESTAMPTZ",
+    Type.WORD: "VARCHAR",
+    Type.TEXT: "VARCHAR",
+    Type.TEXTS: "VARCHAR[]",
+    Type.WHOLE: "BIGINT",
+    Type.NUMBER: "DOUBLE",
+    Type.FLAG: "BOOLEAN",
+}
+
+
+def connect(limits: Limits) -> "duckdb.DuckDBPyConnection":
+    """A database in memory: no extension is loaded, nothing spills to a disk, no variable of Python is a table."""
+    import duckdb
+
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "memory_limit": f"{limits.memory_bytes // MEBIBYTE}MiB",
+            "threads": limits.threads,
+            "temp_directory": "",
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "allow_persistent_secrets": False,
+            "python_enable_replacements": False,
+        },
+    )
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET preserve_insertion_order = false")
+    return connection
+
+
+def declare(connection: "duckdb.DuckDBPyConnection", files: Mapping[str, Sequence[Path]]) -> None:
+    """A view for each table of `files`, without rows where it has none; then the connection is locked."""
+    for name, paths in files.items():
+        connection.execute(_view(TABLES[name], paths))
+    lock(connection, (path for paths in files.values() for path in paths))
+
+
+def lock(connection: "duckdb.DuckDBPyConnection", paths: Iterable[Path]) -> None:
+    """From here on only these files can be read, and no setting changed.
+
+    Source: https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
+    """
+    connection.execute(f"SET allowed_paths = [{', '.join(_quoted(str(path)) for path in paths)}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _view(table: HistoryTable, paths: Sequence[Path]) -> str:
+    names = ", ".join(f'"{name}"' for name in table.names)
+    if not paths:
+        columns = ", ".join(f'NULL::{_TYPES[field.type]} AS "{field.name}"' for field in table.fields)
+        return f"CREATE VIEW {table.name} AS SELECT {columns} WHERE false"
+    listed = ", ".join(_quoted(str(path)) for path in paths)
+    source = f"read_parquet([{listed}], hive_partitioning = false)"
+    return f"CREATE VIEW {table.name} AS SELECT {names} FROM {source}"  # noqa: S608 - our own tables, quoted paths
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,1 +1,1 @@
-"""Migrations of databases of older versions. `truerail.journal.schema_migration` runs them."""
+"""Migrations of databases of older versions. `truerail.journal.database` runs them."""
