@@ -16,7 +16,7 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.plan import Plan
-from truerail.views.headline import overview_headline
+from truerail.views.fabric import overview_headline
 from truerail.views.layout import Layout
 from truerail.views.lines import cause_lines
 from truerail.views.view import View, view_of
