@@ -66,7 +66,7 @@ def _shown(fault: str, site: Site, seconds: float) -> Shown:
     evaluator = Evaluator.begin(demo_settings(Path(), "127.0.0.1", 0))
     evaluator.fabric, evaluator.page_url = fault, "https://truerail.example.net"
     publication = published(site, evaluator, seconds)
-    return Shown(fault, publication, Exposition().render(publication, {}, site.now), site)
+    return Shown(fault, publication, Exposition().render(publication, None, {}, site.now), site)
 
 
 def published(site: Site, evaluator: Evaluator, seconds: float) -> Published:

@@ -21,10 +21,9 @@ from tests.access_site import OPERATOR, WITH_TOKENS, Site, settings
 from tests.patience import ENOUGH
 from truerail.errors import CertificateError, ListenError
 from truerail.service.settings import Tls
-from truerail.web import connection_limits, http_server, shutdown
+from truerail.web import connection_limits, http_server
 from truerail.web.access.tls import Certificates
-from truerail.web.http_server import Listening, serve
-from truerail.web.listen import listen
+from truerail.web.http_server import Listening, listen, serve
 
 Visit = Callable[[Listening], Awaitable[Any]]
 
@@ -215,7 +214,7 @@ def test_a_certificate_that_cannot_be_used_names_the_file(tmp_path: Path) -> Non
 
 
 def test_event_streams_end_when_the_service_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutdown, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(http_server, "GRACE_SECONDS", 0.2)
     site = Site(None, {"port": 0})
 
     async def running() -> bytes:

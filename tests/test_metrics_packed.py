@@ -38,11 +38,7 @@ def test_any_text_comes_back_with_whatever_followed_it(parts: list[bytes], rest:
 def test_the_packed_page_is_the_plain_page(pod: str | None) -> None:
     publication, exposition = simulated(2), Exposition()
     for now in (NOW, NOW + timedelta(minutes=1)):
-        plain = (
-            exposition.render(publication, COUNTERS, now)
-            if pod is None
-            else exposition.render_pod(publication, pod, COUNTERS, now)
-        )
+        plain = exposition.render(publication, pod, COUNTERS, now)
         packed = exposition.packed(publication, pod, COUNTERS, now)
         assert gzip.decompress(packed) == plain
         done = subprocess.run(["gzip", "-dc"], input=packed, capture_output=True, check=True)
@@ -70,7 +66,7 @@ def test_a_pod_that_the_plan_lacks_is_named_in_both_forms() -> None:
 
 def test_before_the_first_evaluation_the_service_speaks_of_itself_in_both_forms() -> None:
     exposition = Exposition()
-    assert gzip.decompress(exposition.packed(None, None, COUNTERS, NOW)) == exposition.render(None, COUNTERS, NOW)
+    assert gzip.decompress(exposition.packed(None, None, COUNTERS, NOW)) == exposition.render(None, None, COUNTERS, NOW)
     assert gzip.decompress(exposition.packed(None, "p1", COUNTERS, NOW)) == b""
 
 

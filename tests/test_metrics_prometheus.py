@@ -67,9 +67,7 @@ def fabric_page(publication: Published) -> Callable[[str, str], tuple[str, bytes
             return "application/json", json.dumps(sd(publication, base, job=asked.get("job", ""), port=port)).encode()
         if url.path == "/others":
             return CONTENT_TYPE, others(publication).encode()
-        if "pod" in asked:
-            return CONTENT_TYPE, exposition.render_pod(publication, asked["pod"], COUNTERS, NOW)
-        return CONTENT_TYPE, exposition.render(publication, COUNTERS, NOW)
+        return CONTENT_TYPE, exposition.render(publication, asked.get("pod"), COUNTERS, NOW)
 
     return answer
 

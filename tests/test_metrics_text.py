@@ -153,16 +153,16 @@ def test_whatever_a_plan_calls_things(names: list[str], pod: str) -> None:
 def test_slices_add_up_to_the_whole_without_any_series_twice(name: str) -> None:
     publication, exposition = simulated(name), Exposition()
     pods = sorted({device.pod for device in publication.plan.devices.values()} - {""})
-    slices = [exposition.render_pod(publication, pod, COUNTERS, NOW).decode() for pod in (*pods, "-")]
+    slices = [exposition.render(publication, pod, COUNTERS, NOW).decode() for pod in (*pods, "-")]
     together = sorted(sample for text in slices for sample in all_samples(text))
-    assert together == all_samples(exposition.render(publication, COUNTERS, NOW).decode())
+    assert together == all_samples(exposition.render(publication, None, COUNTERS, NOW).decode())
     series = [(metric, labels) for metric, labels, _ in together]
     assert len(set(series)) == len(series)
 
 
 def test_a_slice_holds_its_pod_alone() -> None:
     publication = simulated("pods under spines of no pod")
-    text = Exposition().render_pod(publication, "p2", COUNTERS, NOW).decode()
+    text = Exposition().render(publication, "p2", COUNTERS, NOW).decode()
     assert {dict(labels).get("pod") for _, labels, _ in all_samples(text)} == {"p2"}
 
 
@@ -170,25 +170,23 @@ def test_a_pod_called_like_the_rest_comes_with_the_rest() -> None:
     plan = make_plan(2, 2)
     plan = replace(plan, devices={name: replace(device, pod="-") for name, device in plan.devices.items()})
     publication = published(plan, World(plan).snapshot())
-    assert all_samples(Exposition().render_pod(publication, "-", COUNTERS, NOW).decode()) == all_samples(
-        page(publication)
-    )
+    assert all_samples(Exposition().render(publication, "-", COUNTERS, NOW).decode()) == all_samples(page(publication))
 
 
 def test_an_unknown_pod_is_named() -> None:
     publication, exposition = simulated("pods under spines of no pod"), Exposition()
     with pytest.raises(LookupError, match=r"no pod is called 'p3'; known are p1, p2, -"):
-        exposition.render_pod(publication, "p3", COUNTERS, NOW)
+        exposition.render(publication, "p3", COUNTERS, NOW)
     with pytest.raises(LookupError, match=r"no pod is called ''; known are p1, p2, -"):
-        exposition.render_pod(publication, "", COUNTERS, NOW)
+        exposition.render(publication, "", COUNTERS, NOW)
 
 
 def test_the_same_publication_is_rendered_once() -> None:
     exposition, publication = Exposition(), simulated("one pod")
     exposition.prepare(publication)
     kept = exposition.page_of(publication)
-    exposition.render(publication, COUNTERS, NOW)
-    exposition.render_pod(publication, "-", COUNTERS, NOW)
+    exposition.render(publication, None, COUNTERS, NOW)
+    exposition.render(publication, "-", COUNTERS, NOW)
     assert exposition.page_of(publication) is kept
 
 
@@ -204,7 +202,7 @@ def test_a_later_evaluation_shows_nothing_of_an_earlier_one() -> None:
     steps += [world.snapshot(), World(plan).snapshot()]
     for number, seen in enumerate(steps):
         publication = with_traffic(published(plan, seen), seed=number)
-        kept = exposition.render(publication, COUNTERS, NOW).decode()
+        kept = exposition.render(publication, None, COUNTERS, NOW).decode()
         assert meaning(kept) == meaning(page(publication))
 
 
@@ -213,7 +211,7 @@ def test_another_plan_or_another_fabric_shows_nothing_of_the_last() -> None:
     for hosts, fabric in ((3, "lab"), (4, "lab"), (4, "other")):
         plan = make_plan(hosts, 2)
         publication = replace(published(plan, World(plan).snapshot()), fabric=fabric)
-        assert meaning(exposition.render(publication, COUNTERS, NOW).decode()) == meaning(page(publication))
+        assert meaning(exposition.render(publication, None, COUNTERS, NOW).decode()) == meaning(page(publication))
 
 
 def test_an_acknowledgement_shows_at_once() -> None:
@@ -225,4 +223,6 @@ def test_an_acknowledgement_shows_at_once() -> None:
     quiet = replace(loud, mutes={finding.id: Mute(MuteKind.ACKNOWLEDGED, 1, "op", "known")})
     exposition = Exposition()
     exposition.prepare(loud)
-    assert meaning(exposition.render(quiet, COUNTERS, NOW).decode()) == meaning(page(quiet)) != meaning(page(loud))
+    assert (
+        meaning(exposition.render(quiet, None, COUNTERS, NOW).decode()) == meaning(page(quiet)) != meaning(page(loud))
+    )

@@ -7,7 +7,6 @@ from math import nan
 from typing import Any
 
 import pytest
-import typer
 
 from rules import rules
 from tests.api_client import Api, problem_of
@@ -15,10 +14,7 @@ from tests.fake_tower import NOW, FakeTower, published
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.published import CollectorRun, Published
 from truerail.analysis.rule import Case
-from truerail.cli import oncall_command
-from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall_source import Source
-from truerail.errors import CommandError, NotFoundError, QueryError
+from truerail.errors import NotFoundError, QueryError
 from truerail.model.life import Mute, MuteKind
 from truerail.outputs.options import Options
 from truerail.questions import question_of
@@ -107,48 +103,6 @@ def test_the_status_survives_json_and_is_shown_by_the_api() -> None:
 @pytest.mark.parametrize(("seconds", "words"), [(4.4, "4 s"), (180, "3 min"), (7500, "2 h 5 min"), (86400, "1 d")])
 def test_an_age_has_two_units_at_most(seconds: float, words: str) -> None:
     assert age(seconds) == words
-
-
-# --- --watch ----------------------------------------------------------------------------------------------------------
-
-
-def follow(monkeypatch: pytest.MonkeyPatch, answers: list[Any], capture: Any = None) -> list[int]:
-    """Follows answers until they are used up; gives the delays."""
-    waits: list[int] = []
-
-    def wait(seconds: float) -> None:
-        if not answers:
-            raise KeyboardInterrupt
-        waits.append(int(seconds))
-
-    def ask() -> tuple[Any, Any]:
-        answer = answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer, {"at": str(len(answers)), "summary": answer}
-
-    monkeypatch.setattr(oncall_command, "sleep", wait)
-    source = Source("http://127.0.0.1:1", None, capture, None, None)
-    oncall_command.follow(source, ask, lambda answer, value: str(answer), lambda answer: ExitCode(len(answer)), 3)
-    return waits
-
-
-def test_watch_prints_what_changed_and_survives_a_service_that_is_away(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(typer.Exit) as ended:
-        follow(monkeypatch, ["a", "a", CommandError("away"), "", "a"])
-    assert ended.value.exit_code == ExitCode.FOUND
-    shown = capsys.readouterr()
-    assert shown.out.split("\n") == ["a", "", "a", ""]
-    assert shown.err.strip() == "away"
-
-
-def test_watch_needs_a_first_answer_and_something_that_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    with pytest.raises(CommandError, match="away"):
-        follow(monkeypatch, [CommandError("away")])
-    with pytest.raises(CommandError, match="capture"):
-        follow(monkeypatch, ["a"], capture=tmp_path)
 
 
 # --- rails ------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from truerail.analysis.round import Round
 from truerail.model import CauseKind
 from truerail.model.finding import Cause
 from truerail.model.history import NoHistory
-from truerail.outputs.options import Format, Options
+from truerail.outputs import Format
+from truerail.outputs.options import Options
 from truerail.outputs.report import render
 from truerail.outputs.report_words import instruction
 from truerail.questions.status import status

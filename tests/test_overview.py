@@ -12,8 +12,8 @@ from truerail.model import CauseKind
 from truerail.model.life import Mute, MuteKind
 from truerail.rounds import publication_of
 from truerail.testing.cases import scene
+from truerail.views.fabric import first_sentence, overview_headline
 from truerail.views.fabric_map import cells_of, fabric_map, map_causes
-from truerail.views.headline import first_sentence, overview_headline
 from truerail.views.lines import cause_lines
 from truerail.views.view import view_of
 

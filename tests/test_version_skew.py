@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from email.message import Message
+from urllib.error import HTTPError
 
 import pytest
 
@@ -10,7 +12,7 @@ from tests.page_site import Site
 from truerail import __version__
 from truerail.cli import oncall_service
 from truerail.cli.oncall_source import Source, ask
-from truerail.errors import CommandError
+from truerail.errors import AnswerError, CommandError
 from truerail.questions.question import Kind, Parameter
 from truerail.questions.status import QUESTION as STATUS
 from truerail.questions.where import QUESTION as WHERE
@@ -68,8 +70,12 @@ def test_what_is_no_matter_of_versions_stays_as_it_is(older: Source, monkeypatch
             ask(question, given, older)
         assert "this command is" not in str(raised.value), why
     gone = "http://127.0.0.1:9"
-    assert oncall_service.explained(gone, None, "where", ("port",), "as it was") == "as it was"
-    assert (
-        oncall_service.explained_answer(gone, None, "x is missing")
-        == f"{gone}: not an answer of truerail: x is missing"
-    )
+    unknown = CommandError("as it was")
+    unknown.__cause__ = HTTPError(gone, 404, "Not Found", Message(), None)
+    reported = {
+        unknown: "^as it was$",
+        AnswerError("x is missing"): f"^{gone}: not an answer of truerail: x is missing$",
+    }
+    for error, words in reported.items():
+        with pytest.raises(CommandError, match=words), oncall_service.versions_named(gone, None, "where", ("port",)):
+            raise error

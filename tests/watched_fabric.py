@@ -150,7 +150,7 @@ def _stamped(publication: Published, watched: Watched, own: str) -> Iterator[byt
     stamp = f"{watched.now.timestamp():.3f}".encode()
     for target in sd(publication, own):
         labels = target["labels"]
-        page = exposition.render_pod(publication, labels["__param_pod"], watched.service, watched.now)
+        page = exposition.render(publication, labels["__param_pod"], watched.service, watched.now)
         mine = f'job="truerail",instance="{labels["instance"]}"'.encode()
         for name, reported, value in SAMPLE.findall(page):
             yield b"%s{%s} %s %s\n" % (name, b",".join(filter(None, (reported, mine))), value, stamp)

@@ -68,7 +68,7 @@ def serve(hosts: int, port: int, folder: Path) -> None:
     from truerail.roles.supervisor import Supervisor, freeze
     from truerail.service.settings import Http, Journal, Settings
     from truerail.viewfile.view_file import NAME
-    from truerail.web.listen import listen
+    from truerail.web.http_server import listen
 
     plan, versions = _fabric(hosts)
     settings = Settings(

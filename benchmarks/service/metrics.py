@@ -26,6 +26,7 @@ from prometheus_client.registry import Collector
 from rich.console import Console
 
 from benchmarks.service.prometheus import Evaluated, evaluated
+from tests.metrics_pages import families
 from truerail.analysis.counters.traffic import Traffic
 from truerail.analysis.ecmp.spread import Spread
 from truerail.analysis.published import EvaluatedRound, Published
@@ -33,7 +34,6 @@ from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.model.columns import distinct
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.exposition import families
 from truerail.outputs.metrics.plan_rows import REST
 from truerail.rounds import evaluate
 from truerail.service.otlp_metrics import is_wanted
@@ -108,7 +108,7 @@ def measured(hosts: int) -> Measured:
     exposition = Exposition()
 
     def scrape(publication: Published) -> float:
-        return _seconds(lambda: exposition.render(publication, COUNTERS, NOW))
+        return _seconds(lambda: exposition.render(publication, None, COUNTERS, NOW))
 
     def evaluated(number: int) -> Published:
         return _carrying(_evaluated(simulation.plan, Snapshot(TAKEN_AT, seen.readings)), number)
@@ -117,12 +117,12 @@ def measured(hosts: int) -> Measured:
     first = scrape(publication)
     later = min(scrape(evaluated(1 + number)) for number in range(ROUNDS))
     unreported = min(scrape(replace(evaluated(0), traffic=None)) for _ in range(ROUNDS))
-    text = exposition.render(publication := evaluated(0), COUNTERS, NOW)
+    text = exposition.render(publication := evaluated(0), None, COUNTERS, NOW)
     lines = text.count(b"\n")
     samples = lines - text.count(b"\n#") - text.startswith(b"#")
     again = min(scrape(publication) for _ in range(ROUNDS))
     name = next((device.pod for device in publication.plan.devices.values() if device.pod), REST)
-    pod = min(_seconds(lambda: exposition.render_pod(publication, name, COUNTERS, NOW)) for _ in range(ROUNDS))
+    pod = min(_seconds(lambda: exposition.render(publication, name, COUNTERS, NOW)) for _ in range(ROUNDS))
     library = min(_seconds(lambda: generate_latest(_Families(publication))) for _ in range(ROUNDS - 1))
     packed = Gzip(
         len(exposition.packed(publication := evaluated(0), None, COUNTERS, NOW)) / 1e6,

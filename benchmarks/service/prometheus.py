@@ -99,7 +99,7 @@ def _page(publication: Published) -> Callable[[str, str], tuple[str, bytes]]:
         url = urlsplit(path)
         if url.path == "/sd":
             return "application/json", json.dumps(sd(publication, base)).encode()
-        return CONTENT_TYPE, exposition.render_pod(publication, parse_qs(url.query)["pod"][0], {}, TAKEN_AT)
+        return CONTENT_TYPE, exposition.render(publication, parse_qs(url.query)["pod"][0], {}, TAKEN_AT)
 
     return answer
 

@@ -9,20 +9,10 @@ import typer
 
 from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
+from truerail.outputs import Format
 
 if TYPE_CHECKING:
     from truerail.model import Evaluation, Severity
-
-
-class Format(StrEnum):
-    """The formats of a report, as in `truerail.outputs.options`; repeated so that --help need not import it."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-    XLSX = "xlsx"
-    JUNIT = "junit"
-    HTML = "html"
 
 
 class FailOn(StrEnum):
@@ -33,6 +23,11 @@ class FailOn(StrEnum):
     INFO = "info"
 
 
+ReportFormat = Annotated[
+    Format | None, typer.Option("--format", help="Format of the report. [default: by --output, else text]")
+]
+ReportFile = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")]
+Failing = Annotated[FailOn, typer.Option(help="Exit with code 1 for findings of this severity or worse.")]
 _BY_SUFFIX = {
     ".txt": Format.TEXT,
     ".json": Format.JSON,
@@ -55,19 +50,13 @@ def check(
         Path | None,
         typer.Option(metavar="PLAN", help="Plan file (.yaml .csv .dot). Without it the rails are inferred."),
     ] = None,
-    fmt: Annotated[
-        Format | None, typer.Option("--format", help="Format of the report. [default: by --output, else text]")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
-    ] = None,
+    fmt: ReportFormat = None,
+    output: ReportFile = None,
     only: Annotated[
         str | None, typer.Option(metavar="NODESET", help="Limit to these nodes: 'gpu-[001-004],leaf-2'.")
     ] = None,
     rule: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Run only this rule. May be repeated.")] = None,
-    fail_on: Annotated[
-        FailOn, typer.Option(help="Exit with code 1 for findings of this severity or worse.")
-    ] = FailOn.WARNING,
+    fail_on: Failing = FailOn.WARNING,
     details: Annotated[
         bool, typer.Option("--details", help="Text, HTML: show everything, with evidence; HTML also prints it.")
     ] = False,

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 def check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path, *, details: bool) -> None:
     """Writes the fabric, checks it, prints the report and writes it as HTML."""
     from truerail.cli import terminal_output
-    from truerail.cli.check import Format, tell
+    from truerail.cli.check import tell
     from truerail.cli.evaluating import evaluated
     from truerail.model import Severity
+    from truerail.outputs import Format
 
     with terminal_output.working(f"simulating {hosts} hosts with {rails} rails"):
         capture = _simulate(hosts, rails, wanted, seed, output)

@@ -30,9 +30,6 @@ Inventory = Annotated[
 Shown = Annotated[Format, typer.Option("--format", help="Text, or the JSON of the API.")]
 Details = Annotated[bool, typer.Option("--details", help="Text: show everything.")]
 
-Watch = Annotated[bool, typer.Option("--watch", help="Ask again and again, and redraw the answer, until Ctrl-C.")]
-Interval = Annotated[float, typer.Option(min=1.0, metavar="SECONDS", help="With --watch: seconds between two answers.")]
-
 
 Capture = Annotated[
     Path | None,

@@ -1,24 +1,17 @@
-"""The command of one question: its options, the answer as text or JSON, and `--watch`."""
+"""The command of one question: its options, and the answer as text or JSON."""
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
-from functools import partial
 from inspect import Parameter as Argument
 from inspect import Signature
-from keyword import iskeyword
 from pathlib import Path
-from time import sleep
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
-from rich.live import Live
-from rich.text import Text
 
 from truerail.cli import oncall, terminal_output
 from truerail.cli.exit_codes import ExitCode, refusing
 from truerail.cli.oncall_source import Source, ask
-from truerail.errors import CommandError
 from truerail.files.file_text import read_text
 from truerail.files.problems import FileError
 from truerail.outputs.options import Options
@@ -30,8 +23,6 @@ from truerail.questions.text import answer_text, tone_of
 _TYPES: dict[Kind, Any] = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path, Kind.TEXT: Path, Kind.LIST: list[str]}
 """All others are text."""
 _MOST_TEXT_BYTES = 16 << 20
-_CHANGES_ALWAYS = ("at", "age_seconds", "evaluation")
-"""Fields of an answer that differ in each round: alone they are no change."""
 _LOCAL = ("capture", "inventory", "plan_file")
 
 
@@ -39,8 +30,6 @@ def _option(name: str, kind: Any, default: Any) -> Argument:
     return Argument(name, Argument.KEYWORD_ONLY, annotation=kind, default=default)
 
 
-_FOLLOWED = (_option("watch", oncall.Watch, False), _option("interval", oncall.Interval, 5.0))
-"""Options of a question whose answer depends on the time."""
 _AT = Annotated[
     str | None,
     typer.Option(
@@ -62,22 +51,17 @@ def _command(question: Question[Any]) -> Callable[..., None]:
     """A function with the parameters of the question and those that all share, as typer reads them."""
 
     def run(**values: Any) -> None:
-        given = {one.name: _value(one, values[_variable(one)]) for one in question.parameters}
+        given = {one.name: _value(one, values[one.variable]) for one in question.parameters}
         named: list[Any] = [values.get(name) for name in ("service", "token_file", *_LOCAL, "at")]
         source = Source(*named)
         if misuse := question.misuse(given, source.capture is not None):
             raise typer.BadParameter(misuse)
-        answers = partial(ask, question, given, source)
-        shown = partial(_shown, fmt=values["fmt"], details=values["details"])
-        if values.get("watch"):
-            follow(source, answers, shown, _code, values["interval"])
-        answer, value = answers()
-        terminal_output.say(shown(answer, value))
+        answer, value = ask(question, given, source)
+        terminal_output.say(_shown(answer, value, values["fmt"], values["details"]))
         raise typer.Exit(_code(answer))
 
     arguments = [
         *map(_argument, question.parameters),
-        *(_FOLLOWED if question.timed else ()),
         *([_option("at", _AT, None)] if question.takes_at else ()),
         *_shared(local=not question.service_only),
     ]
@@ -103,7 +87,7 @@ def _argument(one: Parameter) -> Argument:
     else:
         how = typer.Argument(metavar=one.metavar, help=one.help)
     default = Argument.empty if one.needed else one.default
-    return _option(_variable(one), Annotated[kind, how], default)
+    return _option(one.variable, Annotated[kind, how], default)
 
 
 def _shared(*, local: bool) -> list[Argument]:
@@ -120,11 +104,6 @@ def _shared(*, local: bool) -> list[Argument]:
     return [_option(*one) for one in options if local or one[0] not in _LOCAL]
 
 
-def _variable(one: Parameter) -> str:
-    """The name of a variable: `from` is none."""
-    return f"{one.name}_" if iskeyword(one.name) else one.name
-
-
 def _shown(answer: Any, value: Any, fmt: oncall.Format, details: bool) -> str:
     """An answer as text or JSON."""
     if fmt is oncall.Format.JSON:
@@ -138,53 +117,3 @@ def _code(answer: Any) -> ExitCode:
     if tone is Tone.DOUBT and question_of(answer).gate:
         return ExitCode.CANNOT_EVALUATE
     return ExitCode.GOOD if tone is Tone.GOOD else ExitCode.FOUND
-
-
-def follow(
-    source: Source,
-    ask: Callable[[], tuple[Any, Any]],
-    shown: Callable[[Any, Any], str],
-    code: Callable[[Any], ExitCode],
-    seconds: float,
-) -> NoReturn:
-    """Asks every `seconds` until Ctrl-C, then ends with the exit code of the last answer. The first answer has to come;
-    later a service may be away for a while. Raises CommandError.
-    """
-    if source.capture is not None:
-        raise CommandError("--watch follows a service or an inventory: a capture does not change")
-    answer, value = ask()
-    try:
-        with ExitStack() as stack:
-            screen = terminal_output.redrawn(stack, whole=True)
-            _draw(screen, shown(answer, value))
-            while True:
-                sleep(seconds)
-                before = _lasting(value)
-                try:
-                    answer, value = ask()
-                except CommandError as error:
-                    _away(screen, shown(answer, value), str(error))
-                    continue
-                if screen is not None or _lasting(value) != before:
-                    _draw(screen, shown(answer, value))
-    except KeyboardInterrupt:
-        raise typer.Exit(code(answer)) from None
-
-
-def _lasting(value: Any) -> Any:
-    return {key: one for key, one in value.items() if key not in _CHANGES_ALWAYS}
-
-
-def _draw(screen: Live | None, text: str) -> None:
-    if screen is None:
-        terminal_output.say(text)
-    else:
-        screen.update(Text.from_ansi(text), refresh=True)
-
-
-def _away(screen: Live | None, text: str, error: str) -> None:
-    """Reports that there is no newer answer, above the last one."""
-    if screen is None:
-        terminal_output.remark(error)
-    else:
-        _draw(screen, f"No newer answer: {error}\n\n{text}")

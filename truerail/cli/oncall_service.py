@@ -4,7 +4,7 @@ version names both versions.
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,37 +164,27 @@ def versions_named(service: str, token_file: Path | None, name: str, given: Coll
     except CommandError as error:
         if getattr(error.__cause__, "code", None) not in _UNKNOWN:
             raise
-        raise CommandError(explained(service, token_file, name, given, str(error))) from error
+        raise CommandError(
+            _explained(service, token_file, str(error), lambda described: _lacking(described, name, given))
+        ) from error
     except AnswerError as error:
-        raise CommandError(explained_answer(service, token_file, str(error))) from error
+        same, form = f"{service}: not an answer of truerail: {error}", f"its answer has another form ({error})"
+        raise CommandError(_explained(service, token_file, same, lambda described: form)) from error
 
 
-def explained(service: str, token_file: Path | None, name: str, given: Collection[str], error: str) -> str:
-    """The error `error` about the command `name` with the parameters `given`, with both versions if they are why.
-
-    `error` stays as it is if the versions are equal, if the service has this endpoint with these parameters, or if the
-    service does not say its version.
+def _explained(service: str, token_file: Path | None, error: str, lacking: Callable[[Any], str]) -> str:
+    """An error with both versions, if they are why. It stays as it is if the versions are equal, if the service lacks
+    nothing, or if it does not say its version.
     """
     try:
         described = document(service, token_file)
-        theirs = printable(str(described["info"]["version"]), 40)
-        lacking = _lacking(described, name, given)
+        theirs, why = printable(str(described["info"]["version"]), 40), lacking(described)
     except (CommandError, LookupError, TypeError):
         return error
-    if theirs == __version__ or not lacking:
+    if theirs == __version__ or not why:
         return error
-    return _different(service, theirs, lacking)
-
-
-def explained_answer(service: str, token_file: Path | None, error: str) -> str:
-    """An error about the form of an answer, with both versions if they differ."""
-    try:
-        theirs = printable(str(document(service, token_file)["info"]["version"]), 40)
-    except (CommandError, LookupError, TypeError):
-        theirs = __version__
-    if theirs == __version__:
-        return f"{service}: not an answer of truerail: {error}"
-    return _different(service, theirs, f"its answer has another form ({error})")
+    ours = f"this command is truerail {__version__}"
+    return f"{service}: runs truerail {theirs}, {ours}, and {why}. Use one version of both"
 
 
 def _lacking(described: Any, name: str, given: Collection[str]) -> str:
@@ -205,9 +195,3 @@ def _lacking(described: Any, name: str, given: Collection[str]) -> str:
     known = {one["name"] for one in endpoint["get"]["parameters"]}
     missing = ", ".join(f"`{one}`" for one in given if one not in known)
     return f"its `{name}` takes no {missing}" if missing else ""
-
-
-def _different(service: str, theirs: str, why: str) -> str:
-    return (
-        f"{service}: runs truerail {theirs}, this command is truerail {__version__}, and {why}. Use one version of both"
-    )

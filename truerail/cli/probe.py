@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.check import FailOn, Format, by_suffix, refuse_binary_on_terminal, tell
+from truerail.cli.check import Failing, FailOn, ReportFile, ReportFormat, by_suffix, refuse_binary_on_terminal, tell
 from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
@@ -86,15 +86,9 @@ def probe(
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Store all answers for `check --from`.")
     ] = None,
-    fmt: Annotated[
-        Format | None, typer.Option("--format", help="Format of the report. [default: by --output, else text]")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
-    ] = None,
-    fail_on: Annotated[
-        FailOn, typer.Option(help="Exit with code 1 for findings of this severity or worse.")
-    ] = FailOn.WARNING,
+    fmt: ReportFormat = None,
+    output: ReportFile = None,
+    fail_on: Failing = FailOn.WARNING,
     details: Annotated[bool, typer.Option("--details", help="Show everything, with evidence.")] = False,
     deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit of polling first.")] = 60.0,
 ) -> None:

@@ -40,8 +40,8 @@ def ascii_only() -> bool:
     return False
 
 
-def redrawn(stack: ExitStack, *, whole: bool) -> "Live | None":
-    """The terminal, or the lines from here on, drawn again and again until the stack ends; None elsewhere. SIGTERM is
+def redrawn(stack: ExitStack) -> "Live | None":
+    """The lines of the terminal from here on, drawn again and again until the stack ends; None elsewhere. SIGTERM is
     Ctrl-C from now on: the cursor comes back.
     """
     if not sys.stdout.isatty():
@@ -51,7 +51,7 @@ def redrawn(stack: ExitStack, *, whole: bool) -> "Live | None":
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console(no_color=not colorful(), highlight=False)
-    return stack.enter_context(Live(console=console, auto_refresh=False, screen=whole))
+    return stack.enter_context(Live(console=console, auto_refresh=False))
 
 
 def say(text: str) -> None:

@@ -37,7 +37,7 @@ class Watch:
         self._stack = ExitStack()
 
     def __enter__(self) -> "Watch":
-        self._live = terminal_output.redrawn(self._stack, whole=False)
+        self._live = terminal_output.redrawn(self._stack)
         return self
 
     def __exit__(self, *problem: object) -> None:

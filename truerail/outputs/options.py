@@ -1,20 +1,8 @@
 """The options of a report."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from truerail.model import Severity
-
-
-class Format(StrEnum):
-    """The formats of a report."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-    XLSX = "xlsx"
-    JUNIT = "junit"
-    HTML = "html"
 
 
 @dataclass(frozen=True, slots=True)

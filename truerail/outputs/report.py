@@ -1,7 +1,8 @@
 """One evaluation in the requested format. Each format's module is imported on use."""
 
 from truerail.model import Evaluation
-from truerail.outputs.options import Format, Options
+from truerail.outputs import Format
+from truerail.outputs.options import Options
 
 
 def render(evaluation: Evaluation, fmt: Format | str, options: Options | None = None) -> str | bytes:

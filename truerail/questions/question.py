@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import partial
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from truerail.questions.index import SHORT
@@ -78,6 +79,11 @@ class Parameter:
     """On the page; its description, where empty."""
     example: str = ""
     """On the page, in the empty field."""
+
+    @property
+    def variable(self) -> str:
+        """The name of a variable: `from` is none."""
+        return f"{self.name}_" if iskeyword(self.name) else self.name
 
     @property
     def field_label(self) -> str:
@@ -151,9 +157,7 @@ class Question(Generic[A]):
     between_rounds: bool = False
     """Whether two rounds of captures answer it where it takes the journal."""
     timed: bool = False
-    """Whether the answer also depends on the time: it contains the age of its data. Its command can follow it
-    (`--watch`).
-    """
+    """Whether the answer also depends on the time: it contains the age of its data."""
     gate: bool = False
     """Whether programs ask it before they act: the status of the answer is 200 if all is good, 409 if it is not and 503
     if that is not known, the exit code 0, 1 and 2.

@@ -20,8 +20,7 @@ from truerail.roles.supervisor import Started, Supervisor, freeze
 from truerail.service.settings import Settings
 from truerail.viewfile.view_file import NAME
 from truerail.web.access.tls import Certificates
-from truerail.web.http_server import listening_address
-from truerail.web.listen import listen
+from truerail.web.http_server import listen, listening_address
 
 if TYPE_CHECKING:
     from truerail.roles.front_bus import JudgePlace

@@ -11,8 +11,8 @@ from truerail.analysis.published import JournalState, Published
 from truerail.model import Severity
 from truerail.service.evaluator import Evaluated
 from truerail.service.events import EventLog
+from truerail.views.fabric import overview_headline
 from truerail.views.fabric_map import FabricMap, changed_cells
-from truerail.views.headline import overview_headline
 from truerail.views.models import StepLine
 from truerail.views.plain import as_json
 from truerail.views.view import view_of

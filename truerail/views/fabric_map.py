@@ -5,8 +5,9 @@ severity (0 none, 1 info, 2 warning, 3 critical). Bit 5 is set where all finding
 """
 
 from base64 import b64decode, b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.plan import Plan
-from truerail.views.headline import overview_headline
+from truerail.views.fabric import overview_headline
 from truerail.views.layout import Layout
 from truerail.views.lines import cause_lines
 from truerail.views.view import View, view_of
@@ -41,10 +42,9 @@ class PodSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class FabricMap:
-    """The map. The cell of a host, rail and plane is at `(host * len(rails) + rail position) * planes + plane`.
-
-    `cells` is the base64 of one byte for each cell. The last rail is None if host cables have no rail. A host's
+class CellMap:
+    """One byte for each host, rail and plane: `cells` is the base64 of all. The cell of a host, rail and plane is at
+    `(host * len(rails) + rail position) * planes + plane`. The last rail is None if host cables have no rail. A host's
     plane is the index of its plane's number among those of the fabric, 0 where cables have none.
     """
 
@@ -57,6 +57,12 @@ class FabricMap:
     hosts: tuple[str, ...]
     racks: tuple[str, ...]
     cells: str
+
+
+@dataclass(frozen=True, slots=True)
+class FabricMap(CellMap):
+    """The map: `cells` has the codes."""
+
     tone: str
     headline: str
     repair: str
@@ -77,6 +83,13 @@ class Grid:
     racks: tuple[str, ...]
     cell: Codes
     first: Codes
+
+    def of(self, publication: Published, cells: npt.NDArray[np.uint8]) -> dict[str, Any]:
+        """The fields of `CellMap` for these cells of a publication."""
+        here = (publication.number, publication.at, publication.plan_digest)
+        packed = b64encode(cells.tobytes()).decode("ascii")
+        whole = (*here, self.rails, self.planes, self.pods, self.hosts, self.racks, packed)
+        return dict(zip((one.name for one in fields(CellMap)), whole, strict=True))
 
     @property
     def width(self) -> int:
@@ -112,15 +125,7 @@ def _draw(publication: Published) -> FabricMap:
     view, grid = view_of(publication), grid_of(publication.plan)
     words = overview_headline(view)
     return FabricMap(
-        number=publication.number,
-        at=publication.at,
-        plan_digest=publication.plan_digest,
-        rails=grid.rails,
-        planes=grid.planes,
-        pods=grid.pods,
-        hosts=grid.hosts,
-        racks=grid.racks,
-        cells=b64encode(_cells(view, grid).tobytes()).decode("ascii"),
+        **grid.of(publication, _cells(view, grid)),
         tone=words.tone,
         headline=words.headline,
         repair=words.repair,

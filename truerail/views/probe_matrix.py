@@ -1,11 +1,11 @@
 """What probes show: hosts by rails as one byte for each cell, figures by rail, and a list of NICs."""
 
-from base64 import b64encode
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from truerail.analysis.probes.coverage import coverage, pairs_of
 from truerail.analysis.probes.results import (
@@ -22,7 +22,7 @@ from truerail.analysis.probes.troubles import troubles
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes, distinct
 from truerail.model.names import natural_key, printable
-from truerail.views.fabric_map import Grid, PodSpan, grid_of
+from truerail.views.fabric_map import CellMap, Grid, grid_of
 from truerail.views.list_rows import RowList, of_device, on_nodes, on_rail, on_words
 from truerail.views.view import View, view_of
 
@@ -62,20 +62,9 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeMatrix:
-    """The cell of a host, rail and plane is at `(host * len(rails) + rail position) * planes + plane`: 0 no NIC
-    planned, 1 reached, 2 lost, 3 partly lost, 4 untried. `cells` is the base64 of one byte for each.
-    """
+class ProbeMatrix(CellMap):
+    """The cell of a NIC: 0 none planned, 1 reached, 2 lost, 3 partly lost, 4 untried."""
 
-    number: int
-    at: datetime
-    plan_digest: str
-    rails: tuple[int | None, ...]
-    planes: int
-    pods: tuple[PodSpan, ...]
-    hosts: tuple[str, ...]
-    racks: tuple[str, ...]
-    cells: str
     probed_at: datetime | None
     """When the oldest part was probed; None without probes."""
     summary: str
@@ -118,15 +107,7 @@ def _matrix(publication: Published) -> ProbeMatrix:
     found = coverage(publication.round)
     left_out = sorted(results.left_out.items(), key=lambda one: natural_key(one[0])) if results else []
     return ProbeMatrix(
-        number=publication.number,
-        at=publication.at,
-        plan_digest=publication.plan_digest,
-        rails=grid.rails,
-        planes=grid.planes,
-        pods=grid.pods,
-        hosts=grid.hosts,
-        racks=grid.racks,
-        cells=b64encode(_cells(grid, states_of(view)).tobytes()).decode("ascii"),
+        **grid.of(publication, _cells(grid, states_of(view))),
         probed_at=results.at if results else None,
         summary=found.words.removeprefix("Probes: ") if found else NOT_PROBED,
         by_rail=_by_rail(view, results),
@@ -144,7 +125,7 @@ def states_of(view: View) -> Codes:
     return np.where(index.from_host & (index.rail >= 0), UNTRIED, NO_NIC)
 
 
-def _cells(grid: Grid, state: Codes) -> Codes:
+def _cells(grid: Grid, state: Codes) -> npt.NDArray[np.uint8]:
     use = (grid.cell >= 0) & (state != NO_NIC)
     worst = np.zeros(grid.size, dtype=np.int64)
     np.maximum.at(worst, grid.cell[use], _BADNESS[state[use]])

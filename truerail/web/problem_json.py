@@ -21,21 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from truerail.errors import (
-    ConflictError,
-    CursorError,
-    HistoryStoreError,
-    JournalUnavailableError,
-    ListChangedError,
-    MissingExtraError,
-    NodeSetError,
-    NotFoundError,
-    NotReadyError,
-    QueryError,
-    QueryLimitError,
-    TooManyQueriesError,
-    TooManyStreamsError,
-)
+from truerail import errors
 from truerail.model.names import printable
 from truerail.plans import PlanError
 
@@ -106,19 +92,19 @@ def install(app: FastAPI, lost: Callable[[str], Response]) -> None:
 
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
-    (CursorError, 400, "bad cursor"),
-    (QueryError, 400, "bad question"),
-    (NodeSetError, 400, "bad node set"),
-    (NotFoundError, 404, "not found"),
-    (ConflictError, 409, "conflict"),
-    (ListChangedError, 410, "list moved on"),
-    (NotReadyError, 503, "not ready"),
-    (JournalUnavailableError, 503, "history gone"),
-    (TooManyStreamsError, 503, "too many streams"),
-    (TooManyQueriesError, 503, "too many queries"),
-    (QueryLimitError, 503, "query too large"),
-    (HistoryStoreError, 503, "history store gone"),
-    (MissingExtraError, 503, "not installed"),
+    (errors.CursorError, 400, "bad cursor"),
+    (errors.QueryError, 400, "bad question"),
+    (errors.NodeSetError, 400, "bad node set"),
+    (errors.NotFoundError, 404, "not found"),
+    (errors.ConflictError, 409, "conflict"),
+    (errors.ListChangedError, 410, "list moved on"),
+    (errors.NotReadyError, 503, "not ready"),
+    (errors.JournalUnavailableError, 503, "history gone"),
+    (errors.TooManyStreamsError, 503, "too many streams"),
+    (errors.TooManyQueriesError, 503, "too many queries"),
+    (errors.QueryLimitError, 503, "query too large"),
+    (errors.HistoryStoreError, 503, "history store gone"),
+    (errors.MissingExtraError, 503, "not installed"),
 )
 
 

@@ -97,15 +97,12 @@ class Exposition:
         """Renders a publication in advance of the next scrape."""
         self.page_of(publication)
 
-    def render(self, publication: Published | None, counters: Mapping[str, float], now: datetime) -> bytes:
-        """The full page. Before the first evaluation it contains the service's own metrics alone."""
-        return self.render_pod(publication, None, counters, now)
-
-    def render_pod(
+    def render(
         self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
     ) -> bytes:
-        """One pod's series. `-` means everything without a pod: the slices of all pods and this one add up to the full
-        page, without duplicate series. Raises LookupError for a pod that is not in the plan.
+        """The full page, or one pod's series; before the first evaluation the service's own metrics alone. `-` means
+        everything without a pod: the slices of all pods and this one add up to the full page, without duplicate series.
+        Raises LookupError for a pod that is not in the plan.
         """
         if publication is None:
             return _of_moment(None, {}, counters, now, pod)

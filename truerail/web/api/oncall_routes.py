@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Iterable
 from inspect import Parameter as Argument
 from inspect import Signature
-from keyword import iskeyword
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -89,7 +88,7 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
 
     async def answer(request: Request, desk: WithContext, shown: Newest, **values: Any) -> Response:
         given = {one.name: one.default for one in question.parameters}
-        given |= {one.name: values[_variable(one)] for one in parameters}
+        given |= {one.name: values[one.variable] for one in parameters}
         if (at := values.get("at")) is not None:
             moment = moment_of(at, desk.tower.now())
 
@@ -122,7 +121,7 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
 
 def _argument(one: Parameter) -> Argument:
     bounds: dict[str, Any] = {
-        "alias": one.name if _variable(one) != one.name else None,
+        "alias": one.name if one.variable != one.name else None,
         "description": one.description or None,
         "min_length": 1 if one.kind in _LONGEST else None,
         "max_length": _LONGEST.get(one.kind),
@@ -134,12 +133,7 @@ def _argument(one: Parameter) -> Argument:
     optional = not one.needed and one.default is None and one.kind is not Kind.TIME
     default = Argument.empty if one.needed else one.default
     kind = Annotated[kind | None if optional else kind, query]
-    return Argument(_variable(one), Argument.KEYWORD_ONLY, annotation=kind, default=default)
-
-
-def _variable(one: Parameter) -> str:
-    """The name of a variable: `from` is none."""
-    return f"{one.name}_" if iskeyword(one.name) else one.name
+    return Argument(one.variable, Argument.KEYWORD_ONLY, annotation=kind, default=default)
 
 
 router = router_of(questions())

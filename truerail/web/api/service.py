@@ -85,7 +85,7 @@ def _metrics(request: Request, desk: RequestContext, pod: str | None, headers: d
 def _text(desk: RequestContext, pod: str | None, *, packed: bool) -> bytes:
     tower, page = desk.tower, desk.exposition
     publication, counters, now = tower.publication, {**tower.counters, **desk.figures}, tower.now()
-    return (page.packed if packed else page.render_pod)(publication, pod, counters, now)
+    return (page.packed if packed else page.render)(publication, pod, counters, now)
 
 
 @router.get("/sd", response_model=list[dict[str, Any]])

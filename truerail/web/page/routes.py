@@ -132,6 +132,15 @@ NAVIGATION = (
     ("/ask", "Ask", "ask"),
     ("/maintenance", "Maintenance", "maintenance"),
 )
+ELSEWHERE = (
+    ("/ports", "Ports", "ports"),
+    ("/timeline", "Timeline", "timeline"),
+    ("/ask/history", "Ask the history", "ask_history"),
+    ("/find", "Find", "find"),
+)
+"""Pages that the navigation does not have, or has among its lists."""
+TITLES = {"/storm": "PFC storms"}
+"""Titles that are longer than in the navigation."""
 
 
 class Pages:
@@ -160,23 +169,9 @@ class Pages:
     def router(self) -> APIRouter:
         """All of it."""
         router = APIRouter(include_in_schema=False)
-        for path, name, title in (
-            ("/", "overview", "Overview"),
-            ("/punch", "punch", "Punch list"),
-            ("/racks", "racks", "Racks"),
-            ("/topology", "topology", "Topology"),
-            ("/ports", "ports", "Ports"),
-            ("/probes", "probes", "Probes"),
-            ("/jobs", "jobs", "Jobs"),
-            ("/changes", "changes", "Changes"),
-            ("/storm", "storm", "PFC storms"),
-            ("/timeline", "timeline", "Timeline"),
-            ("/ask", "ask", "Ask"),
-            ("/ask/history", "ask_history", "Ask the history"),
-            ("/find", "find", "Find"),
-            ("/maintenance", "maintenance", "Maintenance"),
-        ):
-            router.add_api_route(path, self._fixed(name, title), response_class=HTMLResponse)
+        for path, title, name in (*NAVIGATION, *ELSEWHERE):
+            if path:
+                router.add_api_route(path, self._fixed(str(name), TITLES.get(path, title)), response_class=HTMLResponse)
         for path, title, name in LISTS:
             router.add_api_route(path, self._fixed(name, title, "list"), response_class=HTMLResponse)
         for path, name in (
