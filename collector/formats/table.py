@@ -199,7 +199,7 @@ def refuse_several(answer: str) -> None:
     times = [answer.count("\n", 0, found.start()) + 1 for found in _TIME_OF_ANSWER.finditer(answer)]
     if again := times[1] if len(times) > 1 else _kernels_again(answer):
         raise UnreadableError("a second answer below the first: the answers of two devices", line=again)
-    above, headings, parts = list[str](), set[str](), set[str]()
+    above, headings, parts = list[str](), dict[str, int](), set[str]()
     for number, line in enumerate(lines(answer), 1):
         text = " ".join(line.lower().split())
         if not _HEADING.search(text):
@@ -208,10 +208,10 @@ def refuse_several(answer: str) -> None:
                 above.clear()
             continue
         named = set(filter(_PART_OF_TABLE.match, above)) - parts
-        if text in headings and not named:
+        if number - headings.get(text, number) > 1 and not named:
             raise UnreadableError("a second heading: the answers of two devices", line=number, text=text)
         above.clear()
-        headings.add(text)
+        headings[text] = number
         parts.update(named)
 
 
