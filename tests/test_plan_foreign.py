@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from truerail.cli.app import app
-from truerail.model import Plan
+from truerail.model import Plan, Role
 from truerail.plans import PlanError, lint, load, loads
 from truerail.plans.imports import import_text
 
@@ -197,11 +197,12 @@ def test_the_device_of_all_nodes_of_netlab_says_which_are_hosts(default: str) ->
 
 def test_models_of_topograph_with_lists_and_blocks_below_switches() -> None:
     text = (
-        "switches:\n- {name: sw1, switches: [sw2]}\n- {name: sw2, capacity_blocks: [cb1]}\n"
+        "switches:\n- {name: sw1, switches: [sw2, sw3]}\n- {name: sw2, capacity_blocks: [cb1]}\n"
         "capacity_blocks:\n- {name: cb1, nodes: ['n[1-2]']}\n- {name: cb2, nodes: [n3]}\n"
     )
     plan = plan_of(text, "model.yaml")
-    assert [f"{cable.a.device}-{cable.b.device}" for cable in plan.cables] == ["sw2-sw1", "n1-sw2", "n2-sw2"]
+    assert [f"{cable.a.device}-{cable.b.device}" for cable in plan.cables] == ["sw2-sw1", "sw3-sw1", "n1-sw2", "n2-sw2"]
+    assert plan.devices["sw3"].role is plan.devices["sw2"].role is Role.LEAF
     assert any(note.startswith("n3 below no switch: not a cable") for note in plan.notes)
 
 
