@@ -182,9 +182,7 @@ MOST_CHARACTERS = 1 << 20
 
 
 def entries(document: Any, key: str, *needed: str) -> list[Any]:
-    """The list under a key. Slurm-web has the list alone, or one entry: each has, of each of `needed`, one of the keys
-    between `|`. Raises `UnreadableError`.
-    """
+    """The list under a key, or Slurm-web's bare list or entry, with a key of each `a|b`. Raises `UnreadableError`."""
     found = document.get(key) if isinstance(document, dict) else None
     if isinstance(found, list):
         return found

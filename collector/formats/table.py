@@ -16,8 +16,7 @@ from truerail.model.names import canonical_mac
 # position, since documentation and tickets skew the columns. A row with fewer cells than the header has labels is cut.
 
 _RULED_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})*[ \t]*")
-_UNRULED = re.compile(r"[ \t]*IFACE[ \t]+STATE[ \t]+[RT]X_")
-"""The labels of SONiC's port counters, of which `grep` leaves no ruler."""
+_UNRULED = re.compile(r"[ \t]*IFACE[ \t]+STATE[ \t]+[RT]X_")  # SONiC's port counters; `grep` leaves no ruler
 _GAP = re.compile(r"[ \t]{2,}")
 _PROMPT = re.compile(r"\S+@\S+[#$>]|\S+[#$>]$")
 _LONGEST_PROMPT = 200
@@ -128,8 +127,7 @@ _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]|icmpv6", re.IGNORECASE)
 _VLAN = re.compile(r"([0-9]{1,5})(?:/-){0,2}")
 """VRP prints what else a row may have behind the VLAN: `10/-/-`."""
-_NXOS = re.compile(r"^-{4,}\+-{17}\+-", re.MULTILINE)
-"""The ruler of NX-OS' MAC table, whose heading may come again within a long one."""
+_NXOS = re.compile(r"^-{4,}\+-{17}\+-", re.MULTILINE)  # the ruler of its MAC table, whose heading may come again
 _HEADING = re.compile(
     r"^(?=.*(?:mac|hw|hardware|lladd?r|address))(?=.*(?:port|interface|iface|type))(?:\D|(?<=ipv)[46])*$"
 )
@@ -204,9 +202,8 @@ def refuse_several(answer: str) -> None:
     if again := times[1] if len(times) > 1 else _kernels_again(answer):
         raise UnreadableError("a second answer below the first: the answers of two devices", line=again)
     above, headings, parts = list[str](), dict[str, int](), set[str]()
-    order = (
-        [(row.vlan or 0, row.mac) for row in stations(answer) if row.ports] if _NXOS.search(answer) else [(0, "")] * 2
-    )
+    rows = stations(answer) if _NXOS.search(answer) else ()
+    order = [(row.vlan or 0, row.mac) for row in rows if row.ports]
     for number, line in enumerate(lines(answer), 1):
         text = " ".join(line.lower().split())
         if not _HEADING.search(text):
@@ -215,7 +212,7 @@ def refuse_several(answer: str) -> None:
                 above.clear()
             continue
         named = set(filter(_PART_OF_TABLE.match, above)) - parts
-        if number - headings.get(text, number) > 1 and not named and order != sorted(set(order)):
+        if number - headings.get(text, number) > 1 and not named and (not order or order != sorted(set(order))):
             raise UnreadableError("a second heading: the answers of two devices", line=number, text=text)
         above.clear()
         headings[text] = number

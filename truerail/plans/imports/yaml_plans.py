@@ -159,11 +159,8 @@ def topograph(documents: Documents) -> Rows | None:
     blocks = _by_name(first.get("blocks") or first.get("capacity_blocks"))
     if not switches or not (blocks or "blocks" in first or "nodes" in first):
         return None
-    below: list[tuple[str, Any, str]] = [
-        (name, of.get(key), kind)
-        for name, of in switches.items()
-        for key, kind in (("switches", "leaf switch"), ("nodes", "host"))
-    ]
+    keys = (("switches", "leaf switch"), ("nodes", "host"))
+    below: list[tuple[str, Any, str]] = [(n, of.get(key), kind) for n, of in switches.items() for key, kind in keys]
     above = {str(block): name for name, of in switches.items() for block in _list(of.get("capacity_blocks"))}
     below += [(str(one.get("switch") or above.get(name, "")), one.get("nodes"), "host") for name, one in blocks.items()]
     tiers = {name: "switch" for name, of in switches.items() if of.get("switches")}
