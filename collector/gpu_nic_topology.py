@@ -43,6 +43,8 @@ _AMD = re.compile(
     re.MULTILINE,
 )
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|DD|CPU|NUMA|mlx|roce|bnxt|irdma))")
+_JOINED = re.compile(r"(?<=[0-9BEXS])(?=(?:SYS|NODE|PHB|PXB|PIX|NV\d)[A-Z0-9]*(?:\s|$))")
+"""Between two levels where a paste has lost the tab, as it has in the header."""
 _COLUMN = re.compile(r"(?:GPU|NIC|DD)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))
 """Cells of `nvidia-smi topo -p2p` for each pair of GPUs: whether peers may read, write, ... each other."""
@@ -117,7 +119,7 @@ def _words(line: str) -> list[str]:
 
 def _cells(line: str) -> list[str]:
     """The words of a row: its label, a level for each column, affinities."""
-    return line.lstrip(PASTED).split()
+    return _JOINED.sub(" ", line.lstrip(PASTED)).split()
 
 
 def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:

@@ -171,14 +171,9 @@ def _from_text(answer: str) -> Iterator[MacEntry]:
     titled = has_title(answer, "mac", "vlan", "port|interface|learned") and not has_title(answer, "ip address", "mac")
     if has_title(answer, "device id", "local int"):  # LLDP's list: with MACs as ports, its capabilities look like kinds
         raise UnreadableError("not a MAC table but one of neighbors", line=1, text=answer.strip().split("\n")[0])
-    if not found and not titled and not _of_linux(answer):
+    if not found and not titled and not any(row.of_bridge for row in stations(answer)):  # all of them the kernel's own
         raise UnreadableError("not a MAC table", line=1, text=answer.strip().split("\n")[0])
     yield from found
-
-
-def _of_linux(answer: str) -> bool:
-    """Whether rows of the kernel's bridge are in it, those included that no frame on a port made."""
-    return any(row.of_bridge for row in stations(answer))
 
 
 def _rows(answer: str) -> Iterator[MacEntry]:

@@ -51,6 +51,7 @@ _NO_MAC = "00:00:00:00:00:00"
 """What NX-OS prints for an address that has not answered; IOS-XR says `Incomplete` as well."""
 _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 _STATES = _ANSWERING.union(("permanent", "incomplete", "incmp", "failed", "noarp", "dynamic", "interface", "static"))
+_ND = ("ipv6-nd-interface-name", "ipv6-nd-neighbor-address", "ipv6-nd-neighbor-l2-address")
 
 
 ASK = (
@@ -131,10 +132,8 @@ def _junos(found: dict[str, Any]) -> Iterator[AddressEntry]:
         for row in table.get("arp-table-entry", ()):
             yield _of_junos(row, "interface-name", "ip-address", "mac-address")
         for row in table.get("ipv6-nd-entry", ()):
-            if _data(row, "ipv6-nd-neighbor-l2-address") not in (None, "none"):
-                yield _of_junos(
-                    row, "ipv6-nd-interface-name", "ipv6-nd-neighbor-address", "ipv6-nd-neighbor-l2-address"
-                )
+            if _data(row, _ND[2]) not in (None, "none"):
+                yield _of_junos(row, *_ND)
 
 
 def _of_junos(row: dict[str, Any], *keys: str) -> AddressEntry:
@@ -193,9 +192,8 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
-    named = has_title(
-        answer, "mac address", "address         name"
-    )  # Junos with resolved names: a column between address and interface
+    # Junos with resolved names: a column between address and interface
+    named = has_title(answer, "mac address", "address         name")
     on_vlans = has_title(answer, "macaddress", "iface", "vlan")  # SONiC prints the port behind a VLAN instead of it
     own = {"I"} if has_title(answer, "vpn-instance|expire(m)|exp(m)", "interface") else set()
     ageless = has_title(answer, "protocol", "age", "hardware")  # IOS and Dell OS9 print no age for an own address

@@ -33,7 +33,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats import slurm_tables
+from collector.formats import slurm_tables, slurm_words
 from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounting
 from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
 from collector.formats.text import decode, is_json, lines, objects_of
@@ -126,14 +126,8 @@ def _digits(word: str) -> int | None:
 
 
 def _from_json(document: Any) -> Iterator[SchedulerJob]:
-    if isinstance(document, dict) and isinstance(document.get("jobs"), list):
-        found = document["jobs"]
-    elif isinstance(document, dict) and {"nodes", "name"} <= document.keys() and {"state", "job_state"} & set(document):
-        found = [document]
-    else:
-        raise UnreadableError("not jobs of Slurm: no list jobs", line=1, text=str(document)[:80])
     names = Names()
-    for at, job in enumerate(found):
+    for at, job in enumerate(slurm_words.entries(document, "jobs", "nodes", "state|job_state", "name|job_id")):
         if not isinstance(job, dict):
             raise UnreadableError(f"jobs[{at}] is no object", text=str(job)[:80])
         yield _job(job, names)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.formats import slurm_tables
-from collector.formats.slurm_words import Names, gpus_in, records, states, text, value
+from collector.formats.slurm_words import Names, entries, gpus_in, records, states, text, value
 from collector.formats.text import decode, is_json
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerNode, collector, saved_as
@@ -78,13 +78,10 @@ def _features(value: Any) -> tuple[str, ...]:
 
 
 def _from_json(document: Any) -> Iterator[SchedulerNode]:
-    found = document.get("nodes") if isinstance(document, dict) else None
     if isinstance(document, dict) and isinstance(document.get("sinfo"), list):
         yield from _alike(document["sinfo"])
         return
-    if not isinstance(found, list):
-        raise UnreadableError("not nodes of Slurm: no list nodes", line=1, text=str(document)[:80])
-    for at, node in enumerate(found):
+    for at, node in enumerate(entries(document, "nodes", "name", "state", "real_memory")):
         name = text(node.get("name")) if isinstance(node, dict) else None
         if name is None:
             raise UnreadableError(f"nodes[{at}] has no name", text=str(node)[:80])

@@ -181,6 +181,17 @@ MOST_CHARACTERS = 1 << 20
 """Of one record; one of 10,000 nodes in single names has a tenth."""
 
 
+def entries(document: Any, key: str, *needed: str) -> list[Any]:
+    """The list under a key, or Slurm-web's bare list or entry, with a key of each `a|b`. Raises `UnreadableError`."""
+    found = document.get(key) if isinstance(document, dict) else None
+    if isinstance(found, list):
+        return found
+    alone, groups = document if isinstance(document, list) else [document], [keys.split("|") for keys in needed]
+    if alone and all(isinstance(one, dict) and not any(map(one.keys().isdisjoint, groups)) for one in alone):
+        return alone
+    raise UnreadableError(f"not {key} of Slurm: no list {key}", line=1, text=str(document)[:80])
+
+
 def records(answer: str, first: str, what: str) -> Iterator[tuple[int, str]]:
     """The records of an answer that is not blank, with the numbers of their first lines; `first` is the key of each.
 

@@ -16,6 +16,7 @@ from truerail.model.names import canonical_mac
 # position, since documentation and tickets skew the columns. A row with fewer cells than the header has labels is cut.
 
 _RULED_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})*[ \t]*")
+_UNRULED = re.compile(r"[ \t]*IFACE[ \t]+STATE[ \t]+[RT]X_")  # SONiC's port counters; `grep` leaves no ruler
 _GAP = re.compile(r"[ \t]{2,}")
 _PROMPT = re.compile(r"\S+@\S+[#$>]|\S+[#$>]$")
 _LONGEST_PROMPT = 200
@@ -50,14 +51,14 @@ def tables(answer: str) -> list[Table]:
 
     If the answer ends inside a line, its last cell may have lost digits: it is then not reported, unless it is 0.
     """
-    text = lines(answer) if "--" in answer else []
+    text = lines(answer) if "--" in answer or "IFACE" in answer else []
     found: list[Table] = []
     table: Table | None = None
     above = ""
     for at, line in enumerate(text):
         below = text[at + 1] if at + 1 < len(text) else ""
-        if _RULED_RULER.fullmatch(below):
-            table = _begun(line, below, above)
+        if (ruled := _RULED_RULER.fullmatch(below)) or _UNRULED.match(line):
+            table = _begun(line, below if ruled else line, above)
             found.extend([table] if table else [])
         elif table and line.strip() and not _RULED_RULER.fullmatch(line):
             if cells := _cells(table, line, at + 1):
@@ -126,6 +127,7 @@ _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]|icmpv6", re.IGNORECASE)
 _VLAN = re.compile(r"([0-9]{1,5})(?:/-){0,2}")
 """VRP prints what else a row may have behind the VLAN: `10/-/-`."""
+_NXOS = re.compile(r"^-{4,}\+-{17}\+-", re.MULTILINE)  # the ruler of its MAC table, whose heading may come again
 _HEADING = re.compile(
     r"^(?=.*(?:mac|hw|hardware|lladd?r|address))(?=.*(?:port|interface|iface|type))(?:\D|(?<=ipv)[46])*$"
 )
@@ -192,14 +194,16 @@ def stations(answer: str) -> Iterator[Station]:
 
 
 def refuse_several(answer: str) -> None:
-    """Raises `UnreadableError` where another device's table begins: a heading comes again, and no line above it names
-    another part of one device's table, such as a VRF or a slot; or IOS-XR prints the time of a second answer; or the
-    kernel's rows begin again (`_kernels_again`).
+    """Raises `UnreadableError` where another device's table begins: a heading comes again, no line above it names
+    another part of one device's table, as a VRF or a slot, and NX-OS' rows are not in order; or IOS-XR prints the time
+    of a second answer; or the kernel's rows begin again (`_kernels_again`).
     """
     times = [answer.count("\n", 0, found.start()) + 1 for found in _TIME_OF_ANSWER.finditer(answer)]
     if again := times[1] if len(times) > 1 else _kernels_again(answer):
         raise UnreadableError("a second answer below the first: the answers of two devices", line=again)
-    above, headings, parts = list[str](), set[str](), set[str]()
+    above, headings, parts = list[str](), dict[str, int](), set[str]()
+    rows = stations(answer) if _NXOS.search(answer) else ()
+    order = [(row.vlan or 0, row.mac) for row in rows if row.ports]
     for number, line in enumerate(lines(answer), 1):
         text = " ".join(line.lower().split())
         if not _HEADING.search(text):
@@ -208,10 +212,10 @@ def refuse_several(answer: str) -> None:
                 above.clear()
             continue
         named = set(filter(_PART_OF_TABLE.match, above)) - parts
-        if text in headings and not named:
+        if number - headings.get(text, number) > 1 and not named and (not order or order != sorted(set(order))):
             raise UnreadableError("a second heading: the answers of two devices", line=number, text=text)
         above.clear()
-        headings.add(text)
+        headings[text] = number
         parts.update(named)
 
 

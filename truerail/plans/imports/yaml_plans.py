@@ -152,26 +152,24 @@ def _netlab_nodes(link: Any, kinds: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def topograph(documents: Documents) -> Rows | None:
     """topograph's models: switches with the switches below them, and blocks or switches with node sets. Both may be
-    mappings, or lists of mappings with names.
+    mappings, or lists of mappings with names. A switch with none below is a leaf, also one without nodes.
     """
     first = _mapping(documents[0]) if documents else {}
     switches = _by_name(first.get("switches"))
     blocks = _by_name(first.get("blocks") or first.get("capacity_blocks"))
     if not switches or not (blocks or "blocks" in first or "nodes" in first):
         return None
-    below: list[tuple[str, Any, str]] = [
-        (name, of.get(key), kind)
-        for name, of in switches.items()
-        for key, kind in (("switches", "switch"), ("nodes", "host"))
-    ]
+    keys = (("switches", "leaf switch"), ("nodes", "host"))
+    below: list[tuple[str, Any, str]] = [(n, of.get(key), kind) for n, of in switches.items() for key, kind in keys]
     above = {str(block): name for name, of in switches.items() for block in _list(of.get("capacity_blocks"))}
     below += [(str(one.get("switch") or above.get(name, "")), one.get("nodes"), "host") for name, one in blocks.items()]
+    tiers = {name: "switch" for name, of in switches.items() if of.get("switches")}
     rows, unnamed, budget = Rows(notes=[UNNAMED_NOTE]), UnnamedPorts(), Budget()
     for upper, names, kind in below:
         for name in (name for one in _list(names) for name in expand(str(one), budget)):
-            lower = End(name, unnamed.next(name), kind=kind)
-            port = unnamed.next(upper) if upper else ""
-            rows.add_link([lower, End(upper, port, kind="switch")], f"{name} below {upper or 'no switch'}")
+            lower = End(name, unnamed.next(name), kind=tiers.get(name, kind))
+            a = End(upper, unnamed.next(upper) if upper else "", kind=tiers.get(upper, "leaf switch"))
+            rows.add_link([lower, a], f"{name} below {upper or 'no switch'}")
     return rows
 
 
