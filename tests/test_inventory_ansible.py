@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploying import passes, tool
-from truerail.inventory import Inventory, InventoryError, load_inventory
+from truerail.inventory import Inventory, load_inventory
 from truerail.model import Role, Target
 
 SECRET = "hunter2"
@@ -21,13 +21,6 @@ def loaded(tmp_path: Path, text: str, name: str = "hosts") -> Inventory:
     inventory = load_inventory(path)
     assert SECRET not in repr(inventory)
     return inventory
-
-
-def reported(tmp_path: Path, text: str, name: str = "hosts") -> list[str]:
-    with pytest.raises(InventoryError) as caught:
-        loaded(tmp_path, text, name)
-    assert SECRET not in repr(caught.value) + repr(caught.value.problems)
-    return [line.removeprefix(f"{tmp_path}/") for line in str(caught.value).splitlines()]
 
 
 def by_name(inventory: Inventory) -> dict[str, Target]:
@@ -94,45 +87,6 @@ def test_what_is_not_read_is_noted(tmp_path: Path) -> None:
         "group_vars beside the file is not read",
     )
     assert by_name(inventory)["b"].role is None
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[gpus]\ngpu[3:1]\n", "hosts:2: the range [3:1] runs backwards (value 'gpu[3:1]')"),
-        ("[gpus]\ngpu[01:100]\n", "hosts:2: [01:100]: both ends of a padded range need as many digits (value 'gpu[01:100]')"),  # noqa: E501 - one case a line
-        ("[gpus]\ngpu[1-3]\n", "hosts:2: expected a range such as [01:64] or [a:f] (value 'gpu[1-3]')"),
-        ("[gpus]\ngpu[1:999999999]\n", "hosts:2: expands to more names than a file may hold (1,000,000 in all) (value 'gpu[1:999999999]')"),  # noqa: E501 - one case a line
-        ("[gpus]\na hunter2\n", "hosts:2: expected key=value after the host's name"),
-        ("[gpus]\na ansible_password='hunter2\n", "hosts:2: a quote is not closed"),
-        ("[gpus:vars]\nansible_password hunter2\n[gpus]\na\n", "hosts:2: expected key=value"),
-        ("[gpus:vasr]\nx=1\n[gpus]\na\n", "hosts:1: expected [group], [group:vars] or [group:children] (value 'vasr')"),
-        ("[gpus]\na\n[leafs:vars]\nx=1\n", "hosts:3: variables for a group that no section declares (value 'leafs')"),
-        ("[gpus]\na\n[pod:children]\ngpu\n", "hosts:4: no group of this name, did you mean 'gpus'? (value 'gpu')"),
-        ("[a:children]\nb\n[b:children]\na\n", "hosts:1: the group contains itself (value 'a')"),
-        ("[gpus]\na ansible_port=70000\n", "hosts:2: expected a port from 1 to 65535 (value '70000')"),
-        ("[gpus]\na ansible_host={{x}}\n", "hosts:2: a template as address of a; plain values only are read"),
-        ("[gpus]\na ansible_host=ops:hunter2@h\n", "hosts:2: expected a host name or an IP address"),
-        ("[gpus]\na ansible_user=ops:hunter2\n", "hosts:2: expected a login name, without a password"),
-        ("[gpus]\n../a\n", "hosts:2: a device's name must not be a path (value '../a')"),
-        ("[gpus]\n", "hosts: no host"),
-    ],
-)  # fmt: skip
-def test_ini_fault(tmp_path: Path, text: str, expected: str) -> None:
-    assert expected in reported(tmp_path, text)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("gpus: {hosts: [a]}\n", "h.yaml:1: expected a mapping of hosts, found a list"),
-        ("gpus: {hosts: {a: hunter2}}\n", "h.yaml:1: expected a mapping of variables, found a value"),
-        ("gpus: {hosts: {a: }, host: x}\n", "h.yaml:1: expected one of hosts, children, vars in the group gpus (value 'host')"),  # noqa: E501 - one case a line
-        ("gpus: {hosts: {a: {ansible_password: !hunter2 x}}}\n", "h.yaml:1: a tag; plain values only are read"),
-    ],
-)  # fmt: skip
-def test_yaml_fault(tmp_path: Path, text: str, expected: str) -> None:
-    assert reported(tmp_path, text, "h.yaml") == [expected]
 
 
 def test_the_variable_of_truerails_own_role_goes_before_ansibles(tmp_path: Path) -> None:
