@@ -8,7 +8,7 @@ import pytest
 
 from tests.deploying import passes, tool
 from truerail.inventory import Inventory, load_inventory
-from truerail.model import Role, Target
+from truerail.model import Target
 
 SECRET = "hunter2"
 INI = (Path(__file__).parent / "inventories" / "ansible.ini").read_text()
@@ -25,30 +25,6 @@ def loaded(tmp_path: Path, text: str, name: str = "hosts") -> Inventory:
 
 def by_name(inventory: Inventory) -> dict[str, Target]:
     return {target.name: replace(target, file="", line=0) for target in inventory.targets}
-
-
-def test_ini_groups_variables_and_ranges(tmp_path: Path) -> None:
-    inventory = loaded(tmp_path, INI)
-    found = by_name(inventory)
-    said = {name: (one.role, one.platform, one.ssh.user, one.ssh.port) for name, one in found.items()}
-    assert said == {
-        "bastion": (None, "", "ops", 22),
-        **{f"gpu00{n}": (Role.HOST, "", "podder", 2222) for n in range(1, 5)},
-        "gpu-x": (Role.HOST, "", "podder", 22),
-        **{f"leaf-{n}.dc": (Role.LEAF, "cumulus", "cumulus", 830) for n in range(4)},
-        **{f"t{letter}": (Role.LEAF, "", "ops", 22) for letter in "abc"},
-        **{f"n{n}": (Role.LEAF, "", "ops", 22) for n in (1, 5, 9)},
-        "spine-1": (Role.SPINE, "eos", "admin", 22),
-        "spine-2": (Role.SPINE, "", "cumulus", 22),
-    }
-    assert found["bastion"].address == "10.9.9.9"
-    assert found["gpu001"].address == "gpu001"
-    assert (found["gpu-x"].address, found["gpu-x"].ssh.key, found["gpu-x"].ssh.jump) == (
-        "10.0.0.9",
-        "~/.ssh/k",
-        ("ops@b",),
-    )
-    assert {target.name: target.line for target in inventory.targets}["gpu003"] == 7
 
 
 def test_yaml_says_the_same_as_ini(tmp_path: Path) -> None:
@@ -68,14 +44,6 @@ def test_the_real_ansible_reads_the_same(tmp_path: Path, text: str, name: str) -
     } == {host: (target.address, target.ssh.user, target.ssh.port) for host, target in ours.items()}
 
 
-@pytest.mark.parametrize(("text", "name"), [(INI, "hosts.ini"), (YAML, "hosts.yml")])
-def test_passwords_are_never_read_and_a_note_says_so(tmp_path: Path, text: str, name: str) -> None:
-    notes = "\n".join(loaded(tmp_path, text, name).notes)
-    assert "ansible_password is never read (all)" in notes
-    assert "ansible_become_pass is never read (switches" in notes
-    assert "spine-2: ansible_network_os is oddos, which is unknown" in notes
-
-
 def test_what_is_not_read_is_noted(tmp_path: Path) -> None:
     (tmp_path / "group_vars").mkdir()
     text = "[gpus]\na ansible_user={{me}} ansible_ssh_common_args='-o ProxyCommand=\"sshpass -p hunter2 ssh\"'\n"
@@ -87,33 +55,3 @@ def test_what_is_not_read_is_noted(tmp_path: Path) -> None:
         "group_vars beside the file is not read",
     )
     assert by_name(inventory)["b"].role is None
-
-
-def test_the_variable_of_truerails_own_role_goes_before_ansibles(tmp_path: Path) -> None:
-    text = """\
-[compute]
-gpu-[1:2]
-[switches]
-leaf-1 ansible_network_os=arista.eos.eos
-leaf-2
-leaf-3 truerail_device_platform=toaster
-[switches:vars]
-truerail_device_platform=sonic
-[compute_managers]
-ufm-1
-[compute_managers:vars]
-truerail_device_platform=infiniband
-"""
-    inventory = loaded(tmp_path, text)
-    platforms = {name: target.platform for name, target in by_name(inventory).items()}
-    assert platforms == {
-        "gpu-1": "",
-        "gpu-2": "",
-        "leaf-1": "sonic",
-        "leaf-2": "sonic",
-        "leaf-3": "",
-        "ufm-1": "infiniband",
-    }
-    assert by_name(inventory)["ufm-1"].tells_fabric
-    summary = "leaf-3: truerail_device_platform is toaster, which is unknown; the platform is probed instead"
-    assert summary in inventory.notes

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from truerail.inventory import Inventory, InventoryError, dump_yaml, load_inventory
-from truerail.model import GnmiAccess, Role, Secret, SnmpAccess, SshAccess, Target
+from truerail.model import Target
 
 SECRET = "hunter2"
 EXAMPLE = (Path(__file__).parent / "inventories" / "native.yaml").read_text()
@@ -27,59 +27,6 @@ def reported(tmp_path: Path, text: str, name: str = "inventory.yaml") -> list[st
 
 def values(inventory: Inventory) -> list[Target]:
     return [replace(target, file="", line=0) for target in inventory.targets]
-
-
-def test_names_and_addresses_expand_together_and_defaults_hold_unless_an_entry_says_otherwise(tmp_path: Path) -> None:
-    inventory = loaded(tmp_path, EXAMPLE)
-    by_name = {target.name: target for target in inventory.targets}
-    hosts = [f"gpu-{n:03}" for n in range(1, 65)]
-    assert list(by_name) == [*hosts, *(f"leaf-{n}" for n in range(8)), "spine-1", "super-1", "super-2", "spine-2"]
-    ssh = SshAccess(user="truerail", key="~/.ssh/id_ed25519", port=2222)
-    assert by_name["gpu-064"] == Target(
-        name="gpu-064",
-        address="10.0.1.64",
-        role=Role.HOST,
-        pod="p2",
-        rack="r16",
-        unit=26,
-        timeout_seconds=2.5,
-        ssh=ssh,
-        file=str(tmp_path / "inventory.yaml"),
-        line=3,
-    )
-    assert by_name["leaf-0"].ssh == replace(ssh, port=22, jump=("ops@bastion", "b2:2200"))
-    assert by_name["leaf-0"].platform == "sonic"
-    assert (by_name["leaf-0"].zone, by_name["gpu-001"].zone) == ("dc-2", "default")
-    assert by_name["spine-1"].address == "fd00::1"
-    assert by_name["spine-1"].ssh.password == Secret("credential", "spine-1.password")
-    assert by_name["spine-1"].snmp == SnmpAccess(
-        version="3",
-        user="mon",
-        auth=Secret("file", "/run/auth"),
-        privacy=Secret("env", "PRIV"),
-        privacy_protocol="aes256",
-        engine="pysnmp",
-    )
-    assert by_name["super-2"].by_gnmi
-    assert (by_name["super-2"].platform, by_name["super-2"].gnmi) == (
-        "srlinux",
-        GnmiAccess(
-            ca="/etc/ca.pem",
-            user="mon",
-            password=Secret("env", "PRIV"),
-            port=57400,
-            server_name="super.dc.example",
-            certificate="/etc/c.pem",
-            key="/etc/c.key",
-            target="OC-YANG",
-        ),
-    )
-    last = by_name["spine-2"]
-    assert (last.address, last.role, last.platform, last.line) == ("spine-2", None, "", 16)
-    assert last.ssh == replace(
-        ssh, agent=False, keyboard_interactive=True, legacy_algorithms=True, known_hosts="/etc/a, b"
-    )
-    assert (inventory.notes, inventory.plan) == ((), None)
 
 
 def test_what_is_dumped_loads_to_the_same_targets(tmp_path: Path) -> None:
