@@ -21,39 +21,7 @@ _ASKED_EVERY_SECONDS = 0.25
 REST_VERSION = "v0.0.38"
 """The newest that slurmrestd 22.05 has."""
 PROGRAMS = ("munged", "slurmctld", "slurmd", "squeue", "scontrol", "sbatch", "srun", "slurmrestd", "setpriv")
-_CONF = """\
-ClusterName=rails
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={port}
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.sock
-CredType=cred/munge
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool-%n
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd-%n.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd-%n.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-SlurmdParameters=config_overrides
-GresTypes=gpu
-TopologyPlugin=topology/tree
-ReturnToService=2
-SlurmdTimeout=3600
-MessageTimeout=100
-Prolog={folder}/prolog.sh
-KillWait=1
-SchedulerParameters=bf_interval=1,sched_interval=1
-{nodes}
-PartitionName=train Nodes={all_nodes} Default=YES MaxTime=INFINITE State=UP
-"""
+_CONF = (Path(__file__).parent / "daemons" / "slurm.conf").read_text()
 
 
 class Slurm:

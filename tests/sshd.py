@@ -17,23 +17,7 @@ from tests.ports import free_port
 from tests.real import give_up, require
 from truerail.model import SshAccess, Target
 
-_CONFIG = """\
-ListenAddress 127.0.0.1
-Port {port}
-HostKey {folder}/host_{key_type}
-AuthorizedKeysFile {folder}/authorized_keys
-PidFile none
-UsePAM no
-StrictModes no
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-PermitRootLogin yes
-MaxStartups 500
-MaxSessions 64
-LogLevel VERBOSE
-SetEnv PATH={folder}/bin:/usr/local/bin:/usr/bin:/bin HOME={folder}
-{extra}
-"""
+_CONFIG = (Path(__file__).parent / "daemons" / "sshd_config").read_text()
 
 
 class Sshd:

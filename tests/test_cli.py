@@ -19,6 +19,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import truerail
+from tests.each import each
 from truerail.cli import run as cli_run
 from truerail.errors import CommandError
 from truerail.model import CauseKind
@@ -193,12 +194,6 @@ def test_the_format_follows_the_name_of_the_output(swapped, tmp_path, suffix, be
     assert target.read_bytes().startswith(begins)
 
 
-def test_an_output_that_cannot_be_written_is_exit_2(swapped, tmp_path):
-    done = run("check", *swapped, "--output", tmp_path / "no" / "folder.json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "cannot be written" in done.stderr
-
-
 def test_fail_on_decides_between_0_and_1(tmp_path):
     options = fabric(tmp_path, [Fault(CauseKind.CABLE_SWAP, "one-leaf")])
     severities = {f["severity"] for f in json.loads(run("check", *options, "--format", "json").stdout)["findings"]}
@@ -219,26 +214,10 @@ def test_only_narrows_what_is_reported(swapped):
     assert len(json.loads(done.stdout)["causes"][0]["moves"]) == 2
 
 
-@pytest.mark.parametrize(
-    ("only", "summary"),
-    [("gpu-0O1", "did you mean 'gpu-001'"), ("gpu-[4-1]", "runs backwards"), ("nothing-like-it", "no device")],
-)
-def test_only_names_what_it_does_not_know(right, only, summary):
-    done = run("check", *right, "--only", only)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert summary in done.stderr
-
-
 def test_rule_limits_the_rules_by_code_or_name(swapped):
     done = run("check", *swapped, "--format", "json", "--rule", "tel001", "--rule", "speed_mismatch")
     assert [verdict["rule"] for verdict in json.loads(done.stdout)["verdicts"]] == ["LNK001", "TEL001"]
     assert done.returncode == 0
-
-
-def test_an_unknown_rule_is_exit_2_with_the_nearest(right):
-    done = run("check", *right, "--rule", "PFC01")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "did you mean PFC001" in done.stderr
 
 
 def test_without_a_plan_the_rails_are_inferred_and_that_is_said(tmp_path):
@@ -259,18 +238,35 @@ def test_a_bad_plan_is_reported_problem_by_problem(tmp_path, right):
     assert f"{plan}:3:" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["plan.txt", "missing.csv"])
-def test_a_plan_that_is_none_is_exit_2(tmp_path, right, name):
+@each(
+    "words, summary",
+    [
+        ("check {plan} {capture} --output {folder}/no/folder.json", "cannot be written"),
+        ("check {plan} {capture} --only gpu-0O1", "did you mean 'gpu-001'"),
+        ("check {plan} {capture} --only gpu-[4-1]", "runs backwards"),
+        ("check {plan} {capture} --only nothing-like-it", "no device"),
+        ("check {plan} {capture} --rule PFC01", "did you mean PFC001"),
+        ("check {plan} --from {folder}/nowhere", "nowhere"),
+        ("check --plan {folder}/plan.txt {capture}", "plan.txt"),
+        ("check --plan {folder}/missing.csv {capture}", "missing.csv"),
+        ("check", "Usage:"),
+        ("check --from . --format pdf", "Usage:"),
+        ("nonsense", "Usage:"),
+        ("plan new --hosts x", "Usage:"),
+        ("plan new --rails 0", "rails is 0"),
+        ("parse lldp_hots", "did you mean 'lldp_host'"),
+        ("rules explain nic_on_wrong_rial", "did you mean nic_on_wrong_rail"),
+        ("demo --output {folder}/demo --fault cable-swop", "did you mean 'cable-swap'"),
+        ("demo --output {folder}/demo --fault cable-swap:sideways", "no variant 'sideways'"),
+        ("demo --output {folder}/demo --hosts 1 --rails 1 --fault host-swap", "too few"),
+    ],
+)
+def test_what_cannot_be_done_is_exit_2_and_says_why(words, summary, right, tmp_path):
     (tmp_path / "plan.txt").write_text("hello")
-    done = run("check", "--plan", tmp_path / name, *right[2:])
+    filled = words.format(plan=" ".join(right[:2]), capture=" ".join(right[2:]), folder=tmp_path)
+    done = run(*filled.split(), given="{}")
     assert (done.returncode, done.stdout) == (2, "")
-    assert name in done.stderr
-
-
-def test_a_missing_capture_is_exit_2(right, tmp_path):
-    done = run("check", *right[:2], "--from", tmp_path / "nowhere")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "nowhere" in done.stderr
+    assert summary in done.stderr
 
 
 def test_a_capture_in_which_nothing_could_be_read_is_exit_2_and_reported(right, tmp_path):
@@ -281,13 +277,6 @@ def test_a_capture_in_which_nothing_could_be_read_is_exit_2_and_reported(right, 
     assert done.returncode == 2
     assert "nothing was evaluated" in done.stderr
     assert "could not be evaluated" in done.stdout
-
-
-@pytest.mark.parametrize("words", ["check", "check --from . --format pdf", "nonsense", "plan new --hosts x"])
-def test_bad_usage_is_exit_2_on_stderr(words):
-    done = run(*words.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Usage:" in done.stderr
 
 
 def test_parse_prints_facts_from_stdin():
@@ -314,12 +303,6 @@ def test_parse_refuses_what_it_cannot_read_with_exit_2(tmp_path):
     assert "line 1: the device refused" in done.stderr
     done = run("parse", "rdma_link", tmp_path / "absent")
     assert (done.returncode, done.stdout) == (2, "")
-
-
-def test_parse_suggests_the_nearest_collector():
-    done = run("parse", "lldp_hots", given="{}")
-    assert done.returncode == 2
-    assert "did you mean 'lldp_host'" in done.stderr
 
 
 def test_hostile_answers_do_not_act_on_the_terminal():
@@ -356,12 +339,6 @@ def test_plan_lint_tells_what_is_wrong_with_exit_1(tmp_path):
     assert "critical" in done.stdout
 
 
-def test_plan_new_names_the_number_that_cannot_be():
-    done = run("plan", "new", "--rails", "0")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "rails is 0" in done.stderr
-
-
 def test_plan_infer_writes_a_plan_that_finds_nothing_wrong(tmp_path):
     options = fabric(tmp_path / "fabric", hosts=8, rails=4)
     plan = tmp_path / "inferred.yaml"
@@ -394,12 +371,6 @@ def test_rules_explain_shows_the_examples_in_full_on_demand():
         assert words in done.stdout
 
 
-def test_rules_explain_suggests():
-    done = run("rules", "explain", "nic_on_wrong_rial")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "did you mean nic_on_wrong_rail" in done.stderr
-
-
 def test_demo_makes_checks_reports_and_can_run_again(tmp_path):
     for _ in range(2):
         done = run("demo", "--once", "--hosts", "8", "--rails", "4", "--fault", "cable-swap:one-host", cwd=tmp_path)
@@ -420,20 +391,6 @@ def test_demo_never_touches_a_folder_that_is_not_its_own(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "not made by a demo" in done.stderr
     assert precious.read_text() == "keep"
-
-
-@pytest.mark.parametrize(
-    ("words", "summary"),
-    [
-        (["--fault", "cable-swop"], "did you mean 'cable-swap'"),
-        (["--fault", "cable-swap:sideways"], "no variant 'sideways'"),
-        (["--hosts", "1", "--rails", "1", "--fault", "host-swap"], "too few"),
-    ],
-)
-def test_demo_says_what_it_cannot_plant(tmp_path, words, summary):
-    done = run("demo", "--output", tmp_path / "demo", *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert summary in done.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error(swapped):

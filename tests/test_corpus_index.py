@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not INDEX.is_file(), reason=f"no index of record
 HERE = ("platforms", "optics", "fdb", "neigh", "bgp", "lacp")
 """Folders whose expectations are those of the index itself, below."""
 NOT_OF_DEVICES = ("cabling", "plans", "jobs")
-"""Plans, which no collector asks for, and files of jobs: `test_job_collectors` and `test_nccl_read` read those."""
+"""Plans, which no collector asks for, and files of jobs: `test_corpus` reads those of NCCL."""
 HOST_COUNTERS = frozenset(("gcm_eth_learn_down_intf.json", "gcm_eth_learn_nic_swap.json"))
 """Another tool's inventory, of which `test_counter_collectors_host` has two."""
 EVIDENCE_ONLY = frozenset(("iosxe_inventory_cable_pairs_fanout.txt", "iosxr_inventory_raw_8000.txt"))

@@ -165,36 +165,6 @@ def test_names_without_end_are_not_kept() -> None:
     assert one is not two
 
 
-@pytest.mark.parametrize(
-    ("counter", "priority"),
-    [
-        ("rx_prio3_pause_duration", 3),
-        ("tx_pfc_ena_frames_pri7", 7),
-        ("pfc_pri0_rx_transitions", 0),
-        ("rx_bytes_pri5", 5),
-        ("port.rx_priority_3_xon_2_xoff", 3),
-        ("tx_priority_4_xoff.nic", 4),
-        ("rx_pause_prio_6", 6),
-        ("rx_prio12_bytes", None),
-        ("rx_bytes_cos3", None),
-        ("rx_1024_to_1518_bytes_phy", None),
-    ],
-)
-def test_a_name_carries_its_priority(counter: str, priority: int | None) -> None:
-    (fact,) = read("nic_counters", f"{counter}: 1\n")
-    assert isinstance(fact, PortCounters)
-    assert fact.counters == (Counter(counter, priority),)
-
-
-@pytest.mark.parametrize("word", ["", "N/A", "-", "nan", "unknown"])
-def test_what_is_not_reported_is_missing_and_never_zero(word: str) -> None:
-    assert counted("nic_counters", f"NIC statistics:\n  a: 1\n  b: {word}\n  c: 0\n") == {"": [("a", 1), ("c", 0)]}
-    sysfs = f"m/ports/1/counters/a:1\nm/ports/1/counters/b:{word}\nm/ports/1/hw_counters/c:0\n"
-    assert counted("rdma_counters", sysfs) == {"m/1": [("a", 1), ("c", 0)]}
-    shown = f"show_counters m\nPort 1 hw counters:\na: 1\nb: {word}\nPort 2 hw counters:\nc: 0\n"
-    assert counted("rdma_counters", shown) == {"m/1": [("a", 1)], "m/2": [("c", 0)]}
-
-
 def test_counters_map_to_what_they_count() -> None:
     def column(*names: str) -> list[Quantity | None]:
         return [found.quantity if found else None for found in columns_of(tuple(Counter(name) for name in names))]
@@ -424,20 +394,3 @@ def test_no_truncation_tells_a_counter_otherwise(whole: tuple[str, str], data: s
 def agrees(part: Fact, whole: Fact) -> bool:
     """Whether one fact says nothing that the other does not."""
     return type(part) is type(whole) and all(a is None or a == b for a, b in zip(part, whole, strict=True))
-
-
-# Settings and light.
-
-
-@pytest.mark.parametrize("frame", ["=== eth0 ===", "# eth0", "--- eth0: ---", "*** eth0 ***"])
-def test_a_port_may_be_named_in_a_frame(frame: str) -> None:
-    assert read("nic_qos", f"{frame}\nPriority trust state: pcp\n") == (PortQos("eth0", "pcp"),)
-    assert read("optics", f"{frame}\n\tIdentifier : 0x03 (SFP)\n") == (Optic("eth0"),)
-    assert counted("nic_counters", f"{frame}\nx: 1\n") == {"eth0": [("x", 1)]}
-
-
-@pytest.mark.parametrize("width", ["0", "63", "255", "x", "", "1234"])
-def test_a_link_that_is_not_there_has_no_width(width: str) -> None:
-    place = "drivers/nvidia/0000:1b:00.0"
-    answer = f"{place}/current_link_speed:Unknown\n{place}/current_link_width:{width}\n{place}/max_link_width:16\n"
-    assert read("host_facts", answer) == (PcieLink("0000:1b:00.0", None, None, None, 16),)

@@ -16,7 +16,7 @@ from truerail.model.platforms import SHOW_VERSION
 from truerail.poller import Gathered, Limits, Poller
 from truerail.poller.questions import applicable, optional
 from truerail.rounds import evaluate
-from truerail.simulator import Shape, simulate
+from truerail.simulator import Shape, Simulation, simulate
 from truerail.transport.capture_writer import CaptureWriter
 from truerail.transport.platform_probe import platform_of
 from truerail.transport.protocol import Answer
@@ -37,6 +37,23 @@ def gathered(fleet: FakeFleet, simulation: object, limits: Limits = QUICK, **mor
     return timeless(gatherer.round(**more))  # type: ignore[arg-type]
 
 
+def site(troubles: dict[str, str] | None = None) -> tuple[Simulation, FakeFleet]:
+    """A fabric, and its devices with these troubles."""
+    simulation = simulate(SHAPE, folders="inventory")
+    return simulation, FakeFleet(simulation, troubles)
+
+
+def poller_of(simulation: Simulation, fleet: FakeFleet) -> Poller:
+    return Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+
+
+def two_rounds(poller: Poller) -> tuple[Gathered, Gathered]:
+    async def rounds() -> tuple[Gathered, Gathered]:
+        return await poller.round(), await poller.round()
+
+    return timeless(rounds())
+
+
 def test_a_healthy_fleet_gives_what_the_simulator_says() -> None:
     simulation = simulate(SHAPE, 2, seed=3, folders="inventory")
     found = gathered(FakeFleet(simulation), simulation)
@@ -51,8 +68,7 @@ def test_a_healthy_fleet_gives_what_the_simulator_says() -> None:
 
 
 def test_all_collectors_that_apply_are_asked_in_one_ask() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
+    simulation, fleet = site()
     gathered(fleet, simulation, collectors=EVERYBODYS)
     assert set(fleet.asks.values()) == {1}
     of_host = dict(fleet.asked)["gpu-001"]
@@ -60,17 +76,11 @@ def test_all_collectors_that_apply_are_asked_in_one_ask() -> None:
 
 
 def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
+    simulation, fleet = site()
     for answers in fleet.answers.values():  # an lldpd that knows no json0
         if "lldpctl -f json0" in answers:
             answers["lldpctl -f keyvalue"] = answers.pop("lldpctl -f json0")
-    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
-
-    async def two_rounds() -> tuple[Gathered, Gathered]:
-        return await gatherer.round(), await gatherer.round()
-
-    first, second = timeless(two_rounds())
+    first, second = two_rounds(poller_of(simulation, fleet))
     asked = [commands for name, commands in fleet.asked if name == "gpu-001"]
     assert "lldpctl -f json0" in asked[0]
     assert "lldpctl -f keyvalue" in asked[1]
@@ -83,11 +93,10 @@ def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> No
 
 
 def test_a_host_that_has_no_lldpd_is_asked_once_a_round_and_its_reason_stays() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
+    simulation, fleet = site()
     answers = fleet.answers["gpu-001"]
     json0 = answers.pop("lldpctl -f json0")
-    poller = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+    poller = poller_of(simulation, fleet)
 
     async def rounds() -> list[Gathered]:
         without = [await poller.round() for _ in range(3)]
@@ -114,8 +123,8 @@ def test_a_host_that_has_no_lldpd_is_asked_once_a_round_and_its_reason_stays() -
     ],
 )
 def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, summary: str) -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    found = gathered(FakeFleet(simulation, {"gpu-003": trouble}), simulation)
+    simulation, fleet = site({"gpu-003": trouble})
+    found = gathered(fleet, simulation)
     assert [row.name for row in found.unreached] == ["gpu-003"]
     broken = [r for r in found.readings if r.device == "gpu-003"]
     assert {r.collector for r in broken} == set(applicable(Role.HOST, "linux"))
@@ -125,14 +134,8 @@ def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, summary: str) 
 
 
 def test_what_a_device_has_no_tool_for_is_asked_once_and_not_reported_as_unread() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
-    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
-
-    async def two_rounds() -> tuple[Gathered, Gathered]:
-        return await gatherer.round(), await gatherer.round()
-
-    first, second = timeless(two_rounds())
+    simulation, fleet = site()
+    first, second = two_rounds(poller_of(simulation, fleet))
     assert {r.collector for r in first.readings} == {r.collector for r in second.readings}
     assert {r.collector for r in first.readings} & optional() == {"link_speed"}  # of these all have the tool
     assert not [row for row in first.rows if row.error]
@@ -143,15 +146,9 @@ def test_what_a_device_has_no_tool_for_is_asked_once_and_not_reported_as_unread(
 
 def test_an_answer_that_takes_too_long_to_read_rests_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("truerail.model.answer_limits.MOST_SECONDS", 0.05)
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
+    simulation, fleet = site()
     fleet.answers["gpu-001"]["nvidia-smi topo -m"] = "GPU0 NIC0 CPU Affinity\n" + "GPU1 NIC1\n" * 300_000
-    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
-
-    async def two_rounds() -> tuple[Gathered, Gathered]:
-        return await gatherer.round(), await gatherer.round()
-
-    first, second = timeless(two_rounds())
+    first, second = two_rounds(poller_of(simulation, fleet))
     late = [reading for reading in first.readings if "it took more than 0.05 s to read" in reading.error]
     assert [(reading.device, reading.collector) for reading in late] == [("gpu-001", "gpu_nic_topology")]
     whole = {(reading.device, reading.collector): reading.facts for reading in second.readings}
@@ -194,8 +191,7 @@ def test_a_device_that_takes_long_to_read_is_read_last_and_rests_longer_each_tim
 
 
 def test_an_answer_that_none_reads_is_dropped_before_it_is_kept_and_nothing_else_is_asked() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
+    simulation, fleet = site()
     fleet.answers["gpu-001"]["nvidia-smi topo -m"] = "x: 1\n" * 900_000
     row = next(row for row in gathered(fleet, simulation).rows if row.name == "gpu-001")
     assert "nvidia-smi topo -m" not in row.files()
@@ -268,8 +264,7 @@ def test_a_device_is_not_blamed_for_a_round_that_leaves_it_too_little_time() -> 
 
 
 def test_what_came_too_late_is_not_asked_in_other_words() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation, {"gpu-003": "cut", "gpu-004": "endless"})
+    simulation, fleet = site({"gpu-003": "cut", "gpu-004": "endless"})
     gathered(fleet, simulation)
     asked = [commands for name, commands in fleet.asked if name == "gpu-003"]
     assert len(asked) == 1
@@ -278,8 +273,8 @@ def test_what_came_too_late_is_not_asked_in_other_words() -> None:
 
 @pytest.mark.parametrize("trouble", ["endless", "half", "cut", "dies"])
 def test_a_device_that_answers_in_part_gives_what_it_gave(trouble: str) -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    found = gathered(FakeFleet(simulation, {"gpu-003": trouble}), simulation)
+    simulation, fleet = site({"gpu-003": trouble})
+    found = gathered(fleet, simulation)
     rows = {r.collector: r for r in found.readings if r.device == "gpu-003"}
     assert rows["lldp_host"].error
     assert not rows["lldp_host"].facts
@@ -290,8 +285,7 @@ def test_a_device_that_answers_in_part_gives_what_it_gave(trouble: str) -> None:
 
 
 def test_only_connections_are_tried_again() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation, {"gpu-001": "shy", "gpu-002": "resets", "gpu-003": "locked", "gpu-004": "half"})
+    simulation, fleet = site({"gpu-001": "shy", "gpu-002": "resets", "gpu-003": "locked", "gpu-004": "half"})
     found = gathered(fleet, simulation)
     assert [row.name for row in found.unreached] == ["gpu-002", "gpu-003"]
     assert fleet.asks["gpu-002"] == 3
@@ -350,13 +344,7 @@ def test_platform_and_role_are_asked_once_where_nobody_knows_them() -> None:
     platforms = ("cumulus", "eos", "nxos", "junos", "sonic")
     simulation = simulate(Shape(hosts=4, rails=5, spines=0, platforms=platforms), folders="inventory")
     fleet = FakeFleet(simulation)
-    gatherer = Poller(targets(simulation, roles=False), fleet, ambient=ambient())
-
-    async def two_rounds() -> Gathered:
-        await gatherer.round()
-        return await gatherer.round()
-
-    found = timeless(two_rounds())
+    _, found = two_rounds(Poller(targets(simulation, roles=False), fleet, ambient=ambient()))
     heard = {r.device: r.collector for r in found.readings if r.facts and isinstance(r.facts[0], Neighbor)}
     assert heard == {
         name: "lldp_host" if device.role is Role.HOST else "lldp_switch"
@@ -378,8 +366,7 @@ def test_the_plan_knows_roles_and_platforms_that_the_inventory_does_not() -> Non
 
 
 def test_an_unknown_platform_is_said() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
+    simulation, fleet = site()
     fleet.answers["gpu-001"] = {"show version": "Toaster 1.0"}
     gatherer = Poller(targets(simulation, roles=False), fleet, ambient=ambient())
     found = timeless(gatherer.round(only={"gpu-001"}))
@@ -410,17 +397,15 @@ def test_each_switch_is_asked_first_for_what_it_understands(platform: str) -> No
 
 
 def test_only_some_devices() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation)
+    simulation, fleet = site()
     found = gathered(fleet, simulation, only={"GPU-002", "leaf-1"})
     assert [row.name for row in found.rows] == ["gpu-002", "leaf-1"]
     assert set(fleet.asks) == {"gpu-002", "leaf-1"}
 
 
 def test_a_wish_to_stop_ends_the_round_with_what_is_there() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation, {"gpu-003": "hangs"})
-    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+    simulation, fleet = site({"gpu-003": "hangs"})
+    gatherer = poller_of(simulation, fleet)
 
     async def stopped() -> Gathered:
         stop = asyncio.Event()

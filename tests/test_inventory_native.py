@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from truerail.inventory import Inventory, InventoryError, dump_yaml, load_inventory
-from truerail.model import GnmiAccess, Role, Secret, SnmpAccess, SshAccess, Target
+from truerail.model import Target
 
 SECRET = "hunter2"
 EXAMPLE = (Path(__file__).parent / "inventories" / "native.yaml").read_text()
@@ -27,59 +27,6 @@ def reported(tmp_path: Path, text: str, name: str = "inventory.yaml") -> list[st
 
 def values(inventory: Inventory) -> list[Target]:
     return [replace(target, file="", line=0) for target in inventory.targets]
-
-
-def test_names_and_addresses_expand_together_and_defaults_hold_unless_an_entry_says_otherwise(tmp_path: Path) -> None:
-    inventory = loaded(tmp_path, EXAMPLE)
-    by_name = {target.name: target for target in inventory.targets}
-    hosts = [f"gpu-{n:03}" for n in range(1, 65)]
-    assert list(by_name) == [*hosts, *(f"leaf-{n}" for n in range(8)), "spine-1", "super-1", "super-2", "spine-2"]
-    ssh = SshAccess(user="truerail", key="~/.ssh/id_ed25519", port=2222)
-    assert by_name["gpu-064"] == Target(
-        name="gpu-064",
-        address="10.0.1.64",
-        role=Role.HOST,
-        pod="p2",
-        rack="r16",
-        unit=26,
-        timeout_seconds=2.5,
-        ssh=ssh,
-        file=str(tmp_path / "inventory.yaml"),
-        line=3,
-    )
-    assert by_name["leaf-0"].ssh == replace(ssh, port=22, jump=("ops@bastion", "b2:2200"))
-    assert by_name["leaf-0"].platform == "sonic"
-    assert (by_name["leaf-0"].zone, by_name["gpu-001"].zone) == ("dc-2", "default")
-    assert by_name["spine-1"].address == "fd00::1"
-    assert by_name["spine-1"].ssh.password == Secret("credential", "spine-1.password")
-    assert by_name["spine-1"].snmp == SnmpAccess(
-        version="3",
-        user="mon",
-        auth=Secret("file", "/run/auth"),
-        privacy=Secret("env", "PRIV"),
-        privacy_protocol="aes256",
-        engine="pysnmp",
-    )
-    assert by_name["super-2"].by_gnmi
-    assert (by_name["super-2"].platform, by_name["super-2"].gnmi) == (
-        "srlinux",
-        GnmiAccess(
-            ca="/etc/ca.pem",
-            user="mon",
-            password=Secret("env", "PRIV"),
-            port=57400,
-            server_name="super.dc.example",
-            certificate="/etc/c.pem",
-            key="/etc/c.key",
-            target="OC-YANG",
-        ),
-    )
-    last = by_name["spine-2"]
-    assert (last.address, last.role, last.platform, last.line) == ("spine-2", None, "", 16)
-    assert last.ssh == replace(
-        ssh, agent=False, keyboard_interactive=True, legacy_algorithms=True, known_hosts="/etc/a, b"
-    )
-    assert (inventory.notes, inventory.plan) == ((), None)
 
 
 def test_what_is_dumped_loads_to_the_same_targets(tmp_path: Path) -> None:
@@ -122,93 +69,6 @@ def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
     assert notes == ("a1, a5 have the same address, 10.0.0.1",)
 
 
-@pytest.mark.parametrize(
-    ("entry", "expected"),
-    [
-        ("{nam: a}", "unknown key, did you mean 'name'? (value 'nam')"),
-        ("{role: host}", "the key 'name' is missing"),
-        ("{name: a, role: leef}", "expected one of host, leaf, spine, superspine, did you mean 'leaf'? (value 'leef')"),
-        ("{name: a, platform: sonik}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband, slurm, kubernetes, jobs, nccl, did you mean 'sonic'? (value 'sonik')"),  # noqa: E501 - one case a line
-        ("{name: a, platform: snmp}", "the platform is snmp: the key 'snmp' is missing"),
-        ("{name: 'a[1-3]', address: 'b[1-2]'}", "expected one for each of 3 devices, found 2 (value 'b[1-2]')"),
-        ("{name: 'a[3-1]'}", "the range 3-1 runs backwards, write 1-3 (value 'a[3-1]')"),
-        ("{name: 'a[1-99999]b[1-99999]'}", "expands to more names than a file may hold (1,000,000 in all) (value 'a[1-99999]b[1-99999]')"),  # noqa: E501 - one case a line
-        ("{name: a/b}", "a device's name must not be a path (value 'a/b')"),
-        ("{name: ..}", "a device's name must not be a path (value '..')"),
-        ("{name: -oProxyCommand=x}", "a device's name holds no blank, bracket, comma or @, and starts with no dash (value '-oProxyCommand=x')"),  # noqa: E501 - one case a line
-        ("{name: a, address: 10.0.0.300}", "expected a host name or an IP address (value '10.0.0.300')"),
-        ("{name: a, address: -oX=y}", "expected a host name or an IP address (value '-oX=y')"),
-        ("{name: a, port: 0}", "expected a port from 1 to 65535 (value '0')"),
-        ("{name: a, port: ssh}", "expected a whole number from 0 to 65535 (value 'ssh')"),
-        ("{name: a, timeout_seconds: 0}", "expected seconds such as 10 or 2.5 (value '0')"),
-        ("{name: a, agent: maybe}", "expected yes or no (value 'maybe')"),
-        ("{name: a, unit: x}", "expected whole numbers from 0 to 200 (value 'x')"),
-        ("{name: a, snmp: {version: 1}}", "expected one of 2c, 3 (value '1')"),
-        ("{name: a, snmp: {auth_protocol: md5, version: 3, user: u, auth: {env: A}}}", "expected one of sha256, sha384, sha512 (value 'md5')"),  # noqa: E501 - one case a line
-        ("{name: a, snmp: {version: 2c}}", "SNMP version 2c: the key 'community' is missing"),
-        ("{name: a, snmp: {community: {env: C}, user: u}}", "'user' is for version 3, this is version 2c"),
-        ("{name: a, snmp: {version: 3}}", "SNMP version 3: the key 'user' is missing"),
-        ("{name: a, snmp: {version: 3, user: u, privacy: {env: P}}}", "'privacy' without 'auth': SNMP version 3 encrypts only what it authenticates"),  # noqa: E501 - one case a line
-        ("{name: a, snmp: {version: 3, user: u, auth_protocol: sha512}}", "'auth_protocol' without 'auth'"),
-        ("{name: a, transport: gnmi}", "the transport is gnmi: the key 'gnmi' is missing"),
-        ("{name: a, transport: gmni, gnmi: {ca: c}}", "expected one of ssh, gnmi, did you mean 'gnmi'? (value 'gmni')"),
-        ("{name: a, role: host, transport: gnmi, gnmi: {ca: c}}", "the transport is gnmi: it is for switches, this is host"),  # noqa: E501 - one case a line
-        ("{name: a, platform: snmp, snmp: {community: {env: C}}, transport: gnmi, gnmi: {ca: c}}", "the transport is gnmi: it is for switches, this is snmp"),  # noqa: E501 - one case a line
-        ("{name: a, platform: gnmi}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband, slurm, kubernetes, jobs, nccl (value 'gnmi')"),  # noqa: E501 - one case a line
-        ("{name: a, gnmi: {user: u}}", "the key 'ca' is missing"),
-        ("{name: a, gnmi: {ca: c, password: {env: P}}}", "gNMI: 'password' without 'user'"),
-        ("{name: a, gnmi: {ca: c, certificate: x}}", "gNMI: 'certificate' without 'key'"),
-        ("{name: a, gnmi: {ca: c, skip_verify: yes}}", "unknown key; known are ca, server_name, user, password, certificate, key, target, port (value 'skip_verify')"),  # noqa: E501 - one case a line
-        ("{name: a, snmp: {version: 3, user: u, comunity: x}}", "unknown key, did you mean 'community'? (value 'comunity')"),  # noqa: E501 - one case a line
-    ],
-)  # fmt: skip
-def test_fault(tmp_path: Path, entry: str, expected: str) -> None:
-    lines = reported(tmp_path, f"devices:\n  - {entry}\n")
-    assert f"inventory.yaml:2: {expected}" in lines
-    assert len(lines) <= 2
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        "password: hunter2",
-        "password: [hunter2]",
-        "password: {hunter2}",
-        "password: {hunter2: x}",
-        "password: {env: 'hunter2!'}",
-        "password: {env: X, file: hunter2}",
-        "password: {credential: ../hunter2}",
-        "password: !hunter2 x",
-        "password: *hunter2",
-        "password hunter2",
-        "password: {value: hunter2}",
-        "user: ops:hunter2",
-        "address: ops:hunter2@10.0.0.1",
-        "jump: ops:hunter2@bastion",
-        "snmp: hunter2",
-        "snmp: {hunter2}",
-        "snmp: {community: hunter2}",
-        "snmp: {version: 3, user: u, auth: hunter2, privacy: hunter2}",
-        "gnmi: {ca: c, user: u, password: hunter2}",
-        "gnmi: {ca: c, user: 'u:hunter2'}",
-        "gnmi: hunter2",
-    ],
-)
-def test_a_secret_in_the_file_is_an_error_that_does_not_show_it(
-    tmp_path: Path, entry: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    lines = reported(tmp_path, f"devices:\n  - name: a\n    {entry}\n")
-    assert lines
-    assert SECRET not in "\n".join(lines)
-    assert SECRET not in caplog.text
-
-
-def test_a_bare_secret_says_how_to_refer_to_one(tmp_path: Path) -> None:
-    expected = "expected {env: NAME}, {file: PATH} or {credential: NAME}; an inventory never contains the secret itself"
-    lines = reported(tmp_path, "devices:\n  - name: a\n    password: hunter2\n")
-    assert lines == [f"inventory.yaml:3: password: {expected}"]
-
-
 def test_a_secret_is_read_when_used_and_shown_by_no_repr_or_dump(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,20 +86,6 @@ def test_all_faults_are_reported_at_once_those_of_defaults_once(tmp_path: Path) 
     lines = reported(tmp_path, f"defaults: {{port: 99999, colour: red}}\ndevices:\n{entries}")
     assert [line.split(": ")[0] for line in lines] == [f"inventory.yaml:{n}" for n in (1, 1, 3, 4, 5)]
     assert lines[-1] == "inventory.yaml:5: a duplicate device, first in line 3 (value 'a')"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "inventory.yaml: an empty file"),
-        ("devices: []\n", "inventory.yaml:1: no device"),
-        ("device: {name: a}\n", "inventory.yaml:1: unknown key, did you mean 'devices'? (value 'device')"),
-        ("- a\n", "inventory.yaml:1: expected a mapping with defaults, devices, found a list"),
-        ("devices: [\n", "inventory.yaml:2: not YAML: did not find expected node content"),
-    ],
-)
-def test_a_file_that_is_no_inventory(tmp_path: Path, text: str, expected: str) -> None:
-    assert reported(tmp_path, text) == [expected]
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:

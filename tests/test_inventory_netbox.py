@@ -299,29 +299,6 @@ def test_a_server_that_is_not_there(tmp_path: Path, netbox: Fake) -> None:
     assert "devices: ConnectionError" in fault(tmp_path, netbox)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("{url: http://netbox.example.com, token: {env: T}}", "expected https: http would expose the token"),
-        ("{url: 'https://ops:hunter2hunter2@netbox', token: {env: T}}", "an address without user and password"),
-        ("{url: netbox.example.com, token: {env: T}}", "expected an address such as https://netbox.example.com"),
-        ("{url: https://netbox, token: hunter2hunter2}", "token: expected {env: NAME}, {file: PATH} or {credential: NAME}"),  # noqa: E501 - one case a line
-        ("{url: https://netbox}", "the key 'token' is missing"),
-        ("{url: https://netbox, token: {env: T}, filters: {}}", "unknown key, did you mean 'filter'? (value 'filters')"),  # noqa: E501 - one case a line
-        ("{url: https://netbox, token: {env: T}, roles: {x: server}}", "expected one of host, leaf, spine, superspine"),
-        ("{url: https://netbox, token: {env: T}, pod: rack}", "expected one of site, location, tenant, cf:CUSTOM_FIELD"),  # noqa: E501 - one case a line
-        ("{url: https://netbox, token: {env: T}, filter: dc1}", "expected a mapping of NetBox's filters"),
-    ],
-)  # fmt: skip
-def test_a_fault_of_the_file(tmp_path: Path, line: str, expected: str) -> None:
-    path = tmp_path / "netbox.yaml"
-    path.write_text(f"netbox: {line}\n")
-    with pytest.raises(InventoryError) as caught:
-        load_inventory(path)
-    assert f"netbox.yaml:1: {expected}" in str(caught.value)
-    assert TOKEN not in str(caught.value)
-
-
 def test_a_machine_that_tells_the_fabric_needs_no_role_and_is_not_in_the_plan(tmp_path: Path, netbox: Fake) -> None:
     host, leaf = (
         netbox.device("gpu-1", "gpu"),

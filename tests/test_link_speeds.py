@@ -6,32 +6,23 @@ sonic-utilities and of Cisco's and Edgecore's tools, Junos from suzieq (JSON) an
 JSON and NVUE from answers quoted in public scripts.
 """
 
-import json
 from typing import Any
 
 import pytest
 
-from collector import collectors
 from collector.formats.port_words import gbps
 from rules import rules
 from tests.each import each
 from tests.living_site import Site
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
-from truerail.model import CauseKind, Device, LinkSpeed, NetLink, Role
+from truerail.model import CauseKind, NetLink, Role
 from truerail.poller.questions import applicable
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 from truerail.simulator.platforms import switch_platforms
 from truerail.simulator.traffic import FlowFault, FlowFaultKind
 from truerail.testing.cases import scene
-
-LEAF = Device("leaf-0", Role.LEAF)
-
-
-def speeds(answer: str) -> dict[str, float]:
-    facts = collectors()["link_speed"].read(answer, LEAF)
-    return {fact.port: fact.gbps for fact in facts if isinstance(fact, LinkSpeed)}
 
 
 @each(
@@ -46,13 +37,6 @@ def speeds(answer: str) -> dict[str, float]:
 )  # fmt: skip
 def test_words_for_speeds(word: Any, speed: float | None) -> None:
     assert gbps(word) == speed
-
-
-@pytest.mark.parametrize("bits", [1215752192, 568041472, 2431504384, 0, -400000000000, 4e11, True, "400G", None])
-def test_a_bandwidth_that_lost_its_high_bits_is_not_believed(bits: object) -> None:
-    ports = {"Ethernet1": {"linkStatus": "connected", "bandwidth": bits}}
-    ports["Ethernet2"] = {"linkStatus": "connected", "bandwidth": 200000000000}
-    assert speeds(json.dumps({"interfaceStatuses": ports})) == {"Ethernet2": 200.0}
 
 
 @pytest.mark.parametrize("platform", [platform for platform in switch_platforms() if platform != "snmp"])

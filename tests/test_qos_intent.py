@@ -12,7 +12,6 @@ from truerail.analysis.rule import Case
 from truerail.cli.app import app
 from truerail.model import NetLink, Plan, PortQos, QosBuffer, QosProfile, Role, Snapshot
 from truerail.plans import dump_yaml
-from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_yaml_read import read_yaml
 from truerail.testing.cases import scene
 
@@ -54,31 +53,6 @@ def test_a_profile_is_written_as_it_is_read(profile: QosProfile | None) -> None:
     plan = read_yaml(DEVICES + QOS, "plan.yaml")
     assert plan.qos == PROFILE
     assert read_yaml(dump_yaml(replace(plan, qos=profile)), "again.yaml").qos == profile
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("trust: dcsp", "expected one of dscp, pcp, did you mean 'dscp'? (value 'dcsp')"),
-        ("watchdog: of", "expected one of drop, forward, alert, disabled (value 'of')"),
-        ("pfc_priorities: 8", "expected whole numbers from 0 to 7 (value '8')"),
-        ("dscp: {values: 64, priority: 3}", "expected whole numbers from 0 to 63 (value '64')"),
-        ("dscp: {values: 26}", "the key 'priority' is missing"),
-        ("dscp: [{values: 26, priority: 3}, {values: 26, priority: 4}]", "this DSCP has priority 3 above (value '26')"),
-        ("mtu: 9k", "expected a whole number from 0 to 65535 (value '9k')"),
-        ("buffers: {ecn_probability: 5}", "expected a probability above 0, up to 1 (value '5')"),
-        ("buffers: {ecn_probability: 0.0}", "expected a probability above 0, up to 1 (value '0.0')"),
-        ("buffers: {ecn_min_bytes: 9, ecn_max_bytes: 8}", "expected no more than ecn_max_bytes, 8 (value '9')"),
-        ("buffers: [{speed: 400}, {speed: 400G}]", "expected one entry for each speed (value '400G')"),
-        ("roles: [hots]", "expected one of host, leaf, spine, superspine (value 'hots')"),
-        ("lossless: 3", "unknown key"),
-    ],
-)
-def test_a_wrong_value_is_named(text: str, message: str) -> None:
-    with pytest.raises(PlanError) as refused:
-        read_yaml(f"{DEVICES}qos:\n  {text}\n", "plan.yaml")
-    assert message in str(refused.value)
-    assert "plan.yaml:6: " in str(refused.value)
 
 
 def test_a_fabric_that_is_wrong_everywhere_alike_is_found_from_what_devices_answer(tmp_path: Path) -> None:

@@ -62,84 +62,23 @@ def test_the_environment_overrides_single_values(tmp_path: Path, monkeypatch: py
     assert settings.recovery.resolve_after == timedelta(minutes=5)
 
 
-def test_each_problem_names_its_line_the_value_and_what_was_expected(tmp_path: Path) -> None:
-    text = LEAST + "http:\n  port: 99999\n  hots: here\nschedule:\n  every: {lldp_host: 5x}\n"
-    reported = problems(tmp_path, text)
-    file = tmp_path / "truerail.yaml"
-    assert reported == (
-        f"{file}:3: http.port '99999': Input should be less than or equal to 65535",
-        f"{file}:4: http.hots 'here': is not a setting",
-        f"{file}:6: schedule.every.lldp_host '5x': '5x' is not a duration: write 90s, 5m, 2h or 30d",
-    )
-
-
-def test_a_collector_with_a_typo_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    (reported,) = problems(tmp_path, LEAST + "schedule:\n  every: {lldp_hots: 5s}\n")
-    assert ":3: schedule.every" in reported
-    assert "lldp_hots" in reported
-    assert "did you mean 'lldp_host'" in reported or "did you mean lldp_host" in reported
-
-
-def test_a_secret_in_the_wrong_place_is_not_repeated(tmp_path: Path) -> None:
-    reported = problems(tmp_path, LEAST + "access: {metrics_token: hunter2}\njournal: {password: [hunter2]}\n")
-    assert len(reported) == 2
-    assert all("a secret is {env: NAME}" in line for line in reported)
-    assert "hunter2" not in "".join(reported)
-
-
-@pytest.mark.parametrize(
-    ("url", "summary"),
-    [
-        ("truerail.example.net", "'truerail.example.net' is not a URL such as https://truerail.example.net"),
-        ("ftp://truerail.example.net", "is not a URL"),
-        ("https://", "is not a URL"),
-        ("https://true rail.example.net", "is not a URL"),
-        ("https://truerail.example.net:port", "is not a URL"),
-        ("https://truerail.example.net?from=mail", "is not a URL"),
-        ("https://anna:hunter2@truerail.example.net", "has a user or password: write the URL without them"),
-        ("https://example.net/truerail", "has a path: the page is at / of its host"),
-    ],
-)
-def test_the_address_of_the_page_is_one_that_a_link_can_begin_with(tmp_path: Path, url: str, summary: str) -> None:
-    (reported,) = problems(tmp_path, f"{LEAST}page: {{url: '{url}'}}\n")
-    assert "truerail.yaml:2: page.url: " in reported
-    assert summary in reported
-    assert "hunter2" not in reported
-
-
 def test_a_link_to_the_page_has_one_slash(tmp_path: Path) -> None:
     page = load_settings(written(tmp_path, f"{LEAST}page: {{url: 'https://[2001:db8::1]:8443/'}}\n")).page
     assert page.url == "https://[2001:db8::1]:8443"
-    (reported,) = problems(tmp_path, f"{LEAST}page: {{grafana: 'https://anna:hunter2@grafana.example.net'}}\n")
-    assert "page.grafana: has a user or password" in reported
-    assert "hunter2" not in reported
 
 
-def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -> None:
-    (reported,) = problems(tmp_path, LEAST + "http: {host: 0.0.0.0}\n")
-    assert "0.0.0.0" in reported
-    assert "truerail token" in reported
+def test_an_address_that_no_others_reach_needs_no_log_in(tmp_path: Path) -> None:
     assert load_settings(written(tmp_path, LEAST + "http: {host: '::1'}\n")).http.host == "::1"
 
 
 @pytest.mark.parametrize(
     ("text", "summary"),
     [
-        ("", "has no settings"),
-        ("- a\n", "has no settings"),
-        ("a: [\n", "not YAML"),
-        (LEAST + "at: 2026-99-99\n", "truerail.yaml:2: at '2026-99-99': is not a setting"),
         (LEAST + f"http: {{port: {'9' * 5000}}}\n", "truerail.yaml:2: http.port '9999"),
         ("inventory: " + "[" * 100_000, "truerail.yaml:1: nested more than 16 deep"),
-        ("inventory: " + "[" * 20 + "]" * 20, "truerail.yaml:1: nested more than 16 deep"),
-        ("? [a]\n: b\n", "truerail.yaml:1: not YAML: a key must be one word"),
-        (LEAST + "http: {<<: here}\n", "truerail.yaml:2: `<<` merges mappings, found a value (value 'here')"),
-        ("a: !!python/object:os.system x\n", "a tag"),
-        ("a: &a [*a]\n", "an alias of a node that contains it"),
-        ("fabric: x\n", "inventory"),
     ],
 )
-def test_a_file_that_is_none_says_what_is_wrong(tmp_path: Path, text: str, summary: str) -> None:
+def test_a_file_without_end_says_what_is_wrong(tmp_path: Path, text: str, summary: str) -> None:
     (reported,) = problems(tmp_path, text)
     assert summary in reported
     assert "truerail.yaml" in reported
@@ -151,7 +90,6 @@ def test_a_value_is_read_as_it_is_written_and_null_is_none_unless_quoted(tmp_pat
     assert (settings.fabric, settings.plan, settings.metrics.traffic) == ("007", None, False)
     assert settings.recovery.flapping_episodes == 5
     assert load_settings(written(tmp_path, LEAST + "fabric: 'null'\n")).fabric == "null"
-    assert "fabric" in problems(tmp_path, LEAST + "fabric: ~\n")[0]
 
 
 def test_a_mapping_merges_in_another_and_its_own_keys_take_precedence(tmp_path: Path) -> None:
@@ -160,15 +98,6 @@ def test_a_mapping_merges_in_another_and_its_own_keys_take_precedence(tmp_path: 
     assert load_settings(written(tmp_path, text)).http.port == 1
     http = load_settings(written(tmp_path, merged)).http
     assert (http.host, http.port, http.body_bytes) == ("::1", 7, 4096)
-
-
-def test_a_second_block_of_one_name_is_refused_with_its_line(tmp_path: Path) -> None:
-    """A YAML parser takes the last: the tokens of the first would be dropped, and everybody would be an operator."""
-    (reported,) = problems(tmp_path, LEAST + "access:\n  tokens: []\nfabric: x\naccess:\n  session: 1h\n")
-    first = (LEAST.count("\n")) + 1
-    assert reported.endswith(f"truerail.yaml:{first + 3}: a duplicate key, first in line {first} (value 'access')")
-    (reported,) = problems(tmp_path, LEAST + "http:\n  port: 1\n  host: a\n  port: 2\n")
-    assert "a duplicate key" in reported
 
 
 def test_a_file_that_is_not_there_or_not_text_is_an_error_of_its_own(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ CODE = ("truerail", "collector", "rules", "tests", "docs", "benchmarks")
 SOURCES = sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py"))
 COLLECTORS = list(collector.collectors().values())
 RULES = list(rules.rules().values())
-RECORDINGS = ROOT / "tests" / "recordings"
 MOST_LINES = {"tests": 700}
 """By top folder, else 400: a test may be one long table of what recorded answers say."""
 MOST_GENERATED_LINES, MOST_OF_A_RULE = 11_700, 75
@@ -116,16 +115,6 @@ def test_a_collectors_file_and_function_agree(found: Collector) -> None:
     assert getattr(found.parse, "__name__", "") == found.name
     assert set(found.yields) <= set(KINDS)
     assert len({command.text for command in found.ask}) == len(found.ask)
-
-
-@each("found", COLLECTORS, ids=lambda found: found.name)
-def test_a_collector_has_a_happy_and_an_unhappy_recording(found: Collector) -> None:
-    assert list((RECORDINGS / found.name).glob("*/facts.json"))
-    assert list((RECORDINGS / found.name).glob("*/error.txt"))
-
-
-def test_every_recording_belongs_to_a_collector() -> None:
-    assert {path.name for path in RECORDINGS.iterdir()} == {found.name for found in COLLECTORS}
 
 
 def test_a_file_is_small_and_says_what_it_is() -> None:

@@ -14,79 +14,15 @@ COMMUNITY = "truerail-lab"
 SNMP_USER, SNMP_AUTH, SNMP_PRIVACY = "truerail", "lab-authentication", "lab-privacy-phrase"
 PATH = "/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-INIT = """\
-#!/bin/sh
-# Process 1 of a device. Its names are its own, and what it mounts no one else sees.
-set -e
-hostname "$(cat {home}/lab/hostname)"
-mount --bind {home} /run
-mount --bind /run/lab/root /root
-mount --bind /run/lab/hosts /etc/hosts
-mount --bind /run/lab/shadow /etc/shadow
-for daemon in /run/lab/daemons/*; do
-    "$daemon" </dev/null >>/run/lab/log 2>&1 &
-done
-: >/run/lab/started
-while :; do sleep 86400 & wait; done
-"""
-LLDPD = """\
-#!/bin/sh
-# snmpd first: lldpd hands it LLDP-MIB through AgentX
-tries=0
-while [ -e /run/lab/daemons/snmpd ] && [ ! -S /run/agentx.sock ] && [ $tries -lt 200 ]; do
-    sleep 0.05
-    tries=$((tries + 1))
-done
-exec lldpd -d -O /run/lab/lldpd.conf {agentx}
-"""
-LLDPD_CONF = """\
-configure lldp tx-interval 1
-configure lldp tx-hold 4
-configure system hostname {name}
-configure system ip management pattern {address}
-"""
-LLDPD_CONF_SWITCH = """\
-configure lldp portidsubtype ifname
-configure system description "Cumulus Linux version 5.9.0 running on truerail lab"
-"""
-SNMPD = """\
-#!/bin/sh
-rm -f /run/agentx.sock
-export SNMP_PERSISTENT_DIR=/run/snmp
-exec snmpd -f -C -c /run/lab/snmpd.conf -Lf /run/lab/snmpd.log -I -smux
-"""
-SNMPD_CONF = """\
-agentaddress udp:{address}:161
-rocommunity {community}
-createUser {user} SHA-256 "{auth}" AES "{privacy}"
-rouser {user} priv
-master agentx
-agentXSocket /run/agentx.sock
-agentXPerms 0660 0550
-sysName {name}
-sysLocation truerail lab
-sysDescr Cumulus Linux version 5.9.0 running on truerail lab
-"""
-SSHD = """\
-#!/bin/sh
-exec /usr/sbin/sshd -D -f /run/lab/sshd_config -E /run/lab/sshd.log
-"""
-SSHD_CONF = """\
-ListenAddress {address}
-HostKey /run/lab/host_key
-PidFile none
-AuthorizedKeysFile /run/lab/authorized_keys
-StrictModes no
-PermitRootLogin prohibit-password
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-UsePAM no
-UseDNS no
-PrintMotd no
-MaxStartups 100
-LogLevel VERBOSE
-SetEnv PATH={path}
-"""
+_ETC = Path(__file__).parent / "etc"
+INIT = (_ETC / "init.sh").read_text()
+LLDPD = (_ETC / "lldpd.sh").read_text()
+LLDPD_CONF = (_ETC / "lldpd.conf").read_text()
+LLDPD_CONF_SWITCH = (_ETC / "lldpd_switch.conf").read_text()
+SNMPD = (_ETC / "snmpd.sh").read_text()
+SNMPD_CONF = (_ETC / "snmpd.conf").read_text()
+SSHD = (_ETC / "sshd.sh").read_text()
+SSHD_CONF = (_ETC / "sshd_config").read_text()
 
 
 def equip(layout: Layout, device: str, public_key: str) -> None:
