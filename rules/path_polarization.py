@@ -41,9 +41,8 @@ from truerail.analysis.rule import (
 )
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
 from truerail.analysis.sweep.flow_paths import CHANGING
-from truerail.model import CauseKind, Finding, NotEvaluated, ProbeHop, Severity, Transport
+from truerail.model import CauseKind, Finding, LoadBalancing, NotEvaluated, ProbeHop, Severity, Transport
 from truerail.model.names import folded
-from truerail.model.plan import LoadBalancing
 
 
 @rule(

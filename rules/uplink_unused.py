@@ -39,8 +39,7 @@ from truerail.analysis.rule import (
 )
 from truerail.analysis.sweep.choices import IdleMember
 from truerail.analysis.sweep.flow_paths import CHANGING
-from truerail.model import CauseKind, Finding, ProbeHop, Severity
-from truerail.model.plan import LoadBalancing
+from truerail.model import CauseKind, Finding, LoadBalancing, ProbeHop, Severity
 
 
 @rule(

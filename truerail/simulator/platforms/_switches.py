@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from truerail.model import Port
-from truerail.simulator.behaviours import identities
-from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.behaviours import Behaviours, identities
 from truerail.simulator.fabric.lldp_frames import Announced, Frame, Speaker, Tells
 from truerail.simulator.platforms._platform import Link, Tool, Tools
 
