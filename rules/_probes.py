@@ -10,7 +10,8 @@ import numpy as np
 from rules._places import some_cables
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.probes.reached import Reached, reached
-from truerail.analysis.rule import InsufficientDataError, Round, Rule
+from truerail.analysis.rule import InsufficientDataError, NotApplicableError, Round, Rule
+from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.analysis.sweep.seats import Seat
 from truerail.analysis.sweep.swept import Swept, swept
@@ -254,6 +255,14 @@ def sweep_to_evaluate(round: Round) -> Sweep:
         why = f"; they answer from {', '.join(found.strangers[:SHOWN])}" if found.strangers else ""
         raise InsufficientDataError(f"no switch is known by the address that it answers from{why}")
     return Sweep(round, found)
+
+
+def settled_sweep(round: Round) -> Sweep:
+    """The same. Raises NotApplicableError where switches choose another path for each packet."""
+    sweep = sweep_to_evaluate(round)
+    if sweep.swept.paths.changing > CHANGING:
+        raise NotApplicableError("paths change from packet to packet")
+    return sweep
 
 
 def codes_of(which: Codes | Mask) -> Codes:

@@ -29,18 +29,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._examples import swept_example, undecided
-from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.rule import (
-    Case,
-    Findings,
-    InsufficientDataError,
-    NotApplicableError,
-    Round,
-    report_not_evaluated,
-    rule,
-)
+from rules._probes import Sweep, round_rate, settled_sweep
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
-from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.model import CauseKind, Finding, LoadBalancing, NotEvaluated, ProbeHop, Severity, Transport
 from truerail.model.names import folded
 
@@ -56,9 +47,7 @@ from truerail.model.names import folded
 )
 def path_polarization(round: Round) -> Findings:
     """Leaves whose choice of uplink shows the choice of the next switch."""
-    sweep = sweep_to_evaluate(round)
-    if sweep.swept.paths.changing > CHANGING:
-        raise NotApplicableError("paths change from packet to packet")
+    sweep = settled_sweep(round)
     for spread in sweep.swept.choices.polarized:
         yield _finding(sweep, spread)
     if not sweep.swept.choices.spreads:

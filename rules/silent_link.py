@@ -26,8 +26,7 @@ An access list or a wrong entry in a forwarding table of the switch behind the l
 
 import numpy as np
 
-from rules._examples import over_spines, spines, swept_example, undecided
-from rules._examples import together as _together
+from rules._examples import over_spines, spines, swept_example, together, undecided
 from rules._probes import sweep_to_evaluate
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, ProbeHop, Severity
@@ -76,7 +75,7 @@ QUIET = {
     "Everything arrives, in one direction; the other one was not swept.": undecided(swept_example()),
     "Nothing of the NIC arrives anywhere: PRB001.": undecided(swept_example(lost=lambda _: 100)),
     "Paths change from packet to packet, and everything arrives.": undecided(
-        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1)))
+        together(swept_example(), swept_example(lambda flow: over_spines(flow + 1)))
     ),
     "Hops were not asked.": undecided(),
 }
