@@ -47,7 +47,7 @@ from truerail.model.names import folded
 )
 def path_polarization(round: Round) -> Findings:
     """Leaves whose choice of uplink shows the choice of the next switch."""
-    sweep = settled_sweep(round)
+    sweep = settled_sweep(round, path_polarization)
     for spread in sweep.swept.choices.polarized:
         yield _finding(sweep, spread)
     if not sweep.swept.choices.spreads:
@@ -61,7 +61,6 @@ def _finding(sweep: Sweep, spread: Spread) -> Finding:
     leaf, above = sweep.names[spread.leaf], tuple(sweep.names[code] for code in spread.switches.tolist())
     flows = np.flatnonzero((paths.leaf[0] == spread.leaf) & (paths.length > 2))
     return sweep.found(
-        path_polarization,
         leaf,
         flows,
         summary=f"the uplink that {leaf} takes shows which link {folded(above)} takes: {one.bits:.2f} of "

@@ -35,13 +35,13 @@ from truerail.model import CauseKind, ProbeHop, Severity
 @rule("PRB005", Severity.CRITICAL, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def silent_link(round: Round) -> Findings:
     """Links that lose everything in one direction."""
-    sweep = sweep_to_evaluate(round)
+    sweep = sweep_to_evaluate(round, silent_link)
     paths, losses, coverage = sweep.swept.paths, sweep.swept.losses, sweep.swept.coverage
     for seat in losses.silent_seats:
         flows = losses.flows_of(seat)
         lost, sent = int(paths.flows.lost[flows].sum()), int(paths.flows.sent[flows].sum())
         where = f"{len(flows)} flows are lost on {sweep.words(seat.segments)}; no other flow passes there"
-        yield sweep.loses(silent_link, seat, flows, f"{lost:,} of {sent:,} packets of {where}")
+        yield sweep.loses(seat, flows, f"{lost:,} of {sent:,} packets of {where}")
     if losses.by_device:
         raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
     passed = np.isin(coverage.segment, [*paths.good.tolist(), *losses.spoilt.tolist()])

@@ -43,7 +43,7 @@ from truerail.model import CauseKind, Finding, LoadBalancing, ProbeHop, Severity
 )
 def uplink_unused(round: Round) -> Findings:
     """Links that no flow takes."""
-    sweep = settled_sweep(round)
+    sweep = settled_sweep(round, uplink_unused)
     paths, choices = sweep.swept.paths, sweep.swept.choices
     for member in choices.idle:
         yield _finding(sweep, member)
@@ -60,7 +60,6 @@ def _finding(sweep: Sweep, member: IdleMember) -> Finding:
     tail = int(sweep.graph.tails(np.array([member.segment]))[0])
     switch = sweep.names[tail]
     return sweep.found(
-        uplink_unused,
         name,
         np.flatnonzero((sweep.swept.paths.node == tail).any(axis=1)),
         summary=f"takes none of {member.flows} flows that {switch} could send over {link}; by "
