@@ -15,8 +15,7 @@ from truerail.errors import CommandError
 from truerail.model import Device, Fact, Plan, Reading
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import PROBE_COLLECTOR, PROBE_FACTS
-from truerail.probe.nics import Nic, usual_mtu
-from truerail.probe.pinglists import SWEPT, USUAL, Pair, Share, pairs_of
+from truerail.probe.pinglists import SWEPT, USUAL, Nic, Pair, Share, pairs_of, usual_mtu
 from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
 
