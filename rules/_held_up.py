@@ -19,9 +19,8 @@ import numpy as np
 from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
 from rules._congestion import Numbers, reported_of
 from truerail.analysis.cabling import Why as Reason
-from truerail.analysis.counters import Quantity
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.counters.rail_balance import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails
-from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.model.columns import Codes, Mask
 

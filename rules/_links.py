@@ -7,8 +7,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.counters import Quantity, columns_of
-from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters import Quantity, Telemetry, columns_of
 from truerail.analysis.rule import InsufficientDataError, Round, report_not_evaluated
 from truerail.model import Counter as CounterName
 from truerail.model import Evidence, NotEvaluated, PortCounters, Reading

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.pfc.culprits import Culprit
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import Pauses

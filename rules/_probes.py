@@ -10,7 +10,8 @@ import numpy as np
 from rules._places import some_cables
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.probes.reached import Reached, reached
-from truerail.analysis.rule import InsufficientDataError, Round, Rule
+from truerail.analysis.rule import InsufficientDataError, NotApplicableError, Round, Rule
+from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.analysis.sweep.seats import Seat
 from truerail.analysis.sweep.swept import Swept, swept
@@ -33,6 +34,8 @@ class Probed:
     """The flows between planned NICs, as columns of shape (flows,)."""
 
     round: Round
+    rule: Rule
+    """The rule of its findings."""
     flows: Reached
     leaf: Codes
     """The planned leaf of the sender's NIC, by its device code."""
@@ -44,10 +47,10 @@ class Probed:
     judged: Mask
     """Whether it was tried, and one of its hosts can say what became of it."""
 
-    def found(self, rule: Rule, cable: int, which: Codes | Mask, subject: str = "", **fields: Any) -> Finding:
+    def found(self, cable: int, which: Codes | Mask, subject: str = "", **fields: Any) -> Finding:
         """A finding about some flows, of the rail of a NIC; its subject is that NIC unless another one is given."""
         about = {"rail": self.rail(cable), "confidence": ONE_END, "evidence": self.evidence(codes_of(which))}
-        return rule.found(subject or self.nic(cable), **about | fields)
+        return self.rule.found(subject or self.nic(cable), **about | fields)
 
     def nic(self, cable: int) -> str:
         """A NIC as the plan names it."""
@@ -125,14 +128,14 @@ def explaining_all(one_end: Codes, other_end: Codes, use: Mask, bad: Mask) -> It
         use, bad = use & ~at_end, bad & ~at_end
 
 
-def probed(round: Round) -> Probed:
-    """The flows of a round, for the rules."""
+def probed(round: Round, rule: Rule) -> Probed:
+    """The flows of a round, for a rule."""
     flows, index = reached(round), round.cabling.index
     rail, plane, leaf = (np.append(column, NONE) for column in (index.rail, index.plane, index.b_device))
     mine, theirs = flows.cable, flows.peer_cable
     planned = (rail[mine] >= 0) & (rail[theirs] >= 0)
     railed = planned & (rail[mine] == rail[theirs]) & (plane[mine] == plane[theirs])
-    return Probed(round, flows, leaf[mine], leaf[theirs], planned, railed, planned & flows.judged)
+    return Probed(round, rule, flows, leaf[mine], leaf[theirs], planned, railed, planned & flows.judged)
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,8 @@ class Sweep:
     """
 
     round: Round
+    rule: Rule
+    """The rule of its findings."""
     swept: Swept
 
     @property
@@ -154,17 +159,16 @@ class Sweep:
         """The devices' names by code."""
         return self.graph.index.devices.names
 
-    def found(self, rule: Rule, subject: str, flows: Codes, **fields: Any) -> Finding:
+    def found(self, subject: str, flows: Codes, **fields: Any) -> Finding:
         """A finding with what the senders of the first of some flows report."""
         rows = self.swept.rows[flows[:MOST_SWEPT]].tolist()
         evidence = tuple(evidence_of(self.round.snapshot, ProbeReach, row) for row in rows)
-        return rule.found(subject, evidence=evidence, **fields)
+        return self.rule.found(subject, evidence=evidence, **fields)
 
-    def loses(self, rule: Rule, seat: Seat, flows: Codes, summary: str) -> Finding:
+    def loses(self, seat: Seat, flows: Codes, summary: str) -> Finding:
         """A finding about a seat that loses packets."""
         one_of = len(seat.segments) > 1
         return self.found(
-            rule,
             self.subject(seat.segments),
             flows,
             summary=summary,
@@ -240,12 +244,12 @@ class Sweep:
         )
 
 
-def sweep_of(round: Round) -> Sweep:
+def sweep_of(round: Round, rule: Rule) -> Sweep:
     """The sweep of a round, if there is one: see `Swept.over_paths`."""
-    return Sweep(round, swept(round))
+    return Sweep(round, rule, swept(round))
 
 
-def sweep_to_evaluate(round: Round) -> Sweep:
+def sweep_to_evaluate(round: Round, rule: Rule) -> Sweep:
     """The sweep of a round. Raises InsufficientDataError where no flow with hops has both of its ends."""
     found = swept(round)
     if not len(found.paths.flows):
@@ -253,7 +257,15 @@ def sweep_to_evaluate(round: Round) -> Sweep:
     if not found.coverage.hops_named:
         why = f"; they answer from {', '.join(found.strangers[:SHOWN])}" if found.strangers else ""
         raise InsufficientDataError(f"no switch is known by the address that it answers from{why}")
-    return Sweep(round, found)
+    return Sweep(round, rule, found)
+
+
+def settled_sweep(round: Round, rule: Rule) -> Sweep:
+    """The same. Raises NotApplicableError where switches choose another path for each packet."""
+    sweep = sweep_to_evaluate(round, rule)
+    if sweep.swept.paths.changing > CHANGING:
+        raise NotApplicableError("paths change from packet to packet")
+    return sweep
 
 
 def codes_of(which: Codes | Mask) -> Codes:

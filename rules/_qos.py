@@ -8,8 +8,7 @@ import numpy as np
 
 from rules._links import subject_of
 from truerail.analysis.cabling import ONE_END, Wiring
-from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.model import PortQos, QosProfile
 from truerail.model.columns import NONE, Codes, Mask, factorize
 from truerail.model.names import printable

@@ -52,14 +52,14 @@ from truerail.model.names import some
 @rule("PRB006", Severity.WARNING, [ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def dscp_rewritten(round: Round) -> Findings:
     """NICs, leaves and pairs of leaves whose packets arrive in another class."""
-    found = probed(round)
+    found = probed(round, dscp_rewritten)
     flows = found.flows
     tos = np.array([flows.fact(flow).tos for flow in range(len(flows.row))], dtype=np.int64)
     tried = found.planned & (tos > 0) & flows.arrived
     if not tried.any():
         raise InsufficientDataError("no packet with a class was sent and heard")
     changed = tried & (flows.rewritten.sum(axis=1) > 0)
-    sweep = sweep_of(round)
+    sweep = sweep_of(round, dscp_rewritten)
     for one in sweep.swept.rewriters if sweep.swept.over_paths else ():
         if of_nic := sweep.nic_of(one.segments):
             cable, sends = of_nic
@@ -110,7 +110,6 @@ def _finding(found: Probed, subject: str, which: Codes | Mask, words: str, confi
     first = flows.table.rows[int(rows[0])]
     heard_as = sorted({int(flows.table.rows[int(row)].tos_heard or 0) >> 2 for row in rows})
     return found.found(
-        dscp_rewritten,
         int(flows.cable[of[0]]),
         of,
         subject,

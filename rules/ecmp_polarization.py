@@ -46,8 +46,7 @@ from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
-from truerail.model.plan import LoadBalancing, Transport
+from truerail.model import CauseKind, Finding, LoadBalancing, NotEvaluated, PortCounters, Severity, Transport
 
 
 @rule(

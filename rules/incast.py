@@ -35,9 +35,8 @@ import numpy.typing as npt
 
 from rules._examples import undecided
 from rules._links import devices_counting
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
-from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Codes, Mask

@@ -33,9 +33,8 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
-from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, SchedulerJob, Severity
+from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, PodOfJob, SchedulerJob, Severity
 from truerail.model.columns import Codes, grouped
-from truerail.model.job_facts import PodOfJob
 from truerail.model.names import printable
 
 

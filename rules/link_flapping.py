@@ -43,8 +43,7 @@ import numpy.typing as npt
 from rules._examples import finds_nic, railed
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
-from truerail.analysis.counters import Quantity
-from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import NONE, Codes, Mask, grouped

@@ -55,10 +55,9 @@ from truerail.analysis.trends.declines import LONGEST_HORIZON_DAYS, Decline, Dec
 from truerail.analysis.trends.falls import LEAST_DAYS
 from truerail.analysis.trends.signal_levels import BEFORE_FEC
 from truerail.analysis.trends.signal_margin import rate_at
-from truerail.model import BitErrorRate, CauseKind, Evidence, Finding, Optic, PortCounters, Severity, Snapshot
+from truerail.model import BitErrorRate, CauseKind, Evidence, Finding, Optic, Port, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask, grouped
 from truerail.model.names import port_key
-from truerail.model.plan import Port
 
 WARNING_DAYS = 30.0
 """A horizon that begins later is a hint: a month has a maintenance window."""

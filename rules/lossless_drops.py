@@ -40,9 +40,8 @@ import numpy as np
 from rules._examples import finds_nic, railed
 from rules._links import every_link, hosts_of
 from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import QUEUE_EVENTS, recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule

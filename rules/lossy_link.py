@@ -40,12 +40,12 @@ LEAST_PACKETS = 1000
 @rule("PRB007", Severity.WARNING, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def lossy_link(round: Round) -> Findings:
     """Links that lose some packets in one direction."""
-    sweep = sweep_to_evaluate(round)
+    sweep = sweep_to_evaluate(round, lossy_link)
     losses = sweep.swept.losses
     for seat in losses.lossy_seats:
         flows = losses.flows_of(seat)
         lost = f"{seat.lost:,} of {seat.sent:,} packets are lost on {sweep.words(seat.segments)} ({seat.rate:.2%})"
-        yield sweep.loses(lossy_link, seat, flows, f"{lost}, in {len(flows)} flows")
+        yield sweep.loses(seat, flows, f"{lost}, in {len(flows)} flows")
     for leaf, flows in together(losses):
         yield _unseated(sweep, leaf, flows)
     if losses.by_device:
@@ -59,7 +59,6 @@ def _unseated(sweep: Sweep, leaf: int, flows: Codes) -> Finding:
     counted = sweep.swept.paths.flows
     lost, sent, where = int(counted.lost[flows].sum()), int(counted.sent[flows].sum()), sweep.between(flows)
     return sweep.found(
-        lossy_link,
         sweep.names[leaf],
         flows,
         summary=f"{lost:,} of {sent:,} packets are lost somewhere between {where}; the paths of the flows are unknown",

@@ -34,9 +34,8 @@ import numpy.typing as npt
 from rules._examples import down, one_leaf, undecided, up
 from rules._links import devices_counting
 from truerail.analysis.cabling import State
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.counters.carried import TOO_FEW
-from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, Port, Severity

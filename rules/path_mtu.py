@@ -45,7 +45,7 @@ _LARGE = 1200
 @rule("PRB003", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def path_mtu(round: Round) -> Findings:
     """Hops, NICs and pairs of leaves that lose large packets."""
-    found = probed(round)
+    found = probed(round, path_mtu)
     flows, large = found.flows, found.flows.sizes >= _LARGE
     refused = _refused(found)
     tried = found.judged & (((flows.sent[:, large].sum(axis=1) > 0) & flows.witnessed) | refused)
@@ -56,7 +56,7 @@ def path_mtu(round: Round) -> Findings:
     for cable in distinct(flows.cable[lost & refused]).tolist():
         yield _own(found, cable, lost & refused & (flows.cable == cable))
     lost &= ~np.isin(flows.cable, flows.cable[lost & refused])
-    sweep = sweep_of(round)
+    sweep = sweep_of(round, path_mtu)
     cut_offs = sweep.swept.cut_offs if sweep.swept.over_paths else ()
     for cut in cut_offs:
         if sweep.between_switches(cut.segments):
@@ -93,7 +93,6 @@ def _seated(sweep: Sweep, cut: CutOff) -> Finding:
     if cut.mtu is not None:
         reports = f"; the router reports an MTU of {cut.mtu} bytes" if cut.mtu else "; ICMP says so"
     return sweep.found(
-        path_mtu,
         sweep.subject(cut.segments),
         cut.flows,
         summary=f"large packets end on {where}, and small ones arrive: {len(cut.flows)} flows{reports}",
@@ -148,7 +147,6 @@ def _own(found: Probed, cable: int, which: Mask) -> Finding:
     size = int(found.flows.sizes.max()) if len(found.flows.sizes) else 0
     more = f" ({size} bytes)" if size >= _LARGE else ""
     return found.found(
-        path_mtu,
         cable,
         which,
         summary=f"{nic} refuses to send large packets{more}: its own MTU is smaller",
@@ -165,7 +163,6 @@ def _hop(found: Probed, device: int, which: Codes, named: dict[int, tuple[int, i
     name, towards = found.device(device), found.devices(found.peer_leaf[which])
     said = f" (its next link takes {', '.join(map(str, mtus))} bytes)" if mtus else ""
     return found.found(
-        path_mtu,
         int(found.flows.cable[which[0]]),
         which,
         name,
@@ -181,7 +178,6 @@ def _nic(found: Probed, cable: int, which: Mask) -> Finding:
     nic, peers = found.nic(cable), found.flows.peer_cable
     others = np.where(found.flows.cable == cable, peers, found.flows.cable)[which]
     return found.found(
-        path_mtu,
         cable,
         which,
         summary=f"{nic} loses all large packets to or from {found.peers(others)}, and small ones arrive",
@@ -195,7 +191,6 @@ def _between(found: Probed, lost: Mask) -> Findings:
     for leaf, of in found.by_leaf(lost):
         name, towards = found.device(leaf), found.devices(found.peer_leaf[of])
         yield found.found(
-            path_mtu,
             int(found.flows.cable[of[0]]),
             of,
             name,

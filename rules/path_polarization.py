@@ -29,21 +29,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._examples import swept_example, undecided
-from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.rule import (
-    Case,
-    Findings,
-    InsufficientDataError,
-    NotApplicableError,
-    Round,
-    report_not_evaluated,
-    rule,
-)
+from rules._probes import Sweep, round_rate, settled_sweep
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
-from truerail.analysis.sweep.flow_paths import CHANGING
-from truerail.model import CauseKind, Finding, NotEvaluated, ProbeHop, Severity, Transport
+from truerail.model import CauseKind, Finding, LoadBalancing, NotEvaluated, ProbeHop, Severity, Transport
 from truerail.model.names import folded
-from truerail.model.plan import LoadBalancing
 
 
 @rule(
@@ -57,9 +47,7 @@ from truerail.model.plan import LoadBalancing
 )
 def path_polarization(round: Round) -> Findings:
     """Leaves whose choice of uplink shows the choice of the next switch."""
-    sweep = sweep_to_evaluate(round)
-    if sweep.swept.paths.changing > CHANGING:
-        raise NotApplicableError("paths change from packet to packet")
+    sweep = settled_sweep(round, path_polarization)
     for spread in sweep.swept.choices.polarized:
         yield _finding(sweep, spread)
     if not sweep.swept.choices.spreads:
@@ -73,7 +61,6 @@ def _finding(sweep: Sweep, spread: Spread) -> Finding:
     leaf, above = sweep.names[spread.leaf], tuple(sweep.names[code] for code in spread.switches.tolist())
     flows = np.flatnonzero((paths.leaf[0] == spread.leaf) & (paths.length > 2))
     return sweep.found(
-        path_polarization,
         leaf,
         flows,
         summary=f"the uplink that {leaf} takes shows which link {folded(above)} takes: {one.bits:.2f} of "

@@ -32,8 +32,7 @@ import numpy as np
 from rules._examples import finds_nic, railed
 from rules._links import every_link
 from rules._pauses import LOSSLESS, LOSSY, Lossless, lossless_of
-from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.rule import Case, Findings, Round, rule

@@ -34,7 +34,7 @@ from truerail.model.columns import distinct
 @rule("PRB009", Severity.WARNING, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_not_isolated(round: Round) -> Findings:
     """NICs that reach a NIC of a rail to which the plan has no way."""
-    found = probed(round)
+    found = probed(round, rail_not_isolated)
     flows, part = found.flows, round.plan.once(planned_parts)
     apart = found.planned & ~found.railed & (found.leaf != found.peer_leaf) & flows.wired
     apart &= part[found.leaf] != part[found.peer_leaf]
@@ -47,7 +47,6 @@ def rail_not_isolated(round: Round) -> Findings:
         which = np.flatnonzero(apart & flows.arrived & (flows.cable == cable))
         peers = found.peers(flows.peer_cable[which])
         yield found.found(
-            rail_not_isolated,
             cable,
             which,
             summary=f"{found.nic(cable)} reaches {peers}, and the plan has no way between their rails",

@@ -45,7 +45,7 @@ _FEW = 2
 @rule("PRB001", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_unreachable(round: Round) -> Findings:
     """NICs that no packet reaches or leaves, then pairs of leaves, then pairs of NICs."""
-    found = probed(round)
+    found = probed(round, rail_unreachable)
     flows = found.flows
     use = found.judged & found.railed & ~flows.wired
     lost = use & flows.lost
@@ -119,7 +119,6 @@ def _of_nic(found: Probed, cable: int, which: Mask, direction: str) -> Finding:
         summary += f"; its cable is {state}"
         action = f"See what the cable of {nic} is plugged into; repair that, and probe again."
     return found.found(
-        rail_unreachable,
         cable,
         which,
         summary=summary,
@@ -139,7 +138,6 @@ def _of_two(found: Probed, cable: int, peer: int) -> Finding:
     which = found.judged & (np.minimum(flows.cable, flows.peer_cable) == cable)
     which &= np.maximum(flows.cable, flows.peer_cable) == peer
     return found.found(
-        rail_unreachable,
         cable,
         which,
         summary=f"{nic} and {other} do not reach each other, and were tried with no other NIC: it is one of them",
@@ -163,7 +161,6 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Findings:
         which = np.flatnonzero(lost & np.isin(between, of))
         names = some([found.device(code % size) for code in of])
         yield found.found(
-            rail_unreachable,
             int(flows.cable[which[0]]),
             which,
             found.device(leaf),
@@ -177,7 +174,6 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Findings:
         which = lost & (flows.cable == cable)
         peers = found.peers(flows.peer_cable[which])
         yield found.found(
-            rail_unreachable,
             cable,
             which,
             summary=f"{found.nic(cable)} does not reach {peers}, and it reaches other NICs",

@@ -38,9 +38,8 @@ from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.nccl.path import is_on, unevaluated
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
-from truerail.model import Evidence, Fact, Finding, NotEvaluated, Severity
+from truerail.model import Evidence, Fact, Finding, NetAddress, NotEvaluated, Severity
 from truerail.model.columns import Codes
-from truerail.model.facts import NetAddress
 from truerail.model.names import printable
 from truerail.model.nccl_facts import NcclBandwidth, RasRank
 

@@ -68,7 +68,7 @@ class _Tests:
 @rule("PRB010", Severity.WARNING, [RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
 def rdma_slow(round: Round) -> Findings:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""
-    found, tests = probed(round), _tests(round)
+    found, tests = probed(round, rdma_slow), _tests(round)
     left = tests.slow.copy()
     every_test = np.ones(len(left), dtype=bool)
     for cable in explaining_all(tests.cable, tests.peer, every_test, tests.slow):

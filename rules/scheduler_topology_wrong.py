@@ -32,9 +32,8 @@ from truerail.analysis.cabling import State
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
 from truerail.analysis.rule import Case, Findings, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Fact, Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
+from truerail.model import Fact, Finding, NotEvaluated, Reading, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import folded, natural_key, printable
-from truerail.model.reading import Reading
 
 _COLLECTOR = "slurm_topology"
 

@@ -26,8 +26,7 @@ An access list or a wrong entry in a forwarding table of the switch behind the l
 
 import numpy as np
 
-from rules._examples import over_spines, spines, swept_example, undecided
-from rules._examples import together as _together
+from rules._examples import over_spines, spines, swept_example, together, undecided
 from rules._probes import sweep_to_evaluate
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, ProbeHop, Severity
@@ -36,13 +35,13 @@ from truerail.model import CauseKind, ProbeHop, Severity
 @rule("PRB005", Severity.CRITICAL, [ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def silent_link(round: Round) -> Findings:
     """Links that lose everything in one direction."""
-    sweep = sweep_to_evaluate(round)
+    sweep = sweep_to_evaluate(round, silent_link)
     paths, losses, coverage = sweep.swept.paths, sweep.swept.losses, sweep.swept.coverage
     for seat in losses.silent_seats:
         flows = losses.flows_of(seat)
         lost, sent = int(paths.flows.lost[flows].sum()), int(paths.flows.sent[flows].sum())
         where = f"{len(flows)} flows are lost on {sweep.words(seat.segments)}; no other flow passes there"
-        yield sweep.loses(silent_link, seat, flows, f"{lost:,} of {sent:,} packets of {where}")
+        yield sweep.loses(seat, flows, f"{lost:,} of {sent:,} packets of {where}")
     if losses.by_device:
         raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
     passed = np.isin(coverage.segment, [*paths.good.tolist(), *losses.spoilt.tolist()])
@@ -76,7 +75,7 @@ QUIET = {
     "Everything arrives, in one direction; the other one was not swept.": undecided(swept_example()),
     "Nothing of the NIC arrives anywhere: PRB001.": undecided(swept_example(lost=lambda _: 100)),
     "Paths change from packet to packet, and everything arrives.": undecided(
-        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1)))
+        together(swept_example(), swept_example(lambda flow: over_spines(flow + 1)))
     ),
     "Hops were not asked.": undecided(),
 }

@@ -44,8 +44,7 @@ import numpy.typing as npt
 
 from rules._examples import alike, finds_nic, railed, rdma, undecided
 from rules._links import blind_links
-from truerail.analysis.cabling import ONE_END, Wiring
-from truerail.analysis.cabling.joined import evidence_of
+from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, LinkSpeed, NetLink, NotEvaluated, Severity
 from truerail.model.columns import NONE, Codes, Mask

@@ -26,8 +26,7 @@ A clock that is wrong, on the device or on truerail's machine: `chronyc tracking
 from datetime import datetime, timedelta
 
 from truerail.analysis.rule import Case, Findings, Round, rule
-from truerail.model import Reading, Severity
-from truerail.model.facts import HostSetting, LinkSpeed, Neighbor, NetLink, PortCounters, RdmaLink
+from truerail.model import HostSetting, LinkSpeed, Neighbor, NetLink, PortCounters, RdmaLink, Reading, Severity
 from truerail.model.names import printable
 from truerail.model.witness_facts import MachineIdentity
 

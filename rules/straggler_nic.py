@@ -51,8 +51,8 @@ import numpy as np
 from rules._examples import down, undecided
 from rules._held_up import Directions, Why, directions
 from rules._links import hosts_not_evaluated
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.counters.carried import TOO_FEW
-from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.rail_balance import (
     FLAGGED_WINDOWS,
     FLOOR,
@@ -65,7 +65,6 @@ from truerail.analysis.counters.rail_balance import (
     means,
     medians,
 )
-from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Mask, Numbers, distinct

@@ -38,9 +38,8 @@ from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity
+from truerail.model import CauseKind, Finding, LoadBalancing, PortCounters, Severity
 from truerail.model.columns import Mask, Numbers
-from truerail.model.plan import LoadBalancing
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""

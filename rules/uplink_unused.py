@@ -27,20 +27,10 @@ A neighbour that is drained for maintenance: announce the maintenance in truerai
 import numpy as np
 
 from rules._examples import SweptFacts, spines, swept_example, undecided
-from rules._probes import Sweep, round_rate, sweep_to_evaluate
-from truerail.analysis.rule import (
-    Case,
-    Findings,
-    InsufficientDataError,
-    NotApplicableError,
-    Round,
-    report_not_evaluated,
-    rule,
-)
+from rules._probes import Sweep, round_rate, settled_sweep
+from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import IdleMember
-from truerail.analysis.sweep.flow_paths import CHANGING
-from truerail.model import CauseKind, Finding, ProbeHop, Severity
-from truerail.model.plan import LoadBalancing
+from truerail.model import CauseKind, Finding, LoadBalancing, ProbeHop, Severity
 
 
 @rule(
@@ -53,10 +43,8 @@ from truerail.model.plan import LoadBalancing
 )
 def uplink_unused(round: Round) -> Findings:
     """Links that no flow takes."""
-    sweep = sweep_to_evaluate(round)
+    sweep = settled_sweep(round, uplink_unused)
     paths, choices = sweep.swept.paths, sweep.swept.choices
-    if paths.changing > CHANGING:
-        raise NotApplicableError("paths change from packet to packet")
     for member in choices.idle:
         yield _finding(sweep, member)
     if not len(choices.of):
@@ -72,7 +60,6 @@ def _finding(sweep: Sweep, member: IdleMember) -> Finding:
     tail = int(sweep.graph.tails(np.array([member.segment]))[0])
     switch = sweep.names[tail]
     return sweep.found(
-        uplink_unused,
         name,
         np.flatnonzero((sweep.swept.paths.node == tail).any(axis=1)),
         summary=f"takes none of {member.flows} flows that {switch} could send over {link}; by "

@@ -46,7 +46,7 @@ from truerail.model.names import some
 @rule("PRB002", Severity.CRITICAL, [ProbeReach], cause=CauseKind.CONFIGURATION)
 def wrong_source_nic(round: Round) -> Findings:
     """NICs whose probes took another way than theirs: by first hop, by departure, by arrival."""
-    found = probed(round)
+    found = probed(round, wrong_source_nic)
     flows = found.flows
     reported: set[int] = set()
     for cable, (leaf, row) in sorted(first_hops(round).items()):
@@ -96,7 +96,6 @@ def _at_leaf(found: Probed, cable: int, leaf: int, row: int) -> Finding:
 def _departing(found: Probed, cable: int, others: list[str], which: Codes) -> Finding:
     nic = found.nic(cable)
     return found.found(
-        wrong_source_nic,
         cable,
         which,
         summary=f"packets from the address of {nic} leave by {some(others)}",
@@ -118,7 +117,6 @@ def _arriving(found: Probed, cable: int, which: Codes) -> Finding:
         summary += " and none on itself: ARP, or swapped cables"
         action = f"See where the cables of {nic} and {some(others)} lead before anything is changed. If right: {action}"
     return found.found(
-        wrong_source_nic,
         cable,
         which,
         summary=summary,

@@ -13,7 +13,7 @@ from truerail.model import CauseKind, Neighbor, Port, Reading, Target
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import Daemons
-from truerail.simulator.live.hearing import UP_AGAIN_SECONDS
+from truerail.simulator.live.living_world import UP_AGAIN_SECONDS
 from truerail.simulator.platforms import switch_platforms
 from truerail.transport.protocol import Answer
 

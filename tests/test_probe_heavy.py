@@ -17,7 +17,7 @@ from truerail.analysis.rule import Case
 from truerail.model import Device, ProbeEcho, Reading
 from truerail.probe import heavy_script
 from truerail.probe.heavy import HeavyPlan, gpus_unknown, plan_heavy
-from truerail.probe.nics import Nic
+from truerail.probe.pinglists import Nic
 from truerail.testing.cases import scene
 
 AT = datetime(2026, 11, 24, tzinfo=UTC)

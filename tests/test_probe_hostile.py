@@ -14,8 +14,7 @@ from truerail.cli.probing import other_version
 from truerail.model import NetAddress, ProbeHop, ProbeTrouble, Reading, Snapshot
 from truerail.model.facts import Fact
 from truerail.probe.flow_columns import FlowList
-from truerail.probe.nics import Nic, nics_of
-from truerail.probe.pinglists import pairs_of
+from truerail.probe.pinglists import Nic, nics_of, pairs_of
 from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
 from truerail.probe.tasks import ProbePlan, Settings, plan_run

@@ -35,8 +35,7 @@ from truerail.model import (
 )
 from truerail.probe import host_script
 from truerail.probe.idle import activity
-from truerail.probe.nics import Nics, nics_of
-from truerail.probe.pinglists import LISTS, pairs_of
+from truerail.probe.pinglists import LISTS, Nics, nics_of, pairs_of
 from truerail.probe.summary import summary
 from truerail.probe.tasks import FULL_TTL, ProbePlan, Settings, plan_run
 from truerail.simulator import Shape

@@ -9,8 +9,7 @@ import numpy as np
 
 from benchmarks.probe.cost import most_in_a_second, nics_of
 from truerail.model.columns import NONE
-from truerail.probe.follow_ups import MOST_SECONDS, round_of
-from truerail.probe.path_questions import HopProbes
+from truerail.probe.follow_ups import MOST_SECONDS, HopProbes, round_of
 from truerail.probe.path_sweep import USUAL
 from truerail.probe.recordings import merged
 from truerail.probe.schedule import FULL_TTL

@@ -9,7 +9,7 @@ import pytest
 from tests.sweep_fabrics import PARALLEL, graph_of, names, swept_paths
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.losses import losses_of
-from truerail.probe.path_questions import beyond
+from truerail.probe.follow_ups import beyond
 from truerail.probe.schedule import FULL_TTL
 
 THREE_TIERS = "\n".join(

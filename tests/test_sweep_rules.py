@@ -68,5 +68,5 @@ def test_a_path_without_choices_has_no_unused_link() -> None:
 
 
 def test_a_seat_that_is_a_device_is_its_subject() -> None:
-    sweep = sweep_of(scene(Case(plan=PLAN)))
+    sweep = sweep_of(scene(Case(plan=PLAN)), rules()["PRB005"])
     assert sweep.subject([4 * sweep.graph.cables + sweep.graph.index.devices.find("leaf-1")]) == "leaf-1"

@@ -23,9 +23,8 @@ from truerail.model import Plan
 from truerail.poller import Ambient
 from truerail.simulator.fabric.builder import Shape, build
 from truerail.simulator.fabric.world import as_planned
-from truerail.simulator.live.hearing import Daemons
 from truerail.simulator.live.living_traffic import LivingTraffic
-from truerail.simulator.live.living_world import LivingWorld
+from truerail.simulator.live.living_world import Daemons, LivingWorld
 from truerail.simulator.live.transport import Devices
 
 HOSTS_PER_POD = 250

@@ -20,7 +20,7 @@ from benchmarks.probe.report import HELD_OUT, report
 from benchmarks.probe.scoring import Outcome, Said, Truth, said_of, scored
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import Swept, swept
-from truerail.probe.path_questions import HopProbes, beyond, confirming, large_hops, more_packets, unanswered
+from truerail.probe.follow_ups import HopProbes, beyond, confirming, large_hops, more_packets, unanswered
 
 TRIALS = 800
 """Held-out trials."""

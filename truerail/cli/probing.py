@@ -29,8 +29,7 @@ from truerail.probe.background import of_round
 from truerail.probe.follow_ups import Look, follow_up
 from truerail.probe.heavy import GPUS_UNKNOWN, SECONDS, HeavyPlan, gpus_unknown, plan_heavy
 from truerail.probe.idle import ACTIVITY, LOAD, activity
-from truerail.probe.nics import Nics, nics_of
-from truerail.probe.pinglists import pairs_of
+from truerail.probe.pinglists import Nics, nics_of, pairs_of
 from truerail.probe.recordings import unfit
 from truerail.probe.runner import Progress, Run, script
 from truerail.probe.summary import summary

@@ -12,13 +12,10 @@ from typing import NamedTuple
 from collector import collectors
 from truerail.analysis.round import Round
 from truerail.errors import CommandError
-from truerail.model import Plan, Reading
-from truerail.model.facts import Fact
+from truerail.model import Device, Fact, Plan, Reading
 from truerail.model.names import natural_key
-from truerail.model.plan import Device
 from truerail.model.probe_facts import PROBE_COLLECTOR, PROBE_FACTS
-from truerail.probe.nics import Nic, usual_mtu
-from truerail.probe.pinglists import SWEPT, USUAL, Pair, Share, pairs_of
+from truerail.probe.pinglists import SWEPT, USUAL, Nic, Pair, Share, pairs_of, usual_mtu
 from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
 

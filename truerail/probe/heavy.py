@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from truerail.model import Reading
 from truerail.model.names import natural_key
-from truerail.probe.nics import Nic
+from truerail.probe.pinglists import Nic
 from truerail.probe.tasks import LEAD_SECONDS, SECONDS_OF_HOST
 
 VERSION = 1

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from truerail.model import GpuProcess, PortCounters, Snapshot
-from truerail.model.reading import Reading
+from truerail.model import GpuProcess, PortCounters, Reading, Snapshot
 
 LOAD = frozenset(("nic_counters", "rdma_counters"))
 ACTIVITY = LOAD | {"rdma_flows", "gpu_processes"}

@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from truerail.model.plan import Plan, Port
-from truerail.probe.nics import Nic
 from truerail.probe.path_sweep import Budget, PathSweep, SweptPair, path_sweep
-from truerail.probe.pinglists import SWEPT, Pair
+from truerail.probe.pinglists import SWEPT, Nic, Pair
 
 
 @dataclass(frozen=True)

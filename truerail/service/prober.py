@@ -24,8 +24,8 @@ from truerail.poller.latest import Latest
 from truerail.probe.background import Results, of_round, plan_paths, plan_turn, turn_of_paths, turns_of
 from truerail.probe.follow_ups import follow_up
 from truerail.probe.idle import ACTIVITY, LOAD, activity
-from truerail.probe.nics import Nic, nics_of
 from truerail.probe.path_sweep import Budget
+from truerail.probe.pinglists import Nic, nics_of
 from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
 from truerail.probe.tasks import ProbePlan

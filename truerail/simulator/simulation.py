@@ -12,8 +12,7 @@ from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact, Plan, Reading, Snapshot
 from truerail.model.index import Devices
 from truerail.model.names import answer_file
-from truerail.simulator.behaviours import applied
-from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.behaviours import Behaviours, applied
 from truerail.simulator.fabric.builder import Shape, build
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.world import World, as_planned

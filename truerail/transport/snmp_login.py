@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from truerail.errors import SecretMissingError, TransportError
-from truerail.model import SnmpAccess
-from truerail.model.target import Secret
+from truerail.model import Secret, SnmpAccess
 
 AUTH_PROTOCOLS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 PRIVACY_PROTOCOLS = ("des", "aes128", "aes192", "aes256")

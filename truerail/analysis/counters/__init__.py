@@ -2,6 +2,7 @@
 
 from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Kind, Quantity, columns_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.counters.window import Window
 
-__all__ = ["Column", "CounterView", "Kind", "Quantity", "Window", "columns_of"]
+__all__ = ["Column", "CounterView", "Kind", "Quantity", "Telemetry", "Window", "columns_of"]

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from truerail.model import Port, Role
-from truerail.simulator.behaviours import identities
-from truerail.simulator.behaviours.chosen import NONE, Behaviours
+from truerail.simulator.behaviours import NONE, Behaviours, identities
 from truerail.simulator.fabric.builder import Fabric
 from truerail.simulator.fabric.servers import Model, NicName
 from truerail.simulator.platforms import Platform, platforms

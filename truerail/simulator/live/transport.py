@@ -6,9 +6,8 @@ from random import Random
 from truerail.errors import ConnectError, TransportError
 from truerail.model import Target
 from truerail.model.names import device_key
-from truerail.simulator.live.hearing import LiveEther
 from truerail.simulator.live.living_traffic import LivingTraffic
-from truerail.simulator.live.living_world import LivingWorld
+from truerail.simulator.live.living_world import LiveEther, LivingWorld
 from truerail.simulator.platforms import Platform, snmp
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.protocol import Answer

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from truerail.analysis.counters import Quantity
 from truerail.model import Port
-from truerail.simulator.behaviours import identities
-from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.behaviours import Behaviours, identities
 from truerail.simulator.fabric.lldp_frames import Announced, Frame, Speaker, Tells
 from truerail.simulator.platforms._platform import Link, Tool, Tools
 
 if TYPE_CHECKING:
     from truerail.simulator.fabric.ether import Ether
     from truerail.simulator.fabric.world import World
-    from truerail.simulator.traffic.ledger import Columns, CounterTable
+    from truerail.simulator.traffic.ledger import CounterTable, Counts
 
 MTU = 9216
 ANYCAST = "2001:db8::12"
@@ -96,10 +96,15 @@ def prints_links(render: Callable[[Iterable[Link]], str]) -> Tool:
     return lambda ether, switch: render(links(ether, switch))
 
 
-def counted(sheet: "CounterTable | None", columns: "Columns") -> Callable[[str], dict[str, int]]:
-    """From a port to what it counted, by the words of a platform; 0 where there is no traffic."""
-    rows = dict(sheet.rows(columns)) if sheet else {}
-    return lambda port: rows[port] if sheet else dict.fromkeys(columns, 0)
+Q = Quantity
+_COUNTED = (Q.RX_PACKETS, Q.RX_BYTES, Q.RX_ERRORS, Q.RX_DISCARDS, Q.TX_PACKETS, Q.TX_BYTES, Q.TX_DISCARDS, Q.LINK_DOWNS)
+
+
+def counted(sheet: "CounterTable | None") -> Callable[[str], "Counts"]:
+    """From a port to what it counted; 0 where there is no traffic."""
+    rows = zip(sheet.ports, *map(sheet.of, _COUNTED), strict=True) if sheet else ()
+    found = {port: dict(zip(_COUNTED, values, strict=True)) for port, *values in rows}
+    return lambda port: found[port] if sheet else dict.fromkeys(_COUNTED, 0)
 
 
 def is_asked_otherwise(world: "World", switch: str) -> bool:

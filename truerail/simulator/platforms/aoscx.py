@@ -10,21 +10,11 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import answered, by_name, counted, links, prints_links, sends, speed_word
-from truerail.simulator.traffic.ledger import CounterTable, Q
+from truerail.simulator.traffic.ledger import CounterTable, Counts, Q
 
 _LLDP = "show lldp neighbor-info detail"
 _PHYSICAL = "show interface physical"
 _INTERFACE = "show interface"
-_COUNTERS = {
-    "rx packets": Q.RX_PACKETS,
-    "tx packets": Q.TX_PACKETS,
-    "rx bytes": Q.RX_BYTES,
-    "tx bytes": Q.TX_BYTES,
-    "rx dropped": Q.RX_DISCARDS,
-    "tx dropped": Q.TX_DISCARDS,
-    "rx errors": Q.RX_ERRORS,
-    "downs": Q.LINK_DOWNS,
-}
 _RULE = "-" * 80
 _WIDE = "-" * 137
 _HEAD = (
@@ -92,21 +82,25 @@ def _row(link: Link) -> str:
 
 def interface_text(ether: Ether, switch: str, sheet: CounterTable | None) -> str:
     """A paragraph for each port, with its counters."""
-    of = counted(sheet, _COUNTERS)
+    of = counted(sheet)
     return "\n".join(_interface(link, of(link.name)) for link in links(ether, switch))
 
 
-def _interface(link: Link, n: dict[str, int]) -> str:
-    rows = (("Packets", "packets"), ("  Unicast", "packets"), ("Bytes", "bytes"), ("Dropped", "dropped"))
-    table = "".join(
-        f" {name:16}{n[f'rx {key}']:21}{n[f'tx {key}']:21}{n[f'rx {key}'] + n[f'tx {key}']:21}\n" for name, key in rows
-    )
-    table += f" {'Errors':16}{n['rx errors']:21}{0:21}{n['rx errors']:21}\n"
+def _interface(link: Link, n: Counts) -> str:
+    packets = (n[Q.RX_PACKETS], n[Q.TX_PACKETS])
+    rows = {
+        "Packets": packets,
+        "  Unicast": packets,
+        "Bytes": (n[Q.RX_BYTES], n[Q.TX_BYTES]),
+        "Dropped": (n[Q.RX_DISCARDS], n[Q.TX_DISCARDS]),
+        "Errors": (n[Q.RX_ERRORS], 0),
+    }
+    table = "".join(f" {name:16}{rx:21}{tx:21}{rx + tx:21}\n" for name, (rx, tx) in rows.items())
     described = f" Description: {link.label}\n" if link.label else ""
     return f"""Interface {link.name} is {"up" if link.up else "down"} 
  Admin state is {"down" if link.off else "up"}
  Link state: {"up" if link.up else "down"} for 1 month (since Tue Oct 20 22:11:41 UTC 2026)
- Link transitions: {2 * n["downs"]}
+ Link transitions: {2 * n[Q.LINK_DOWNS]}
 {described} Persona:
  Hardware: Ethernet, MAC Address: 02:00:00:00:00:01
  MTU 9198

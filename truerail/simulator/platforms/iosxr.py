@@ -10,23 +10,13 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import answered, by_name_alone, cisco_mac, counted, links, sends
-from truerail.simulator.traffic.ledger import CounterTable, Q
+from truerail.simulator.traffic.ledger import CounterTable, Counts, Q
 
 _LLDP = "show lldp neighbors detail"
 _INTERFACES = "show interfaces"
 _CLOCK = "Fri Nov 20 14:00:00.000 UTC\n"
 _RULE = "-" * 48
 _NONE = "not advertised"
-_COUNTERS = {
-    "packets in": Q.RX_PACKETS,
-    "bytes in": Q.RX_BYTES,
-    "drops in": Q.RX_DISCARDS,
-    "errors in": Q.RX_ERRORS,
-    "packets out": Q.TX_PACKETS,
-    "bytes out": Q.TX_BYTES,
-    "drops out": Q.TX_DISCARDS,
-    "carrier": Q.LINK_DOWNS,
-}
 _HEAD = f"""{_CLOCK}Capability codes:
         (R) Router, (B) Bridge, (T) Telephone, (C) DOCSIS Cable Device
         (W) WLAN Access Point, (P) Repeater, (S) Station, (O) Other
@@ -66,11 +56,11 @@ Management Addresses:
 
 def interfaces_text(ether: Ether, switch: str, sheet: CounterTable | None = None) -> str:
     """The state, the speed and the counters of every port; a port without link keeps its speed."""
-    of = counted(sheet, _COUNTERS)
+    of = counted(sheet)
     return _CLOCK + "\n".join(_interface(link, of(link.name)) for link in links(ether, switch))
 
 
-def _interface(link: Link, n: dict[str, int]) -> str:
+def _interface(link: Link, n: Counts) -> str:
     state = "up" if link.up else "administratively down" if link.off else "down"
     described = f"  Description: {link.label}\n" if link.label else ""
     kilobits = round(link.gbps * 1e6)
@@ -86,16 +76,16 @@ def _interface(link: Link, n: dict[str, int]) -> str:
   Last clearing of "show interface" counters never
   30 second input rate 0 bits/sec, 0 packets/sec
   30 second output rate 0 bits/sec, 0 packets/sec
-     {n["packets in"]} packets input, {n["bytes in"]} bytes, {n["drops in"]} total input drops
+     {n[Q.RX_PACKETS]} packets input, {n[Q.RX_BYTES]} bytes, {n[Q.RX_DISCARDS]} total input drops
      0 drops for unrecognized upper-level protocol
      Received 0 broadcast packets, 0 multicast packets
               0 runts, 0 giants, 0 throttles, 0 parity
-     {n["errors in"]} input errors, 0 CRC, 0 frame, 0 overrun, 0 ignored, 0 abort
-     {n["packets out"]} packets output, {n["bytes out"]} bytes, {n["drops out"]} total output drops
+     {n[Q.RX_ERRORS]} input errors, 0 CRC, 0 frame, 0 overrun, 0 ignored, 0 abort
+     {n[Q.TX_PACKETS]} packets output, {n[Q.TX_BYTES]} bytes, {n[Q.TX_DISCARDS]} total output drops
      Output 0 broadcast packets, 0 multicast packets
      0 output errors, 0 underruns, 0 applique, 0 resets
      0 output buffer failures, 0 output buffers swapped out
-     {2 * n["carrier"]} carrier transitions
+     {2 * n[Q.LINK_DOWNS]} carrier transitions
 """
 
 

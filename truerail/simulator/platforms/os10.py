@@ -18,19 +18,11 @@ from truerail.simulator.platforms._switches import (
     sends,
     speed_word,
 )
-from truerail.simulator.traffic.ledger import CounterTable, Q
+from truerail.simulator.traffic.ledger import CounterTable, Counts, Q
 
 _LLDP = "show lldp neighbors detail"
 _STATUS = "show interface status"
 _INTERFACE = "show interface"
-_COUNTERS = {
-    "packets in": Q.RX_PACKETS,
-    "octets in": Q.RX_BYTES,
-    "discarded in": Q.RX_DISCARDS,
-    "packets out": Q.TX_PACKETS,
-    "octets out": Q.TX_BYTES,
-    "discarded out": Q.TX_DISCARDS,
-}
 _NONE = "Not Advertised"
 _CHASSIS = {"mac": "Mac address (4)", "local": "Locally assigned (7)"}
 _PORTS = {"mac": "Mac address (3)", "ifname": "Interface name (5)", "local": "Locally assigned (7)"}
@@ -67,11 +59,11 @@ Remote System Desc: {speaker.description or _NONE}
 
 def interface_text(ether: Ether, switch: str, sheet: CounterTable | None = None) -> str:
     """A paragraph for each port, with its counters."""
-    of = counted(sheet, _COUNTERS)
+    of = counted(sheet)
     return "\n\n".join(_interface(link, of(link.name)) for link in links(ether, switch)) + "\n"
 
 
-def _interface(link: Link, n: dict[str, int]) -> str:
+def _interface(link: Link, n: Counts) -> str:
     described = f"Description: {link.label}\n" if link.label else ""
     first, second = "down" if link.off else "up", "up" if link.up else "down"
     return f"""Ethernet {link.name.removeprefix("ethernet")} is {first}, line protocol is {second}
@@ -84,14 +76,14 @@ Flowcontrol rx off tx off
 Last clearing of "show interface" counters: 48 weeks 4 days 23:12:22
 Queuing strategy: fifo
 Input statistics:
-     {n["packets in"]} packets, {n["octets in"]} octets
-     0 Multicasts, 0 Broadcasts, {n["packets in"]} Unicasts
+     {n[Q.RX_PACKETS]} packets, {n[Q.RX_BYTES]} octets
+     0 Multicasts, 0 Broadcasts, {n[Q.RX_PACKETS]} Unicasts
      0 runts, 0 giants, 0 throttles
-     0 CRC, 0 overrun, {n["discarded in"]} discarded
+     0 CRC, 0 overrun, {n[Q.RX_DISCARDS]} discarded
 Output statistics:
-     {n["packets out"]} packets, {n["octets out"]} octets
-     0 Multicasts, 0 Broadcasts, {n["packets out"]} Unicasts
-     0 throttles, {n["discarded out"]} discarded, 0 Collisions,  wred drops
+     {n[Q.TX_PACKETS]} packets, {n[Q.TX_BYTES]} octets
+     0 Multicasts, 0 Broadcasts, {n[Q.TX_PACKETS]} Unicasts
+     0 throttles, {n[Q.TX_DISCARDS]} discarded, 0 Collisions,  wred drops
 Rate Info(interval 30 seconds):
      Input 0 Mbits/sec, 1 packets/sec, 0% of line rate
      Output 0 Mbits/sec, 7 packets/sec, 0% of line rate

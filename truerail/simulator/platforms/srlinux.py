@@ -13,7 +13,7 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
 from truerail.simulator.platforms._switches import answered, by_name, counted, links, sends, speed_word
-from truerail.simulator.traffic.ledger import CounterTable, Q
+from truerail.simulator.traffic.ledger import CounterTable, Counts, Q
 
 _LLDP = "info from state system lldp | as json"
 _INTERFACES = "info from state interface * | as json"
@@ -66,13 +66,13 @@ def _neighbor(heard: Heard) -> dict[str, Any]:
 
 def interfaces_json(ether: Ether, switch: str, sheet: CounterTable | None = None) -> str:
     """The state, the speed and the counters of every port."""
-    of = counted(sheet, _COUNTERS)
+    of = counted(sheet)
     serials = ether.world.serials
     ports = [_interface(one, of(one.name), serials.get(Port(switch, one.name), "")) for one in links(ether, switch)]
     return dumps({"interface": ports}, indent=2) + "\n"
 
 
-def _interface(link: Link, counters: dict[str, int], serial: str) -> dict[str, Any]:
+def _interface(link: Link, n: Counts, serial: str) -> dict[str, Any]:
     reason = "port-admin-disabled" if link.off else "lower-layer-down" if link.module else "trans-not-present"
     return {
         "name": link.name,
@@ -83,7 +83,7 @@ def _interface(link: Link, counters: dict[str, int], serial: str) -> dict[str, A
         **({} if link.up else {"oper-down-reason": reason}),
         "ethernet": {"port-speed": speed_word(link.gbps), "hw-mac-address": "1A:48:00:FF:00:01"},
         **({"transceiver": _module(serial)} if link.module else {}),
-        "statistics": {name: str(value * _PER.get(name, 1)) for name, value in counters.items()},
+        "statistics": {name: str(n[quantity] * _PER.get(name, 1)) for name, quantity in _COUNTERS.items()},
     }
 
 

@@ -70,6 +70,7 @@ def new_ledger(ports: int, seed: int) -> Ledger:
 # ----------------------------------------------------------------------------------------------------------------------
 # The counters of one device at one time, before they are printed.
 
+Counts = Mapping[Quantity, int]
 Columns = Mapping[str, Quantity | Key]
 """A platform's words for what it counts: over all priorities, or as a key; braces are RDMA's priority."""
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from truerail.model import Port
-from truerail.simulator.behaviours import identities
-from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.behaviours import Behaviours, identities
 from truerail.simulator.fabric.ether import Ether, out_of_band, storage
 from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.fabric.servers import device_number
