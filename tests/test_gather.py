@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from truerail.analysis.round import Round
 from truerail.model import Neighbor, Role
 from truerail.model.platforms import SHOW_VERSION
 from truerail.poller import Gathered, Limits, Poller
+from truerail.poller.device_row import Row
 from truerail.poller.questions import applicable, optional
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
+from truerail.transport.answers import Answers
 from truerail.transport.capture_writer import CaptureWriter
 from truerail.transport.platform_probe import platform_of
 from truerail.transport.protocol import Answer
@@ -162,9 +165,17 @@ def test_an_answer_that_takes_too_long_to_read_rests_and_costs_no_other(monkeypa
 def test_a_device_that_takes_long_to_read_is_read_last_and_rests_longer_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("truerail.poller.device_row.QUICK_SECONDS", 0.05)
-    monkeypatch.setattr("truerail.poller.device_poller.QUICK_SECONDS", 0.05)
+    """The event loop does not wait for it: a thread reads it."""
+    for name in ("device_row.QUICK", "device_poller.QUICK"):
+        monkeypatch.setattr(f"truerail.poller.{name}_SECONDS", 0.05)
     monkeypatch.setattr("truerail.poller.device_poller.DEVICE_SECONDS", 0.1)
+    whole, on_loop = Row.read, set[tuple[float, bool]]()
+
+    def seen(row: Row, reader: Answers, seconds: float) -> None:
+        on_loop.add((seconds, threading.current_thread() is threading.main_thread()))
+        whole(row, reader, seconds)
+
+    monkeypatch.setattr(Row, "read", seen)
     simulation, at, read = simulate(SHAPE, folders="inventory"), [0.0], list[str]()
     fleet = FakeFleet(simulation)
     good = fleet.answers["gpu-001"]
@@ -188,6 +199,7 @@ def test_a_device_that_takes_long_to_read_is_read_last_and_rests_longer_each_tim
         assert await errors(420.0) == {}
 
     timeless(rounds())
+    assert on_loop == {(0.05, True), (0.1, False)}
 
 
 def test_an_answer_that_none_reads_is_dropped_before_it_is_kept_and_nothing_else_is_asked() -> None:

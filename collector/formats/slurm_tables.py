@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from collector.formats.slurm_words import Names, end_of, gpus_in, states, time
+from collector.formats.slurm_words import MOST_OF_A_NAME, Names, end_of, gpus_in, states, time
 from collector.formats.text import is_login_prompt, whole_lines
 from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob, SchedulerNode
@@ -249,7 +249,6 @@ def _rows(answer: str, header: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 COLUMNS = ("JobID", "JobIDRaw", "State", "NodeList", "AllocTRES", "Start", "End", "User", "JobName")
 """Those of the command."""
 _NEEDED = ("state", "nodelist", "start", "end")
-_MOST_OF_A_NAME = 1024
 _TABLE = re.compile(r"^[ \t]*JobID(?:Raw)? [^\n|]*\n-{2,}(?: -{2,})+[ \r]*$", re.MULTILINE)
 _RULER = re.compile(r"-{2,}(?: -{2,})+")
 
@@ -313,9 +312,9 @@ def _job(job: str, record: dict[str, str], names: Names, at: int) -> SchedulerJo
     state = "+".join(states(words[0].rstrip("+")))
     start, end = time(record["start"]), time(record["end"])
     return SchedulerJob(
-        job[:_MOST_OF_A_NAME],
+        job[:MOST_OF_A_NAME],
         int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 19 else None,
-        record.get("jobname", "")[:_MOST_OF_A_NAME] or None,
+        record.get("jobname", "")[:MOST_OF_A_NAME] or None,
         record.get("user") or None,
         state,
         names.expand(record["nodelist"].removeprefix("None assigned"), at),

@@ -14,6 +14,8 @@ from truerail.errors import UnreadableError
 
 MOST_NAMES = 200_000
 """Most names that the lists of one answer may expand to; Slurm itself takes 65,533 nodes."""
+MOST_OF_A_NAME, _LARGEST = 1024, "999999999"
+"""Characters of a name, and the largest number in one of a list."""
 _YEAR_SECONDS = 365 * 86_400
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -47,7 +49,7 @@ class Names:
 
     def _piece(self, piece: str, line: int) -> Iterable[str]:
         parts = _BRACKET.split(piece)
-        if any(set(part) & set("[]") or not part.isprintable() or " " in part for part in parts[::2]):
+        if len(name := _LARGEST.join(parts[::2])) > MOST_OF_A_NAME or set(name) & set("[] ") or not name.isprintable():
             raise UnreadableError("not a list of nodes", line=line, text=piece)
         bounds = [[_bounds(one, line) for one in inside.split(",")] for inside in parts[1::2]]
         count = 1

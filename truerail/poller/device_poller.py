@@ -3,8 +3,8 @@
 After an answer that was too late or too long no alternative command is sent: a GPU driver that hangs would hang again.
 
 Reading keeps the event loop, and so all other devices, waiting. Devices whose answers are not read quickly are read one
-after the other, between pauses as long as its reading: half of the time remains for the others. One that takes too long
-even so is not asked for a while, for longer each time.
+after the other in a thread, beside the loop. One that takes too long even so is not asked for a while, for longer each
+time.
 """
 
 import asyncio
@@ -106,7 +106,7 @@ class DevicePoller:
             asked = {name: commands for name, commands in asked.items() if name not in refused}
             row.drop([text for text in row.commands if not any(text in commands for commands in asked.values())], asked)
             await self._read(row, reader, known)
-        known.slow_seconds, known.rests = row.reading.seconds if row.reading.seconds > QUICK_SECONDS else 0.0, 0
+        known.slow, known.rests = row.reading.seconds > QUICK_SECONDS, 0
         _remember(row, asked, known)
 
     async def _alternatives(self, target: Target, commands: Sequence[str], known: Known) -> list[Answer]:
@@ -119,21 +119,16 @@ class DevicePoller:
         return found + sent
 
     async def _read(self, row: Row, reader: Answers, known: Known) -> None:
-        """Reads what a device has answered: at once, or in the turn of those that take long."""
-        if not known.slow_seconds:
+        """Reads what a device has answered: at once, or in a thread, in the turn of those that take long."""
+        if not known.slow:
             try:
-                row.read(reader, QUICK_SECONDS)
+                row.read_here(reader)
                 return
             except SlowDeviceError:
-                known.slow_seconds = DEVICE_SECONDS
+                known.slow = True
         with clock_stopped():
             async with self._slow:
-                await self._ambient.sleep(known.slow_seconds)
-                began = self._ambient.clock()
-                try:
-                    row.read(reader, DEVICE_SECONDS)
-                finally:
-                    await self._ambient.sleep(self._ambient.clock() - began)
+                await asyncio.to_thread(row.read, reader, DEVICE_SECONDS)
 
     async def _identified(self, row: Row, target: Target, known: Known) -> Target:
         """The target with its platform, probed if unknown; sets the role of the row's device."""

@@ -76,16 +76,21 @@ class Row:
         return found
 
     def read(self, reader: Answers, seconds: float) -> None:
-        """Parses the answers into `readings`, exactly as a capture is read. Raises `SlowDeviceError` once all readings
-        of the row have taken so many seconds of processor time.
+        """Parses the answers into `readings`, exactly as a capture is read, in any thread. Raises `SlowDeviceError`
+        once all readings of the row have taken so many seconds of processor time.
         """
         folder = ArchiveFolder()
         folder.files = self.files()
         place = Opened(printable(self.name, 64), folder, folder.list(), held=dict(folder.files))
         answers = {f"{place.name}/{answer_file(a.command)}": a for a in self.answers.values()}
-        with clocks_stopped(), garbage_collection_paused(), self.reading.within(seconds):
+        with garbage_collection_paused(), self.reading.within(seconds):
             readings = reader.of_device(self.device.name, self.device, [place])
         self.readings = [_timed(reading, answers.get(reading.source), self.read_at) for reading in readings]
+
+    @clocks_stopped()
+    def read_here(self, reader: Answers) -> None:
+        """Reads them on the event loop, which waits for it. Raises `SlowDeviceError` if that would take long."""
+        self.read(reader, QUICK_SECONDS)
 
     def end(self, why: str, reader: Answers) -> None:
         """Completes a row whose device did not answer, or not to the end; what it did answer counts if it is quick to
@@ -93,10 +98,10 @@ class Row:
         """
         self.unanswered.device = why
         try:
-            self.read(reader, QUICK_SECONDS)
+            self.read_here(reader)
         except SlowDeviceError:
             self.answers.clear()
-            self.read(reader, QUICK_SECONDS)
+            self.read_here(reader)
 
     def keep(self, needed: Collection[str]) -> None:
         """Removes the answers of all other commands."""

@@ -34,8 +34,8 @@ class Known:
     """What the device cannot answer: optional questions, those whose answer takes too long to read, and the other
     commands of a question, with its reason. When it said so is in seconds of the clock.
     """
-    slow_seconds: float = 0.0
-    """Of processor time, that its last answers took to read, if that is longer than others wait for."""
+    slow: bool = False
+    """Its last answers took longer to read than others wait for."""
     rests: int = 0
     """How often in a row they took too long even so."""
     rests_until: float = 0.0

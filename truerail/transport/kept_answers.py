@@ -36,7 +36,7 @@ class _Kept:
 
 
 class KeptAnswers:
-    """The answers of one fleet, for as long as its plan, inventory and settings stay as they are. One thread only.
+    """The answers of one fleet, for as long as its plan, inventory and settings stay as they are. One thread a device.
 
     `differs` is called with device and collector where a full parse finds other facts than those kept.
     """
@@ -64,9 +64,8 @@ class KeptAnswers:
         """
         if collector.yields == (PortCounters,):  # they change with each answer
             return parse(answer), at
-        if at is not self._time[0]:
-            self._time = at, at.timestamp()
-        now, key = self._time[1], (device.name, collector.name, source)
+        self._time = time = self._time if at is self._time[0] else (at, at.timestamp())
+        now, key = time[1], (device.name, collector.name, source)
         digest, kept = collector.digest(answer), self._kept.get(key)
         same = kept is not None and kept.digest == digest and (kept.device is device or kept.device == device)
         if kept is None or not same or (collector.volatile and abs(now - kept.read_at) > MOST_APART_SECONDS):
