@@ -216,7 +216,7 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     forms, own_forms = ports.forms()
 
     def doubted(codes: list[int], *, lack: bool = False) -> bool:
-        """Whether half of the devices that are heard have doubtful names, or `lack` ports, two of one or two devices."""
+        """Whether half of the devices that are heard have doubtful names, or `lack` ports: one or two devices two."""
         several = heard[codes].sum()
         others = forms[codes[0]].isdisjoint(chain.from_iterable(own_forms.get(code, ()) for code in codes))
         least = _FEWEST if several < _MIN_DEVICES and not others else 1

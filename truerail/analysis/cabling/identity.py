@@ -94,8 +94,7 @@ def identify(plan: Plan, snapshot: Snapshot) -> Identity:
                 found.names, found.claims, found.discovery.ports if found.discovery else found.claims.u[:0]
             )
         more = fit_ports(ports, hosts=at == 2) if at else fit_devices(found.names, found.claims)
-        again = at == 0 or not asked[at].open.isdisjoint(more.ports.keys() | more.open)
-        asked[at] = (Fit() if again else asked[at]) + more.part(open=True)
+        asked[at] = (asked[at].besides(more) if at else Fit()) + more.part(open=True)
         at += 1
         if more.devices or not more.ports.keys() <= fit.ports.keys():
             fit += more.part(open=False)
