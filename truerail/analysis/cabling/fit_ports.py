@@ -72,12 +72,6 @@ class _Device:
                 if len(functions) == len(planes):
                     yield name, functions[planes.index(plane)]
 
-    def by_count(self) -> Iterator[tuple[str, str]]:
-        """Planned names and own ones in their order, if the list counts the NICs of rails alone."""
-        own = [name for functions in self.nics for name in functions]
-        if len(own) == len(self.planned):
-            yield from zip(in_order(self.planned), in_order(own), strict=True)
-
 
 def fit_ports(ports: "Ports", *, hosts: bool) -> Fit:
     """Planned ports that their switches do not have, or that have other neighbours on all switches of a kind, matched
@@ -105,9 +99,9 @@ class Ports:
 
     @cached_property
     def doubtful(self) -> tuple[Codes, Mask, Mask]:
-        """Per planned device: how many of its planned ports are not among its own, and so many of its own not among the
-        planned; whether it is an eighth or more of those whose neighbours are met; and whether a quarter of its planned
-        ports have other neighbours.
+        """Per planned device: how many of its planned ports are not among its own, or lead to a device that is not in
+        the plan, and so many of its own are not among the planned; whether these are an eighth or more of those whose
+        neighbours are met; and whether a quarter of its planned ports have other neighbours.
         """
         index, ports = self.names.index, self.names.index.ports
         size = len(index.devices.names)
@@ -119,10 +113,10 @@ class Ports:
         here = np.isin(linked, self.planned)
         right = here & (ports.device_of(index.far_ends(linked)) == self.peer)
         known = np.concatenate([self.own, self.names.as_planned(self.own)])
-        lacking = self.planned[~np.isin(self.planned, known)]
+        strange = self.names.as_planned(self.strange)
+        lacking = self.planned[~np.isin(self.planned, known) | np.isin(self.planned, strange)]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
         shown = self.planned[np.isin(ports.device_of(index.far_ends(self.planned)), self.peer)]
-        strange = self.names.as_planned(self.strange)
         all_ = count(linked[here]) + count(strange[np.isin(strange, self.planned)])
         hosts = np.array(index.devices.tier[: index.devices.planned]) == 0  # which may have one port each
         part = _PART * unmatched >= count(shown)
@@ -289,11 +283,9 @@ class _Group:
         self.planned = {name for device in devices for name in device.planned}
         self.own = {name for device in devices for name in (*device.planned_as, *device.own)}
         self.literal = sum(device.planned_as.get(own) == planned for device, planned, own in self.votes)
-        mine, theirs = counting(self.planned), counting(self.own)
-        alike = all(one in theirs and at in (None, theirs[one]) for one, at in mine.items())
         self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
         known = sum(len(device.planned.keys() & {*device.planned_as.values()}) for device in devices)
-        self.faults = alike and not self.agreed and 2 * known > sum(len(device.planned) for device in devices)
+        self.faults = not self.agreed and 2 * known > sum(len(device.planned) for device in devices)
         """Whether one or two devices call their ports as the plan does: then other ports are faults of cables."""
 
     def explained(self, by: _Map) -> int:
@@ -323,8 +315,6 @@ class _Group:
                 of[device.code] += (by_gpu[device.code].get(name) == own) - (usual.own(device, name) == own)
             more = {(code, name): own for code in of if of[code] > 0 for name, own in by_gpu[code].items()}
             yield replace(usual, of=more)
-        elif counted:
-            yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
         kept_numbers, shifted, most = list[_Map](), list[_Map](), _counted(pairs)
         for names, forms, natural in lines(self.planned, self.own, pairs, kept, self.list):
             in_line = [names[name] for name in in_order(names)]

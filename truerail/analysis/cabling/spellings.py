@@ -16,6 +16,8 @@ from truerail.model.columns import grouped
 from truerail.model.names import device_key, natural_key, port_key
 
 Words = tuple[str | int, ...]
+Pairs = Sequence[tuple[str, str]]
+"""Planned and own names of what may be one port."""
 Forms = tuple[str, str, int | None]
 """The forms of planned and of own names, and which number of these counts."""
 
@@ -167,11 +169,7 @@ def numbered(names: Collection[str]) -> dict[str, int]:
 
 
 def lines(
-    planned: Collection[str],
-    own: Collection[str],
-    pairs: Sequence[tuple[str, str]],
-    kept: frozenset[Forms],
-    list_: Collection[str],
+    planned: Collection[str], own: Collection[str], pairs: Pairs, kept: frozenset[Forms], list_: Collection[str]
 ) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
     """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
     show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
@@ -191,10 +189,10 @@ def lines(
     )
     sides = [
         (
-            _Line(planned, {one for one, _ in some}, list_),
+            _Line(planned, dict(some), list_),
             _Line(own, {of}),
-            sum(count for _, count in some),
-            {(one, of, counts[of]) for one, _ in some},
+            sum(dict(some).values()),
+            {*product(dict(some), [of], [counts[of]])},
         )
         for (of, _), some in together.items()
     ]
