@@ -296,7 +296,7 @@ def test_a_poller_counts_also_after_one_whose_clock_was_far_ahead(
 def test_a_poller_whose_clock_is_off_and_is_set_is_named_and_its_times_and_rates_are_right(
     server: NatsServer, subjects: Subjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("truerail.analysis.counters.minute.MINUTE_SECONDS", 6.0)  # a rate is that of a full minute
+    monkeypatch.setattr("truerail.analysis.counters.traffic.MINUTE_SECONDS", 6.0)  # a rate is that of a full minute
     clock = tmp_path / "clock"
     clock.write_text("+1h")
     faked = [f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"]

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from tests.sweep_fabrics import PARALLEL, TWO_TIERS, graph_of, names, swept_paths
-from truerail.analysis.sweep.choices import choices_of, flows_for
+from truerail.analysis.sweep.choices import choices_of, dependence, flows_for, gamma_tail, information
 from truerail.analysis.sweep.confirming import confirmed
 from truerail.analysis.sweep.flow_paths import FlowPaths
-from truerail.analysis.sweep.information import dependence, gamma_tail, information
 from truerail.analysis.sweep.losses import _trials, losses_of, tail, together
 from truerail.analysis.sweep.packet_seats import cut_offs
 from truerail.analysis.sweep.plan_graph import PlanGraph

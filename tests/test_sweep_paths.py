@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.sweep_fabrics import PARALLEL, TWO_TIERS, graph_of, names, port, spelled, swept_paths
-from truerail.analysis.sweep.coverage import coverage_of
 from truerail.analysis.sweep.flow_paths import FlowPaths, paths_of
 from truerail.analysis.sweep.flow_tables import Flows, Hops
 from truerail.analysis.sweep.hop_addresses import canonical
 from truerail.analysis.sweep.plan_graph import PlanGraph
+from truerail.analysis.sweep.swept import coverage_of
 
 
 @pytest.fixture(scope="module")

@@ -354,13 +354,9 @@ class _Group:
 
     def _match(self, meant: Mapping[Port, str], explained: int, *, open_: bool = False) -> Match:
         devices, names = {port.device for port in meant}, {(port.name, own) for port, own in meant.items()}
-        return Match(
-            tuple(device.name for device in self.devices if device.name in devices or not meant),
-            tuple((name, own) for name, own in sorted(names, key=lambda pair: natural_key(pair[0])) if name != own),
-            explained,
-            len(self.votes),
-            open=open_,
-        )
+        whose = tuple(device.name for device in self.devices if device.name in devices or not meant)
+        in_words = sorted((pair for pair in names if pair[0] != pair[1]), key=lambda pair: natural_key(pair[0]))
+        return Match(whose, tuple(in_words), explained, len(self.votes), open_)
 
 
 def _counted(pairs: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
