@@ -147,9 +147,6 @@ class Columns:
         return {host: frozenset(port.device for port in places.values()) for host, places in self.at.items() if places}
 
 
-_T = TypeVar("_T")
-
-
 def clear(votes: Counter[_T]) -> _T | None:
     """The winner of a vote that could not go the other way: three hosts or more, and over two thirds of all."""
     if not votes:

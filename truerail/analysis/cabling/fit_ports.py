@@ -317,8 +317,8 @@ class _Group:
             yield replace(usual, of=more)
         kept_numbers, shifted, most = list[_Map](), list[_Map](), _counted(pairs)
         for names, forms, natural in lines(self.planned, self.own, pairs, kept, self.list):
-            in_line = [names[name] for name in in_order(names)]
-            clear = natural or (self.agreed and in_line == in_order(in_line))
+            owns = [names[name] for name in in_order(names)]
+            clear = natural or (self.agreed and owns == in_order(owns))
             least = _HALF if natural and self.lacking else CLEAR
             one = _Map({name: (own,) for name, own in names.items()}, least, clear, natural, forms)
             (kept_numbers if natural else shifted).append(one)

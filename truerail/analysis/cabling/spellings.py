@@ -181,8 +181,8 @@ def lines(
     for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
         if "#" in of_plan and (of_plan == of_own or not {of_plan, of_own} <= both):  # each keeps its meaning
             meant.setdefault(of_plan, (of_own, count))
-    for one in kept:  # a device with one port of a form does not show which number counts
-        counts.update({one[1]: one[2]} if counts.get(one[1], 0) is None else {})
+    for _, of, place in kept:  # a device with one port of a form does not show which number counts
+        counts.update({of: place} if counts.get(of, 0) is None else {})
     used, shapes = Counter(map(form, list_)), {(of, _width(one)) for one, (of, _) in meant.items()}
     together = grouped(  # a whole cage is counted as the first half of a split one, where the device does so
         ((of, _width(one) + ((of, _width(one) + 1) in shapes)), (one, count)) for one, (of, count) in meant.items()
