@@ -11,7 +11,7 @@ from msgspec import structs
 from typer.testing import CliRunner
 
 from benchmarks.accuracy.list_forms import FORMS
-from benchmarks.accuracy.lists import PLATFORMS, Verdict, edited, judged, run, section, written
+from benchmarks.accuracy.lists import NAMES, PLATFORMS, Verdict, edited, judged, run, section, written
 from tests.draws import draws
 from tests.each import each
 from truerail.analysis.cabling.fit import Fit, Match
@@ -30,7 +30,7 @@ RUNNER = CliRunner()
 SMALL = Shape(hosts=8, rails=4, spines=2, uplinks=4)
 
 
-@each("name", list(FORMS))
+@each("name", NAMES)
 def test_no_list_moves_a_right_cable(name: str) -> None:
     seed = Random(name).randrange(1000)
     verdict = run(seed, name, ("four rails", "shared NICs", "two rails a leaf, blocks", "two planes"))

@@ -4,6 +4,7 @@ that is not used is named; what names a device or a port in another way is read.
 
 import re
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import openpyxl
@@ -12,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from benchmarks.accuracy.drawn_lists import device_names
 from tests.draws import draws
 from tests.each import each
 from truerail.cli.app import app
@@ -196,6 +198,7 @@ def test_a_number_with_a_point_is_a_whole_one_unless_another_is_none(numbers: li
     assert {cable.rail for cable in plan.cables} == {0}
 
 
+WITH_NAMES, ROW = "Device A,Hostname A,Port A,Device B,Port B", "{0},{1},rail{2},{3},swp{4}"
 NAMES = {f"R01-pod1-gpu{at}": f"gpu-{at}.example.com" for at in range(1, 4)}
 
 
@@ -204,13 +207,20 @@ def hosts_and_leaves(form: str, names: dict[str, str]) -> str:
     return "\n".join(form.format(host, name, rail, f"leaf-{rail}", at) for at, (host, name, rail) in enumerate(rows))
 
 
+def drawn_column(seed: int) -> tuple[str, str]:
+    """A table with a column of further names, in any place and by any word; some with a cable's label behind it."""
+    rng = Random(seed)
+    word = rng.choice(("Label", "Hostname", "Asset Name", "Alias", "FQDN", "Asset", "DNS Name"))
+    columns = [("Device A", "{0}"), ("Port A", "rail{2}"), ("Device B", "{3}"), ("Port B", "swp{4}")]
+    columns.insert(rng.randrange(5), (rng.choice((f"A {word}", f"{word} A")), "{1}"))
+    header, form = map(",".join, zip(*columns, *rng.choice(([], [("Label", "C{4}")])), strict=True))
+    return header, form
+
+
 @each(
     "header, form",
     [
-        ("A Device,A Label,A Port,B Device,B Port,Label", "{0},{1},rail{2},{3},swp{4},C{4}"),
-        ("A Device,A Hostname,A Port,B Device,B Port", "{0},{1},rail{2},{3},swp{4}"),
-        ("Hostname A,Device A,Port A,Device B,Port B", "{1},{0},rail{2},{3},swp{4}"),
-        ("Device A,Port A,Device B,Port B,Asset Name", "{0},rail{2},{3},swp{4},{1}"),
+        *map(drawn_column, range(draws(12, 400))),
         ("Server,Hostname,NIC,Switch,Switch Port", "{0},{1},rail{2},{3},swp{4}"),
         ("Device,Hostname,Port,Device,Hostname,Port", "{0},{1},rail{2},{3},{3}.example.com,swp{4}"),
         ("Device,Label,Port,Device,Label,Port", "{0},{1},rail{2},{3},{3}.example.com,swp{4}"),
@@ -220,12 +230,13 @@ def hosts_and_leaves(form: str, names: dict[str, str]) -> str:
     ],
 )
 def test_a_column_of_further_names_of_the_devices(header: str, form: str) -> None:
-    plan = plan_of(f"{header}\n{hosts_and_leaves(form, NAMES)}\n")
+    spelled = device_names(Random(header))
+    names = {spelled(f"gpu-{at}").replace(" ", "-"): f"gpu-{at}.example.com" for at in range(1, 4)}
+    plan = plan_of(f"{header}\n{hosts_and_leaves(form, names)}\n")
     hosts = {name: device for name, device in plan.devices.items() if not name.startswith("leaf")}
-    assert {*hosts} | {alias for one in hosts.values() for alias in one.aliases} == {*NAMES, *NAMES.values()}
-    assert all(len(device.aliases) == 1 for device in hosts.values())
+    assert {*hosts} | {alias for one in hosts.values() for alias in one.aliases} == {*names, *names.values()}
     found = Devices(plan)
-    assert all(found.find(host) == found.find(name) >= 0 for host, name in NAMES.items())
+    assert all(found.find(host) == found.find(name) >= 0 for host, name in names.items())
     assert any(note.endswith("further names of the devices") for note in plan.notes)
 
 
@@ -236,11 +247,7 @@ def test_a_column_of_further_names_of_the_devices(header: str, form: str) -> Non
         ("Device A,Hostname A,Port A,Device B,Port B", "{0},h{2},rail{2},{3},swp{4}", NAMES),
         ("Device A,Hostname A,Port A,Device B,Port B", "{0},{1},rail{2},{3},swp{4}", {"g1": "h", "g2": "h"}),
         ("Device A,Hostname A,Port A,Device B,Port B", "{0},{1},rail{2},{3},swp{4}", {"g1": "17", "g2": "18"}),
-        (
-            "Device A,Hostname A,Port A,Device B,Port B",
-            "{0},{1},rail{2},{3},swp{4}",
-            {"g1": "10.0.0.1", "g2": "10.0.0.2"},
-        ),
+        (WITH_NAMES, ROW, {"g1": "10.0.0.1", "g2": "10.0.0.2"}),
         ("Device A,Hostname A,Port A,Device B,Port B", "{0},{1},rail{2},{3},swp{4}", {"g1": "", "g2": "h"}),
         ("Device A,BMC Hostname,Port A,Device B,Port B", "{0},{1},rail{2},{3},swp{4}", NAMES),
         ("Device A,Hostname A,Port A,Device B,Port B", "{0},{1},rail{2},{3},swp{4}", {"g1": "g2", "g2": "g1"}),
@@ -294,17 +301,17 @@ def test_a_side_beside_its_termination_is_a_device(header: str) -> None:
     assert ends(plan_of(f"{header}\n{row}\n")) == ["gpu-1/eth1 leaf-0/swp1"]
 
 
-@each(
-    "header",
-    [
-        "id,url,display,type,a_terminations,b_terminations,status,tenant,label,color,length,length_unit",
-        "ID,Label,Termination A Type,Termination A ID,Termination B Type,Termination B ID,Status,Type,Length",
-        "id,side_a_type,side_a_id,side_b_type,side_b_id,status",
-        "id,termination_a_id,termination_b_id",
-        "side_a_device,side_a_type,side_a_id,side_b_device,side_b_type,side_b_id",
-        "label,termination_a,termination_b",
-    ],
-)
+def drawn_ids(seed: int) -> str:
+    """The header of an export whose ends are ids, with other columns of NetBox in any order."""
+    rng = Random(seed)
+    end = rng.choice(("{}_terminations", "termination_{}", "termination_{}_id", "side_{}_id"))
+    more = [*map("side_{}_device".format, "ab")] * (end == "side_{}_id" and rng.random() < 0.3)
+    others = rng.sample(("id", "url", "display", "type", "status", "tenant", "label", "color", "length"), 5)
+    header = ",".join(rng.sample([*others, *more, end.format("a"), end.format("b")], 7 + len(more)))
+    return rng.choice((header, header.replace("_", " ").title()))
+
+
+@each("header", [*map(drawn_ids, range(draws(8, 300)))])
 def test_cables_that_name_their_ends_by_ids_are_refused_in_one_sentence(header: str, tmp_path: Path) -> None:
     path = tmp_path / "cables.csv"
     path.write_text(f"{header}\n{','.join('7' for _ in header.split(','))}\n")

@@ -57,7 +57,7 @@ def _nic(rng: Random) -> Callable[[int, int], str]:
     return name
 
 
-def _device(rng: Random) -> Callable[[str], str]:
+def device_names(rng: Random) -> Callable[[str], str]:
     """Devices under other words, padding, case, marks between, places before and a domain behind: `R01-NODE_01`."""
     case, pad = rng.choice((str, str, str.upper, str.title)), rng.choice((1, 2, 3, 4))
     mark = rng.choice(("-", "_", ".", " ", ""))
@@ -76,8 +76,8 @@ DRAWN: Mapping[str, Callable[[Random], Form]] = {
     "drawn: ports by halves": lambda rng: Form(_cage(rng, lambda n: ((n + 1) // 2, (n + 1) % 2))),
     "drawn: cages whole and split": lambda rng: Form(_cage(rng, cage), fabric="breakouts"),
     "drawn: NICs": lambda rng: Form(nic=_nic(rng)),
-    "drawn: devices": lambda rng: Form(device=_device(rng)),
-    "drawn: ports, NICs, devices": lambda rng: Form(_port(rng), _nic(rng), _device(rng)),
+    "drawn: devices": lambda rng: Form(device=device_names(rng)),
+    "drawn: ports, NICs, devices": lambda rng: Form(_port(rng), _nic(rng), device_names(rng)),
     "drawn: InfiniBand": lambda rng: Form(_port(rng), _nic(rng), fabric="infiniband"),
 }
 """Forms by what is drawn."""

@@ -12,9 +12,8 @@ import typer
 
 from benchmarks.degradation.report import SECTION, section
 from benchmarks.degradation.scoring import lives, plan_of
-from truerail.analysis.trends.declines import declines_of
+from truerail.analysis.trends.declines import declines_of, slopes
 from truerail.analysis.trends.link_past import SAMPLES, LinkPast, PastSample
-from truerail.analysis.trends.slopes import slopes
 
 DAYS = 60
 CABLES = 100_000

@@ -10,8 +10,9 @@ from typing import Final
 
 from truerail.files.file_text import read_text
 from truerail.files.problems import Problem
-from truerail.model import Plan, Port, Role
+from truerail.model import Plan, Role
 from truerail.model.names import some
+from truerail.plans.fitted import with_own_names
 from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.headers import words
 from truerail.plans.plan_error import PlanError
@@ -56,15 +57,11 @@ def with_hca_names(plan: Plan, path: Path) -> Plan:
             raise PlanError([Problem(str(path), line, ",".join(cells), "expected a port and a name, each once")])
         names[cells[0]] = cells[1]
 
-    def renamed(port: Port) -> Port:
-        is_host = plan.role_of(port.device) is Role.HOST
-        return Port(port.device, names.get(port.name, port.name)) if is_host else port
-
-    cables = tuple(cable._replace(a=renamed(cable.a), b=renamed(cable.b)) for cable in plan.cables)
+    ends = (end for cable in plan.cables for end in cable[:2] if plan.role_of(end.device) is Role.HOST)
+    own = {end: names[end.name] for end in ends if end.name in names}
     missing = sorted({cable.a.name for cable in plan.host_cables if cable.a.name not in names})
     note = (f"{path.name} has no name for {_several(missing, 'port')}",) if missing else ()
-    places = {(renamed(a), renamed(b)): cells for (a, b), cells in plan.places.items()}
-    return replace(plan, cables=cables, places=places, notes=(*plan.notes, *note))
+    return replace(with_own_names(plan, {}, own), notes=(*plan.notes, *note))
 
 
 def _several(found: Sequence[str], noun: str) -> str:

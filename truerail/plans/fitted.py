@@ -20,4 +20,5 @@ def with_own_names(plan: Plan, devices: Mapping[str, str], ports: Mapping[Port, 
         return Port(own.get(port.device, port.device), ports.get(port, port.name))
 
     cables = tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in plan.cables)
-    return replace(plan, devices=named, cables=cables, places={})
+    places = {(end(a), end(b)): cells for (a, b), cells in plan.places.items()}
+    return replace(plan, devices=named, cables=cables, places=places)

@@ -2,6 +2,8 @@
 
 A file in a format of its own (`a_device` in the header of CSV, the keys of `docs/plan.md` in YAML, DOT) has its reader;
 everything else is a cable list of another tool, see `truerail.plans.imports`: so is CSV with `a_device` and no role.
+
+Ports that a plan does not name: `?1`, `?2`, ... where a file names only the devices of its cables.
 """
 
 import re
@@ -9,14 +11,29 @@ from pathlib import Path
 
 from truerail.files.file_text import read_text
 from truerail.files.problems import Problem, nearest
-from truerail.model import Plan
+from truerail.model import Plan, Port
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans import imports
 from truerail.plans.csv_read import read_csv
 from truerail.plans.dot import read_dot
+from truerail.plans.imports.import_row import UNNAMED
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_yaml_read import read_yaml
-from truerail.plans.unnamed import check_named
+
+
+def unnamed_ports(plan: Plan) -> list[Port]:
+    """The ports without a name, in the order of the cables."""
+    return [end for cable in plan.cables for end in cable[:2] if end.name.startswith(UNNAMED)]
+
+
+def check_named(plan: Plan) -> Plan:
+    """The plan itself. Raises `PlanError` if nothing can be evaluated against it, because ports have no names."""
+    unnamed = unnamed_ports(plan)
+    if unnamed:
+        first = f"{len(unnamed):,} ports have no name, the first is {unnamed[0]}"
+        raise PlanError([Problem(plan.source, 0, "", f"{first}: name them in the output of `truerail plan convert`")])
+    return plan
+
 
 _READERS = {".yaml": read_yaml, ".yml": read_yaml, ".csv": read_csv, ".dot": read_dot, ".gv": read_dot}
 """By suffix, what reads a format of this project."""

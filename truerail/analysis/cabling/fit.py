@@ -95,6 +95,15 @@ class Fit:
             return Fit(open=self.open, proposed=self.proposed, maybe=self.maybe, matches=matches)
         return Fit(self.devices, self.ports, matches=matches)
 
+    def besides(self, later: "Fit") -> "Fit":
+        """The questions about devices that a later fit says nothing of."""
+        known = {port.device for port in (*later.ports, *later.open)}
+        return Fit(
+            open=frozenset(port for port in self.open if port.device not in known),
+            proposed={port: own for port, own in self.proposed.items() if port.device not in known},
+            matches=tuple(one for one in self.matches if known.isdisjoint(one.devices)),
+        )
+
     def __add__(self, other: "Fit") -> "Fit":
         return Fit(
             {**self.devices, **other.devices},

@@ -72,12 +72,6 @@ class _Device:
                 if len(functions) == len(planes):
                     yield name, functions[planes.index(plane)]
 
-    def by_count(self) -> Iterator[tuple[str, str]]:
-        """Planned names and own ones in their order, if the list counts the NICs of rails alone."""
-        own = [name for functions in self.nics for name in functions]
-        if len(own) == len(self.planned):
-            yield from zip(in_order(self.planned), in_order(own), strict=True)
-
 
 def fit_ports(ports: "Ports", *, hosts: bool) -> Fit:
     """Planned ports that their switches do not have, or that have other neighbours on all switches of a kind, matched
@@ -105,9 +99,9 @@ class Ports:
 
     @cached_property
     def doubtful(self) -> tuple[Codes, Mask, Mask]:
-        """Per planned device: how many of its planned ports are not among its own, and so many of its own not among the
-        planned; whether it is an eighth or more of those whose neighbours are met; and whether a quarter of its planned
-        ports have other neighbours.
+        """Per planned device: how many of its planned ports are not among its own, or lead to a device that is not in
+        the plan, and so many of its own are not among the planned; whether these are an eighth or more of those whose
+        neighbours are met; and whether a quarter of its planned ports have other neighbours.
         """
         index, ports = self.names.index, self.names.index.ports
         size = len(index.devices.names)
@@ -119,10 +113,10 @@ class Ports:
         here = np.isin(linked, self.planned)
         right = here & (ports.device_of(index.far_ends(linked)) == self.peer)
         known = np.concatenate([self.own, self.names.as_planned(self.own)])
-        lacking = self.planned[~np.isin(self.planned, known)]
+        strange = self.names.as_planned(self.strange)
+        lacking = self.planned[~np.isin(self.planned, known) | np.isin(self.planned, strange)]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
         shown = self.planned[np.isin(ports.device_of(index.far_ends(self.planned)), self.peer)]
-        strange = self.names.as_planned(self.strange)
         all_ = count(linked[here]) + count(strange[np.isin(strange, self.planned)])
         hosts = np.array(index.devices.tier[: index.devices.planned]) == 0  # which may have one port each
         part = _PART * unmatched >= count(shown)
@@ -216,7 +210,7 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     forms, own_forms = ports.forms()
 
     def doubted(codes: list[int], *, lack: bool = False) -> bool:
-        """Whether half of the devices that are heard have doubtful names, or `lack` ports: two, of one or two."""
+        """Whether half of the devices that are heard have doubtful names, or `lack` ports: one or two devices two."""
         several = heard[codes].sum()
         others = forms[codes[0]].isdisjoint(chain.from_iterable(own_forms.get(code, ()) for code in codes))
         least = _FEWEST if several < _MIN_DEVICES and not others else 1
@@ -289,11 +283,9 @@ class _Group:
         self.planned = {name for device in devices for name in device.planned}
         self.own = {name for device in devices for name in (*device.planned_as, *device.own)}
         self.literal = sum(device.planned_as.get(own) == planned for device, planned, own in self.votes)
-        mine, theirs = counting(self.planned), counting(self.own)
-        alike = all(one in theirs and at in (None, theirs[one]) for one, at in mine.items())
         self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
         known = sum(len(device.planned.keys() & {*device.planned_as.values()}) for device in devices)
-        self.faults = alike and not self.agreed and 2 * known > sum(len(device.planned) for device in devices)
+        self.faults = not self.agreed and 2 * known > sum(len(device.planned) for device in devices)
         """Whether one or two devices call their ports as the plan does: then other ports are faults of cables."""
 
     def explained(self, by: _Map) -> int:
@@ -323,12 +315,10 @@ class _Group:
                 of[device.code] += (by_gpu[device.code].get(name) == own) - (usual.own(device, name) == own)
             more = {(code, name): own for code in of if of[code] > 0 for name, own in by_gpu[code].items()}
             yield replace(usual, of=more)
-        elif counted:
-            yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
         kept_numbers, shifted, most = list[_Map](), list[_Map](), _counted(pairs)
         for names, forms, natural in lines(self.planned, self.own, pairs, kept, self.list):
-            in_line = [names[name] for name in in_order(names)]
-            clear = natural or (self.agreed and in_line == in_order(in_line))
+            owns = [names[name] for name in in_order(names)]
+            clear = natural or (self.agreed and owns == in_order(owns))
             least = _HALF if natural and self.lacking else CLEAR
             one = _Map({name: (own,) for name, own in names.items()}, least, clear, natural, forms)
             (kept_numbers if natural else shifted).append(one)
@@ -364,13 +354,9 @@ class _Group:
 
     def _match(self, meant: Mapping[Port, str], explained: int, *, open_: bool = False) -> Match:
         devices, names = {port.device for port in meant}, {(port.name, own) for port, own in meant.items()}
-        return Match(
-            tuple(device.name for device in self.devices if device.name in devices or not meant),
-            tuple((name, own) for name, own in sorted(names, key=lambda pair: natural_key(pair[0])) if name != own),
-            explained,
-            len(self.votes),
-            open=open_,
-        )
+        whose = tuple(device.name for device in self.devices if device.name in devices or not meant)
+        in_words = sorted((pair for pair in names if pair[0] != pair[1]), key=lambda pair: natural_key(pair[0]))
+        return Match(whose, tuple(in_words), explained, len(self.votes), open_)
 
 
 def _counted(pairs: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:

@@ -4,118 +4,156 @@
 another device's name (`announce`): its own reading is then filed under the name it announces, so that both ends refer
 to the same device, and `Identity.announces` contains its real identity. Two devices that announce one name are
 distinguished by their MACs, and reported (`Identity.duplicates`).
+
+Which device announces which name.
+
+A device may announce another device's hostname, or one that is not in the plan. Two witnesses show this: its MACs,
+which its own list of interfaces contains, and the other ends of its cables: where u hears port q of X, but port q of
+device D hears u, then D announces itself as X.
 """
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from truerail.analysis.cabling.announce import announced
 from truerail.analysis.cabling.claims import Claims, nameless_chassis, read_claims
 from truerail.analysis.cabling.discovery import Discovery, discovered
 from truerail.analysis.cabling.fit import Fit, fit_devices
 from truerail.analysis.cabling.fit_ports import fit_ports, ports_of
-from truerail.analysis.cabling.ib_names import canonical_guid
+from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import Codes, Mask, distinct
+from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.nccl_facts import JOB_COLLECTORS
 from truerail.model.plan import Plan
 from truerail.model.probe_facts import PROBE_COLLECTORS
 from truerail.model.snapshot import Snapshot, Table
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Matches nodes without a name of their own to planned switches by their places in the fabric.
-#
-# Unmanaged switches all have the name `Quantum-2 Mellanox Technologies`, and the chips of a director are named by its
-# boards (`MF0;core:MCS8500/L03/U1`). Where the plan has names of its own for them and no GUIDs, only the wiring
-# identifies them: a node is the planned switch to which the plan wires more than two thirds of what is seen on it,
-# where that is also more than two thirds of what is seen of the switch's planned cables. Leaves are found by their
-# hosts, then spines by the leaves. A switch in another's place, with all its cables, is therefore the switch of that
-# place.
+_TIMES_ITS_OWN = 4
+"""How many times as often as under its own name a device must be heard under another's to count as announcing it."""
+_TIMES_IN_CYCLE = 2
+"""The same for devices that bear each other's names in a closed circle, taken together. Neighbours that a port still
+shows point to scattered names, and a MAC that two devices share is found under both of their names equally often:
+neither closes a circle by a majority at each device.
+"""
 
 
-LAYERS = 3
-"""Layers of switches: leaves, spines, a core above them."""
-_MIN_CABLES = 2
-_SHARE = 2 / 3
+def announced(
+    index: PlanIndex, claims: Claims, more: Codes | None = None
+) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:
+    """Names and the devices that announce them: (unplanned names and their owners, devices under another's name, shared
+    names).
+
+    A device that is heard under its own name as well does not announce another's: its MAC is found on both. A name that
+    is not in the plan and that several devices announce, such as a factory default, has no owner.
+
+    `more` are further votes: a name announced << 32 | the device that owns it.
+    """
+    votes = _votes(index, claims, more)
+    planned = index.devices.planned
+    by_owner: dict[int, Counter[int]] = {}
+    for (name, owner), count in votes.items():
+        by_owner.setdefault(owner, Counter())[name] = count
+    circled = _circled(by_owner, planned)
+    says: dict[int, set[int]] = {}
+    for owner, counts in by_owner.items():
+        name, count = _most(counts)
+        sure = count >= 2 and (owner in circled or count >= _TIMES_ITS_OWN * counts[owner])
+        if name >= planned or name == owner or sure:
+            says.setdefault(name, set()).add(owner)
+    names = {name: min(owners) for name, owners in says.items() if name >= planned and len(owners) == 1}
+    says = {name: owners for name, owners in says.items() if name < planned or len(owners) > 1}
+    _without_swapped(index, claims, votes, says)
+    duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
+    announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
+    return names, announces, duplicates
 
 
-def placed(index: PlanIndex, claims: Claims, nameless: Collection[int], free: Collection[int]) -> dict[int, int]:
-    """Nodes without a name, by code, to the planned switches in whose places they are. `free` are planned switches that
-    no node is known to be.
+def _most(counts: Counter[int]) -> tuple[int, int]:
+    """The name with the most votes, and their number."""
+    ((name, count),) = counts.items() if len(counts) == 1 else counts.most_common(1)
+    return name, count
+
+
+def _circled(by_owner: Mapping[int, Counter[int]], planned: int) -> frozenset[int]:
+    """Planned devices that bear each other's names in a closed circle."""
+    bears: dict[int, int] = {}
+    for owner, counts in by_owner.items():
+        name, count = _most(counts)
+        if owner != name and max(owner, name) < planned and count > counts[owner]:
+            bears[owner] = name
+    found: set[int] = set()
+    open_ends = set(bears)
+    while open_ends:
+        walk = [open_ends.pop()]
+        while (following := bears.get(walk[-1], NONE)) in open_ends:
+            open_ends.remove(following)
+            walk.append(following)
+        circle = walk[walk.index(following) :] if following in walk else []
+        others = sum(by_owner[one][bears[one]] for one in circle)
+        if others >= _TIMES_IN_CYCLE * sum(by_owner[one][one] for one in circle):
+            found.update(circle)
+    return frozenset(found)
+
+
+def _without_swapped(
+    index: PlanIndex, claims: Claims, votes: Counter[tuple[int, int]], says: dict[int, set[int]]
+) -> None:
+    """Removes hosts from the names of others where the only evidence comes from swapped switches: what hears such a
+    switch hears the other.
+    """
+    swapped = _swapped_switches(index, votes) if any(len(owners) > 1 for owners in says.values()) else None
+    if swapped:
+        sure = _votes(index, claims.where(~np.isin(index.ports.device_of(claims.u), list(swapped))), None)
+        for name, owners in says.items():
+            if name in owners:
+                owners -= {one for one in owners if one != name and index.devices.is_host(one) and not sure[name, one]}
+
+
+def _swapped_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> frozenset[int]:
+    """Planned switches under each other's names, by most of the evidence for each."""
+    best: dict[int, tuple[int, int]] = {}
+    for (name, owner), count in sorted(votes.items()):
+        if max(name, owner) < index.devices.planned and not index.devices.is_host(owner):
+            best[owner] = max(best.get(owner, (0, NONE)), (count, name))
+    return frozenset(owner for owner, (_, name) in best.items() if name != owner and name in best)
+
+
+def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tuple[int, int]]:
+    """(name announced, device that owns it) with the number of claims that support it, wherever there is a witness."""
+    pairs = [_pack(claims.named, claims.witness), _reverse_votes(index, claims)]
+    if more is not None:
+        pairs.append(more)
+    packed, counts = np.unique(np.concatenate(pairs), return_counts=True)
+    votes = zip(packed.tolist(), counts.tolist(), strict=True)
+    return Counter({(pair >> 32, pair & 0xFFFFFFFF): count for pair, count in votes if pair >= 0})
+
+
+def _reverse_votes(index: PlanIndex, claims: Claims) -> Codes:
+    """Votes of the other ends, packed: u hears X, no port of X hears u, but a port of device D does, and of no other
+    device.
     """
     ports = index.ports
-    node = np.concatenate([ports.device_of(claims.u), claims.w])
-    far = index.far_ends(np.concatenate([claims.v, claims.u]))
-    use = (far >= 0) & np.isin(node, list(nameless))
-    node, planned = node[use], ports.device_of(far[use])
-    votes, count = np.unique(node << 32 | planned, return_counts=True)
-    of_node, switch = votes >> 32, votes & 0xFFFFFFFF
-    size = len(index.devices.names)
-    by_node, by_switch = (np.bincount(code, weights=count, minlength=size) for code in (of_node, switch))
-    sure = (count >= _MIN_CABLES) & (count > _SHARE * by_node[of_node]) & (count > _SHARE * by_switch[switch])
-    sure &= np.isin(switch, list(free))
-    return dict(zip(of_node[sure].tolist(), switch[sure].tolist(), strict=True))
+    hears = np.flatnonzero((claims.v >= 0) & (claims.v != claims.u))
+    back = distinct(claims.v[hears] << 32 | ports.device_of(claims.u[hears]))
+    if not len(back):
+        return np.empty(0, dtype=np.int64)
+    _, start, count = np.unique(back >> 32, return_index=True, return_counts=True)
+    heard = back[start] >> 32
+    known = np.flatnonzero(claims.w >= 0)
+    u, w, name = claims.u[known], claims.w[known], claims.named[known]
+    agreed = np.isin(u << 32 | w, back)
+    place = np.minimum(np.searchsorted(heard, u), len(heard) - 1)
+    only = (heard[place] == u) & (count[place] == 1)
+    other, hit = back[start[place]] & 0xFFFFFFFF, ~agreed & only
+    return np.concatenate([_pack(name[agreed], name[agreed]), _pack(name[hit], other[hit])])
 
 
-def contested_places(index: PlanIndex, claims: Claims, by_place: Mapping[int, int]) -> dict[int, int]:
-    """Planned switches that a node matches by its hosts, while most of its uplinks are in the places of the uplinks of
-    one other switch of its tier: the switch by hosts to the switch by uplinks.
-    """
-    ports, tier = index.ports, index.devices.tiers
-    node = np.concatenate([ports.device_of(claims.u), claims.w])
-    far = np.concatenate([claims.v, claims.u])
-    cable = index.cables_at(far)
-    use = (cable >= 0) & (far >= 0) & np.isin(node, list(by_place.values()))
-    node, far, cable = node[use], far[use], cable[use]
-    use = (index.b[cable] == far) & (tier[ports.device_of(far)] > tier[node])
-    node, planned = node[use], index.a_device[cable[use]]
-    votes, count = np.unique(node << 32 | planned, return_counts=True)
-    of_node, switch = votes >> 32, votes & 0xFFFFFFFF
-    total = np.bincount(of_node, weights=count, minlength=len(tier))
-    other = (switch != of_node) & (tier[switch] == tier[of_node])
-    sure = other & (count >= _MIN_CABLES) & (count > _SHARE * total[of_node])
-    return dict(zip(of_node[sure].tolist(), switch[sure].tolist(), strict=True))
-
-
-def boxes(index: PlanIndex, claims: Claims, nodes: Collection[int], switches: Collection[int]) -> frozenset[int]:
-    """Of these planned switches, those whose cables may be on further nodes (`nodes`, without a name): chips of one
-    box, or a switch of its own in a wrong place. A node with most of its cables where one switch is planned is of that
-    switch; nodes that have cables to each other alone, as the chips with the uplinks of each box, are of any.
-    """
-    ports, open_ = index.ports, list(nodes)
-    node = np.concatenate([ports.device_of(claims.u), claims.w])
-    other = np.concatenate([claims.w, ports.device_of(claims.u)])
-    far = index.far_ends(np.concatenate([claims.v, claims.u]))
-    among, use = np.isin(node, open_), far >= 0
-    votes, count = np.unique(node[among & use] << 32 | ports.device_of(far[among & use]), return_counts=True)
-    size = len(index.devices.names)
-    total = np.bincount(votes >> 32, weights=count, minlength=size)
-    inside = np.bincount(node[among & np.isin(other, open_)], minlength=size)
-    if ((total < _MIN_CABLES) & (inside >= _MIN_CABLES)).any():
-        return frozenset(switches)
-    most = (count >= _MIN_CABLES) & (count > _SHARE * total[votes >> 32])
-    return frozenset((votes[most] & 0xFFFFFFFF).tolist()).intersection(switches)
-
-
-def unplaced(index: PlanIndex, met: Collection[int]) -> frozenset[int]:
-    """Planned switches that no node is known to be, and that the plan identifies by their names alone."""
-    ids = ((code, (name, *of.chassis_ids)) for code, (name, of) in enumerate(index.plan.devices.items()))
-    open_ = ((code, texts) for code, texts in ids if index.devices.tier[code] > 0 and code not in met)
-    return frozenset(code for code, texts in open_ if not any(map(canonical_guid, texts)))
-
-
-def without(claims: Claims, index: PlanIndex, nodes: Collection[int]) -> Claims:
-    """The claims that have none of these nodes at either end."""
-    ends = np.array([*nodes], dtype=np.int64)
-    return claims.where(~np.isin(claims.w, ends) & ~np.isin(index.ports.device_of(claims.u), ends))
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Resolves identities in one place: which device a reading is from, and which planned device every neighbour is.
+def _pack(name: Codes, owner: Codes) -> Codes:
+    return np.where((name >= 0) & (owner >= 0), name << 32 | owner, NONE)
 
 
 @dataclass(frozen=True)
@@ -185,8 +223,7 @@ def identify(plan: Plan, snapshot: Snapshot) -> Identity:
                 found.names, found.claims, found.discovery.ports if found.discovery else found.claims.u[:0]
             )
         more = fit_ports(ports, hosts=at == 2) if at else fit_devices(found.names, found.claims)
-        again = at == 0 or not asked[at].open.isdisjoint(more.ports.keys() | more.open)
-        asked[at] = (Fit() if again else asked[at]) + more.part(open=True)
+        asked[at] = (asked[at].besides(more) if at else Fit()) + more.part(open=True)
         at += 1
         if more.devices or not more.ports.keys() <= fit.ports.keys():
             fit += more.part(open=False)

@@ -273,11 +273,11 @@ def _evaluate_cables(wiring: Wiring) -> None:
     wiring.state[open_], wiring.why[open_] = State.UNKNOWN, Why.NIC_OPEN
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
-    ends, unnamed = np.concatenate([index.a_device, index.b_device]), wiring.identity.unnamed
-    few = np.zeros(len(index.devices.names) + 1, dtype=np.int64)
-    np.add.at(few, ends, np.tile(np.where(unnamed, 1, -1), 2))
-    few = few > 0  # most of whose ports are open: the others do not show which device it is
-    unnamed |= (few[index.a_device] | few[index.b_device]) & (wiring.state == State.WRONG)
+    unnamed = wiring.identity.unnamed
+    if unnamed.any():  # of a device most of whose ports are open the others do not show which device it is
+        ends, more = 1 + np.concatenate([index.a_device, index.b_device]), np.tile(np.where(unnamed, 1, -1), 2)
+        most = np.bincount(ends, more, len(index.devices.names) + 2)[1:] > 0
+        unnamed |= (most[index.a_device] | most[index.b_device]) & (wiring.state == State.WRONG)
     for doubted, why in ((index.contradicted, Why.CONTRADICTED), (unnamed, Why.UNNAMED)):
         wiring.state[doubted], wiring.why[doubted] = State.UNKNOWN, why
 

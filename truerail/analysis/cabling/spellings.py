@@ -16,6 +16,8 @@ from truerail.model.columns import grouped
 from truerail.model.names import device_key, natural_key, port_key
 
 Words = tuple[str | int, ...]
+Pairs = Sequence[tuple[str, str]]
+"""Planned and own names of what may be one port."""
 Forms = tuple[str, str, int | None]
 """The forms of planned and of own names, and which number of these counts."""
 
@@ -163,15 +165,11 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def numbered(names: Collection[str]) -> dict[str, int]:
     """The place of each port on the front, among the names of its form."""
-    return {name: place for of in set(map(form, names)) for name, place in _Line(names, of).stepped.items()}
+    return {name: place for of in set(map(form, names)) for name, place in _Line(names, {of}).stepped.items()}
 
 
 def lines(
-    planned: Collection[str],
-    own: Collection[str],
-    pairs: Sequence[tuple[str, str]],
-    kept: frozenset[Forms],
-    list_: Collection[str],
+    planned: Collection[str], own: Collection[str], pairs: Pairs, kept: frozenset[Forms], list_: Collection[str]
 ) -> Iterator[tuple[dict[str, str], frozenset[Forms], bool]]:
     """Maps of planned to own names that keep order and distances in each form of name, as half of its pairs or more
     show them; the forms of these names, of nearly all pairs; and whether a map keeps the number on the front, as those
@@ -183,39 +181,56 @@ def lines(
     for (of_plan, of_own), count in Counter((form(one), form(other)) for one, other in pairs).most_common():
         if "#" in of_plan and (of_plan == of_own or not {of_plan, of_own} <= both):  # each keeps its meaning
             meant.setdefault(of_plan, (of_own, count))
-    for one in kept:  # a device with one port of a form does not show which number counts
-        counts.update({one[1]: one[2]} if counts.get(one[1], 0) is None else {})
-    used = Counter(map(form, list_))
+    for _, of, place in kept:  # a device with one port of a form does not show which number counts
+        counts.update({of: place} if counts.get(of, 0) is None else {})
+    used, shapes = Counter(map(form, list_)), {(of, _width(one)) for one, (of, _) in meant.items()}
+    together = grouped(  # a whole cage is counted as the first half of a split one, where the device does so
+        ((of, _width(one) + ((of, _width(one) + 1) in shapes)), (one, count)) for one, (of, count) in meant.items()
+    )
     sides = [
-        (_Line(planned, one, list_), _Line(own, of), count, (one, of, counts[of])) for one, (of, count) in meant.items()
+        (
+            _Line(planned, dict(some), list_),
+            _Line(own, {of}),
+            sum(dict(some).values()),
+            {*product(dict(some), [of], [counts[of]])},
+        )
+        for (of, _), some in together.items()
     ]
     for mine, theirs in product(("stepped", "plain"), repeat=2):
         names, forms, natural = dict[str, str](), set[Forms](), True
         for one, other, count, which in sides:
             here, there = getattr(one, mine), getattr(other, theirs)
             shifts = Counter(there[b] - here[a] for a, b in pairs if a in here and b in there)
-            shift = 0 if 2 * shifts[0] >= count or which in kept else shifts.most_common(1)[0][0]
-            if 2 * shifts[shift] >= count or which in kept:
+            shift = 0 if 2 * shifts[0] >= count or which <= kept else shifts.most_common(1)[0][0]
+            if 2 * shifts[shift] >= count or which <= kept:
                 at = {place: name for name, place in there.items()}
                 names |= {name: at[place + shift] for name, place in here.items() if place + shift in at}
-                forms.add(which)
-                natural &= shift == 0 and used[which[0]] > 1
-        if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which in forms):
+                forms |= which
+                natural &= shift == 0 and sum(used[one] for one, *_ in which) > 1
+        if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which <= forms):
             yield names, frozenset(forms), natural
 
 
+def _width(of: str) -> int:
+    """How many numbers a name of this form has."""
+    return of.count("#") + of.count("@")
+
+
 class _Line:
-    """Places of the names of one form on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if
+    """Places of the names of some forms on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if
     they are `stepped`. Of several numbers the last counts fastest; one that is always equal to another, as in `f1np1`,
     counts once. Names begin at 1, unless one has 0, of `list_` where a number differs here.
     """
 
-    def __init__(self, names: Iterable[str], of: str, list_: Iterable[str] = ()) -> None:
-        called = [name for name in names if form(name) == of]
-        mine = [*zip(*map(numbers, called), strict=True)]
-        used = [*zip(*(numbers(name) for name in (*called, *list_) if form(name) == of), strict=True)]
+    def __init__(self, names: Iterable[str], of: Collection[str], list_: Iterable[str] = ()) -> None:
+        called = [name for name in names if form(name) in of]
+        every = {name: numbers(name) for name in (*called, *list_) if form(name) in of}
+        width = max(map(len, every.values()), default=0)
+        first = min((one[-1] for one in every.values() if len(one) == width > 0), default=0)
+        every = {name: (*one, first)[:width] for name, one in every.items()}
+        mine, used = [*zip(*(every[name] for name in called), strict=True)], [*zip(*every.values(), strict=True)]
         at = sorted({column: at for at, column in enumerate(mine)}.values())
-        found = {name: tuple(numbers(name)[one] for one in at) for name in called}
+        found = {name: tuple(every[name][one] for one in at) for name in called}
         columns = [sorted({*(mine if len({*mine[one]}) == 1 < len(called) else used)[one]}) for one in at]
         starts = [0 if column[0] == 0 else 1 if len(column) > 1 else column[0] for column in columns]
         steps = [gcd(*(value - start for value in column)) or 1 for column, start in zip(columns, starts, strict=True)]

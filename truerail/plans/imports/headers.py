@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain, product
 
-from truerail.plans.imports.translated import in_english, meanings
+from truerail.plans.imports.translated import in_english, meanings, pattern
 
 _SIDES, _OF_CABLE, _NOUNS = meanings("sides"), meanings("of_cable"), meanings("nouns")
 FIELDS = meanings("fields")
@@ -24,17 +24,13 @@ _LAST = {"a": "a", "1": "a", "b": "b", "z": "b", "2": "b"}
 _WORDS = re.compile(r"[\s_\-:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
 _END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12]|device|host|node|switch|port|interface|rack)\)$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PREFIX = re.compile(
-    r"(endpoint [12ab]|side [12abz]|end [12abz]|[abz] (?:end|side)|(?:near|far|local|remote) end|[a-z]+\d?)(?: (.+))?"
-)
+_PREFIX = pattern("column_of_end")
 _SUFFIX = re.compile(r"(.*[a-z])(?: ([abz])| ?([12]))(?: (.+))?")
 _LEAST_LETTERS, _LONG = 3, 5
 """Of a word that may be misspelled, and up to which it is short."""
 _ALIKE, _ALIKE_LONG = 0.75, 0.8
 """Of the letters of two words, one misspelled."""
-_OTHER_WORDS = frozenset(
-    ("part", "note", "notes", "code", "cost", "mode", "model", "date", "post", "sort", "size", "link")
-)
+_OTHER_WORDS = frozenset(meanings("other_words"))
 """Spelled right, though they are like words of columns."""
 _JOINED = {
     f"{end}{what}": f"{end} {what}"
@@ -47,22 +43,11 @@ _WORDS_OF_COLUMNS = {
     **{word: word for known in (*_SIDES, *FIELDS, *_OF_CABLE, *_NOUNS) for word in known.split() if len(word) > 1},
     "nae": "name",
 }
-_OF_NAMES = re.compile(
-    r"(?!.*\b(?:cable|port|interface|rack|site|rail|plane|bmc|ipmi|oob|ilo|idrac|console|pdu)\b)(?:.* )?"
-    r"(?:host(?: ?name)?|name|label|alias(?:es)?|asset|fqdn|dns|device|node|system|server|machine|switch"
-    r"|equipment)(?: [abz12])?"
-)
+_OF_NAMES = pattern("column_of_names")
 _OF_ID = re.compile(r"(?:(?:side|end|endpoint|termination) )?([ab])\b.* ?(?:ids?|terminations?)|terminations? ([ab])")
-_PANEL = re.compile(
-    r"(?<!front )(?<!power )\b(?:(?:patch|fib(?:er|re)) ?)?panel(?: name| id)?\b"
-    r"|\bpp(?=\d?\b)|\bodf\b|\bpatch(?= port\b)"
-)
-_OF_PANEL = {"port": "port", "position": "port", "pos": "port", "front": "port", "rack": "rack", "cabinet": "rack"}
-_OF_PANEL |= dict.fromkeys(("u", "ru", "unit"), "unit")
-_TRUNK = dict.fromkeys(
-    ("trunk", "trunk id", "trunk name", "trunk cable", "mpo", "mpo trunk", "mtp", "mtp trunk"), "trunk"
-)
-_TRUNK |= dict.fromkeys(("trunk position", "trunk port", "trunk pos", "mpo position", "mtp position"), "position")
+_PANEL = pattern("column_of_panel")
+_OF_PANEL = meanings("of_panel")
+_TRUNK = meanings("of_trunk")
 """What columns say of the trunk from one panel to the next."""
 _SWITCHES = re.compile(r"switch|leaf|spine|tor\b")
 

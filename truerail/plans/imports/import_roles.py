@@ -1,6 +1,5 @@
 """Roles of the devices of a cable list: by the file's words, by names, by the shape of ports, by their neighbors."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -11,10 +10,7 @@ from truerail.plans.imports.translated import pattern
 
 _KINDS: Final = tuple((role, pattern(role)) for role in (Role.SUPERSPINE, Role.SPINE, Role.LEAF, Role.HOST))
 _SWITCH: Final = pattern("switch")
-_SWITCH_PORT: Final = re.compile(
-    r"swp\d.*|Ethernet\d.*|Eth\d+/.*|(?:et|xe|ge)-\d.*|e\d+-\d.*|ethernet-\d.*|sw\d+p\d+|E\d+/\d.*"
-    r"|\w+(?:Ethernet|GigE)\d.*|(?:X|\d+)?GE\d.*|\d+/\d+(?:/\d+)*"
-)
+_SWITCH_PORT: Final = pattern("switch_port")
 _HOST_PORT: Final = pattern("host_port")
 _TIERS: Final = (Role.LEAF, Role.SPINE, Role.SUPERSPINE)
 MANY_CABLES: Final = 12

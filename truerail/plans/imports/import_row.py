@@ -11,11 +11,7 @@ from truerail.plans.imports.table_places import place_in
 from truerail.plans.imports.translated import pattern
 
 NO_VALUE = pattern("no_value")
-_SEVERAL = re.compile(
-    r"[^,;&~|\n、，；]*[^,;&~|\s、，；]\s*[,;&~|\n、，；]\s*[^,;&~|\s、，；].*"
-    r"|([a-z]{2,})\d\S*(?: +(?:and|und) +|\s*[+/]\s*)\1\d.*",
-    re.IGNORECASE | re.DOTALL,
-)
+_SEVERAL = pattern("several_ports")
 """Ports in one cell: `1,2`, `Eth1/1 & Eth1/2`, `eth0 + eth1`, or one below the other."""
 _RANGE = re.compile(r"(?:swp|eth(?:ernet)?)(?:\d+/)*(\d+)-(\d+).*", re.IGNORECASE)
 """`swp1-4`; where ports count down too, as `Eth2-1` does, it is a half of a cage."""

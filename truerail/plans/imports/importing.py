@@ -1,6 +1,5 @@
 """A plan from a cable list of another tool: its devices with roles, its cables each once, with rails and planes."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.panels import joined
 from truerail.plans.imports.recognized import recognized, recognized_text, unrecognized
+from truerail.plans.imports.translated import pattern
 from truerail.plans.orient import oriented
 from truerail.plans.plan_error import PlanError
 
@@ -119,12 +119,7 @@ _MOST_SPELLED: Final = 6
 """Listed in a note."""
 
 
-_MONTH: Final = r"(?:jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?"
-_DATE: Final = re.compile(
-    rf"\d{{1,2}}[-. ]+{_MONTH}(?:[- ]\d{{2,4}})?|{_MONTH}[- ]\d{{2,4}}"
-    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]20\d\d",
-    re.IGNORECASE,
-)
+_DATE: Final = pattern("date")
 """What a spreadsheet writes into CSV in the place of a port such as `1/3`: `3-Jan`, `03.01.2026`."""
 
 
