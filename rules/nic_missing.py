@@ -12,9 +12,8 @@ represents all members of the bond; where the members were not read, the answer 
 RDMA devices are numbered in the order in which the kernel finds the cards (Linux drivers/infiniband/core/device.c,
 alloc_name), so one card more or less shifts the numbers of those behind it. Where a host has its NICs at the PCI
 addresses, and in the order, of two or more hosts with the same plan, each NIC counts as the planned one at its address,
-unless more of its cables are right by number. That is an info finding on the host: no cable is wrong, but settings that
-name devices by number (`NCCL_IB_HCA`) refer to other NICs there. So it is where the plan has names of interfaces, and
-one or two hosts have another RDMA device on a rail than most of three or more.
+unless more of its cables are right by number. That is an info finding, as is a host that differs from most under a plan
+of interfaces: no cable is wrong, but numbers (`NCCL_IB_HCA`) mean other NICs there.
 
 ## What to do
 `lspci | grep -i -e ethernet -e infiniband`: if the card is missing there, reseat it and look for PCIe errors in

@@ -74,8 +74,7 @@ def _ports(wiring: Wiring) -> Codes:
 
 
 def _numbers(rows: list[Optic], name: str, use: Codes) -> Numbers:
-    column = Optic._fields.index(name)
-    return np.array([row[column] for row in rows], dtype=np.float64)[use]
+    return np.array([row[Optic._fields.index(name)] for row in rows], dtype=np.float64)[use]
 
 
 def _medians(group: Codes, values: Numbers) -> tuple[Numbers, Codes]:
