@@ -76,13 +76,23 @@ class Siege:
         return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
     def _kill(self) -> None:
-        """One of them, or both; the time until a new evaluation is shown."""
+        """One of them, or both; the time until a new evaluation is shown, if the judge was one."""
         number, began = self._number(), time.monotonic()
-        for pid in self._drawn.sample(self._children(), self._drawn.randint(1, 2)):
+        killed = self._drawn.sample(self._children(), self._drawn.randint(1, 2))
+        judge = any(not self._listens(pid) for pid in killed)
+        for pid in killed:
             os.kill(pid, self._drawn.choice((signal.SIGKILL, signal.SIGTERM)))
         while self._number() <= number and time.monotonic() - began < LONG_SECONDS:
             time.sleep(0.1)
-        self.takeovers.append(time.monotonic() - began)
+        if judge:
+            self.takeovers.append(time.monotonic() - began)
+
+    def _listens(self, pid: int) -> bool:
+        """Whether this is the front: a judge serves no HTTP."""
+        rows = map(str.split, Path("/proc/net/tcp").read_text().splitlines())
+        port = f":{urlsplit(self._url).port:04X}"
+        at = {f"socket:[{row[9]}]" for row in rows if row[1].endswith(port) and row[3] == "0A"}
+        return any(str(file.readlink()) in at for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink())
 
     def _number(self) -> int:
         status, body = self._ask("fabric")
@@ -179,7 +189,7 @@ def main(minutes: float, hosts: int, page: Path | None) -> None:
             "devices": f"{good} good ones, and hostile: {', '.join(KINDS)}",
             f"attacks in {minutes:g} minutes": ", ".join(f"{count} {name}" for name, count in siege.attacks.items()),
             "load of the machine of 2 processors": f"{min(siege.load):.0f} to {max(siege.load):.0f}",
-            "from a kill to a new evaluation": _spread(siege.takeovers),
+            "from the kill of a judge to a new evaluation": _spread(siege.takeovers),
             f"longest time that a good device was not read, at an interval of {INTERVAL_SECONDS} s":
                 f"{max(found[len(found) // 2 :]):.0f} s",
             "writes that were acknowledged, and lost": f"{len(siege.promised)}, {len(set(siege.promised) - kept)}",
