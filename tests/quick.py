@@ -10,8 +10,11 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ALWAYS = {"recordings", "rules_cases", "collectors_found", "corpus_index", "causes", "shape"}
-"""What every change runs: each recorded answer, each case of a rule, the causes, and the shape of the tree."""
+ALWAYS = {
+    *("recordings", "plans_recorded", "inventories_recorded", "mistakes", "corpus", "corpus_index"),
+    *("rules_cases", "collectors_found", "causes", "shape"),
+}
+"""What every change runs: each recorded answer and file, each case of a rule, the causes, and the shape of the tree."""
 REAL = {"tests.real"}
 """Who imports this drives daemons, browsers and other programs."""
 _IMPORT = re.compile(r"^ *(?:from ([\w.]+) )?import (\([^)]*\)|[^\n#]*)", re.MULTILINE)
