@@ -35,16 +35,15 @@ class Places:
     """Columns over cables: the kind, the device where the lower end is seen, and the rail of that place.
 
     `at` is known also where the device did not name its port. `rail` is that of the planned port, else the only rail of
-    the switch, else -1. `rule` is that of its findings.
+    the switch, else -1.
     """
 
-    rule: Rule
     wiring: Wiring
     kind: Codes
     at: Codes
     rail: Codes
 
-    def found(self, cable: int, **fields: Any) -> Finding:
+    def found(self, rule: Rule, cable: int, **fields: Any) -> Finding:
         """A finding about a cable, at its lower end: where it should be and where it is seen, with the reports on both
         places.
         """
@@ -57,7 +56,7 @@ class Places:
             "confidence": wiring.confidence(cable),
             "evidence": wiring.evidence(*ends),
         }
-        return self.rule.found(index.a_port(cable), **about | fields)
+        return rule.found(index.a_port(cable), **about | fields)
 
     def of(self, kind: Misplaced) -> list[int]:
         """The cables of a kind."""
@@ -75,19 +74,15 @@ class Places:
         return self.observed(cable) or f"{name} (which does not report its port)"
 
     def subject(self, cable: int) -> str:
-        """See `subject_of`."""
-        return subject_of(self.wiring, cable)
+        """`gpu-012/enp60s0f0np0 (rail 1)`, the cable's lower end with its rail."""
+        rail = int(self.wiring.index.rail[cable])
+        port = self.wiring.index.a_port(cable)
+        return f"{port} (rail {rail})" if rail >= 0 else str(port)
 
 
-def places(round: Round, rule: Rule) -> Places:
-    """Classifies the wrong cables of a snapshot, for a rule."""
-    return Places(rule, *round.once(_sort))
-
-
-def subject_of(wiring: Wiring, cable: int) -> str:
-    """`gpu-012/enp60s0f0np0 (rail 1)`, the cable's lower end with its rail."""
-    rail, port = int(wiring.index.rail[cable]), wiring.index.a_port(cable)
-    return f"{port} (rail {rail})" if rail >= 0 else str(port)
+def places(round: Round) -> Places:
+    """Classifies the wrong cables of a snapshot."""
+    return round.once(_sort)
 
 
 def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
@@ -136,7 +131,7 @@ def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[NotEvaluated]:
             yield some_cables(wiring, rows, of, f"{cables}: {reason}")
 
 
-def _sort(round: Round) -> tuple[Wiring, Codes, Codes, Codes]:
+def _sort(round: Round) -> Places:
     wiring, index = round.cabling, round.cabling.index
     at = index.ports.device_of(wiring.place)
     at = np.where(at >= 0, at, wiring.heard[index.a])
@@ -156,7 +151,7 @@ def _sort(round: Round) -> tuple[Wiring, Codes, Codes, Codes]:
         [Misplaced.NOT, Misplaced.UPLINK, Misplaced.STRANGER, Misplaced.RAIL, Misplaced.PLANE, Misplaced.RAIL],
         Misplaced.PORT,
     )
-    return wiring, kind, at, rail
+    return Places(wiring, kind, at, rail)
 
 
 def _differ(a: Codes, b: Codes) -> Mask:

@@ -51,7 +51,7 @@ from functools import partial
 import numpy as np
 
 from rules._examples import carrier, down, finds_nic, hears, no_carrier, rdma, switched_off, undecided
-from rules._places import places, subject_of, unseen_cables
+from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import Neighbor, NetLink, RdmaLink, Severity, Transport
@@ -67,8 +67,9 @@ def cable_missing(round: Round) -> Findings:
     unseen = np.isin(wiring.why, [Why.PENDING, Why.SILENT])
     for cable in np.flatnonzero(gone | unseen).tolist():
         why = Why(int(wiring.why[cable]))
-        summary, action = _words(wiring, cable, why, subject_of(wiring, cable))
-        yield places(round, cable_missing).found(
+        summary, action = _words(wiring, cable, why, places(round).subject(cable))
+        yield places(round).found(
+            cable_missing,
             cable,
             severity=_severity(why, from_host=bool(wiring.index.from_host[cable])),
             summary=summary,

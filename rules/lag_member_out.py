@@ -37,7 +37,7 @@ from functools import partial
 
 from rules._examples import TWO_PLANES, carrier, hears, no_carrier, undecided
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
-from rules._places import places, some_cables, subject_of
+from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, LagMember, NetLink, NotEvaluated, Severity
@@ -57,7 +57,7 @@ def lag_member_out(round: Round) -> Findings:
         why, action = _reason(lag, member)
         yield lag_member_out.found(
             wiring.index.a_port(cable),
-            summary=f"{subject_of(wiring, cable)} is a member of {lag.name} of {device} and carries nothing: {why}",
+            summary=f"{places(round).subject(cable)} is a member of {lag.name} of {device} and carries nothing: {why}",
             action=action,
             rail=round.plan.cables[cable].rail,
             confidence=BOTH_ENDS if len(reports) > 1 else ONE_END,
@@ -97,9 +97,10 @@ def _on_one_switch(round: Round, found: Lags, out: dict[int, list[tuple[Lag, Mem
             same = [other for other in cables if other != cable and stands[other] == stands[cable]]
             if away and same and cable not in out:
                 switch = index.devices.names[stands[cable]]
-                yield places(round, lag_member_out).found(
+                yield places(round).found(
+                    lag_member_out,
                     cable,
-                    summary=f"{subject_of(wiring, cable)} and {index.a_port(same[0])}, members of {lag.name}, are "
+                    summary=f"{places(round).subject(cable)} and {index.a_port(same[0])}, members of {lag.name}, are "
                     f"both on {switch}: without it this rail of the host is down",
                     action=f"Move the cable to {index.b_port(cable)}, as its other finding says.",
                     evidence=tuple(evidence_of(round.snapshot, LagMember, one.row) for one in lag.members),

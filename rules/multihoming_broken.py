@@ -40,7 +40,7 @@ import numpy as np
 
 from rules._examples import TWO_PLANES, alike, no_carrier, undecided, up
 from rules._lags import Lags, lags
-from rules._places import some_cables, subject_of
+from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
@@ -142,7 +142,7 @@ def _fault(round: Round, bond: tuple[int, ...], found: list[_Half]) -> Finding |
     return multihoming_broken.found(
         round.cabling.index.a_port(cable),
         severity=Severity.WARNING,
-        summary=f"The bond of {subject_of(round.cabling, cable)}: {why}",
+        summary=f"The bond of {places(round).subject(cable)}: {why}",
         action=action,
         rail=round.plan.cables[cable].rail,
         confidence=BOTH_ENDS if len(have) > 1 else ONE_END,

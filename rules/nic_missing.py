@@ -35,7 +35,7 @@ import numpy as np
 
 from rules._examples import alike, hears, railed, rdma, up
 from rules._links import blind_bonds
-from rules._places import places, subject_of
+from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import NetLink, RdmaLink, Severity
@@ -66,9 +66,10 @@ def nic_missing(round: Round) -> Findings:
         port, host = wiring.index.a_port(cable), int(wiring.index.a_device[cable])
         none = gone[host] == planned[host]
         also = ", nor is any other planned NIC of it" if none and planned[host] > 1 else ""
-        yield places(round, nic_missing).found(
+        yield places(round).found(
+            nic_missing,
             cable,
-            summary=f"{subject_of(wiring, cable)} is not among the interfaces that {port.device} lists{also}",
+            summary=f"{places(round).subject(cable)} is not among the interfaces that {port.device} lists{also}",
             action=_COMPARE.format(host=port.device) if none else _LOOK.format(host=port.device),
             confidence=ONE_END,
             evidence=wiring.evidence(int(wiring.index.b[cable])),

@@ -43,10 +43,11 @@ from truerail.model import Neighbor, Severity
 @rule("CAB001", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def nic_on_wrong_rail(round: Round) -> Findings:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
-    sorted_ = places(round, nic_on_wrong_rail)
+    sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
     for cable in sorted_.of(Misplaced.RAIL):
         yield sorted_.found(
+            nic_on_wrong_rail,
             cable,
             summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, {_whose(sorted_, cable)}",
             action=f"Move the cable to {index.b_port(cable)}, unless its cause says otherwise: it may be half of a "

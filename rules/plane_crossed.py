@@ -35,10 +35,11 @@ from truerail.model import Neighbor, Severity
 @rule("CAB008", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def plane_crossed(round: Round) -> Findings:
     """Host cables that are seen on their rail, but on another plane."""
-    sorted_ = places(round, plane_crossed)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PLANE):
         yield sorted_.found(
+            plane_crossed,
             cable,
             summary=f"{sorted_.subject(cable)} belongs to plane {round.plan.cables[cable].plane} but is cabled to "
             f"{sorted_.sight(cable)}, on another plane",

@@ -41,7 +41,7 @@ from truerail.model.index import PlanIndex
 @rule("RAL003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def rail_cut(round: Round) -> Findings:
     """Hosts that are off a rail, where no switch leads round it."""
-    sorted_ = places(round, rail_cut)
+    sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
     if not round.plan.once(rails_apart):
         return
@@ -55,6 +55,7 @@ def rail_cut(round: Round) -> Findings:
         others = f"{peers} other host{'s' if peers > 1 else ''}"
         where = f"is on {sorted_.sight(cable)}" if sorted_.at[cable] >= 0 else "is not connected"
         yield sorted_.found(
+            rail_cut,
             cable,
             summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} behind "
             f"{leaf}; there is no other path, and NCCL drops the connection",

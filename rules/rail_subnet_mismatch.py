@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._examples import railed
-from rules._places import subject_of
+from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import NetAddress, Plan, Severity
@@ -60,7 +60,7 @@ def rail_subnet_mismatch(round: Round) -> Findings:
         where = f"the subnet of rail {other.rail} ({other.text})" if other else f"no subnet of its rail ({mine})"
         yield rail_subnet_mismatch.found(
             wiring.index.a_port(cable),
-            summary=f"{subject_of(wiring, cable)} has the address {printable(fact.address, 64)}, in {where}",
+            summary=f"{places(round).subject(cable)} has the address {printable(fact.address, 64)}, in {where}",
             action=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is wrong too.",
             rail=int(reported.rail[i]),
             confidence=ONE_END,

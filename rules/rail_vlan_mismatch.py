@@ -28,7 +28,7 @@ from functools import partial
 import numpy as np
 
 from rules._examples import hears
-from rules._places import subject_of
+from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import MacEntry, NetLink, NotEvaluated, Severity
@@ -52,7 +52,7 @@ def rail_vlan_mismatch(round: Round) -> Findings:
         words, mine = ", ".join(map(str, found)), ", ".join(map(str, vlans[rail]))
         yield rail_vlan_mismatch.found(
             index.a_port(cable),
-            summary=f"{subject_of(wiring, cable)} is at {index.b_port(cable)} in VLAN {words}, its rail in {mine}",
+            summary=f"{places(round).subject(cable)} is at {index.b_port(cable)} in VLAN {words}, its rail in {mine}",
             action=f"Put {index.b_port(cable)} into VLAN {mine}.",
             rail=rail,
             expected=mine,

@@ -32,7 +32,7 @@ import numpy as np
 
 from rules._examples import finds_nic, rdma, switched_off
 from rules._links import blind_bonds
-from rules._places import subject_of
+from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import NetLink, Plan, Port, RdmaLink, Severity, Transport
@@ -56,7 +56,7 @@ def rdma_port_down(round: Round) -> Findings:
         yield rdma_port_down.found(
             port,
             severity=Severity.INFO if off else Severity.WARNING,
-            summary=f"{subject_of(wiring, cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
+            summary=f"{places(round).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
             f"is {state}, physical state {physical}{note}",
             action=_do(round.plan, link, index.ports.port(int(index.a[cable]))),
             rail=round.plan.cables[cable].rail,

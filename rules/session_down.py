@@ -28,7 +28,7 @@ A switch that reloads or is drained by other means than the session itself. Anno
 import numpy as np
 
 from rules._examples import hears, no_carrier, switched_off
-from rules._places import subject_of
+from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_of
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import BgpPeer, CauseKind, Fact, NotEvaluated, Severity, Transport
@@ -65,7 +65,7 @@ def session_down(round: Round) -> Findings:
         missing = wiring.state[cable] == State.MISSING
         yield session_down.found(
             index.a_port(cable),
-            summary=f"The session over {subject_of(wiring, cable)} to {index.b_port(cable)} is down: {reporter} "
+            summary=f"The session over {places(round).subject(cable)} to {index.b_port(cable)} is down: {reporter} "
             f"reports {state}",
             action="Repair the cable: the session follows."
             if missing

@@ -40,7 +40,7 @@ from truerail.model.columns import Codes
 @rule("CAB004", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def unexpected_neighbor(round: Round) -> Findings:
     """Planned ports whose neighbour is not what any planned cable has there."""
-    sorted_ = places(round, unexpected_neighbor)
+    sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
     for port in (*_lower_ends(sorted_).tolist(), *_upper_ends(sorted_).tolist()):
         cable = int(index.cables_at(np.array([port]))[0])

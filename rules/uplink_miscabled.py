@@ -34,7 +34,7 @@ from truerail.model import Neighbor, Severity
 @rule("CAB006", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
 def uplink_miscabled(round: Round) -> Findings:
     """Cables that start at a switch and are seen elsewhere."""
-    sorted_ = places(round, uplink_miscabled)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.UPLINK):
         source, target = wiring.index.a_port(cable), wiring.index.b_port(cable)
@@ -44,6 +44,7 @@ def uplink_miscabled(round: Round) -> Findings:
             stranger = wiring.index.devices.names[int(wiring.heard[wiring.index.b[cable]])]
             summary = f"the uplink {source} does not reach {target}, which sees {stranger} instead"
         yield sorted_.found(
+            uplink_miscabled,
             cable,
             summary=summary,
             action=f"Move the upper end of the cable to {target}, unless its cause is a wrong label.",

@@ -33,11 +33,12 @@ from truerail.model import Neighbor, Severity
 @rule("CAB002", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def wrong_port_on_right_leaf(round: Round) -> Findings:
     """Host cables in another port of the planned switch, on the planned rail and plane."""
-    sorted_ = places(round, wrong_port_on_right_leaf)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PORT):
         target = wiring.index.b_port(cable)
         yield sorted_.found(
+            wrong_port_on_right_leaf,
             cable,
             summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, the right leaf but not "
             f"{target.name}",
