@@ -190,16 +190,16 @@ def test_since_comes_from_the_history_and_a_lost_one_costs_only_that() -> None:
     assert where(publication, name, Gone()) == where(publication, name)
 
 
-def heard(*facts: Neighbor, by: str = "h1") -> Published:
+def heard(*facts: Neighbor, by: str = "h1", **others: list[Neighbor]) -> Published:
     """One cable h1/nic0 - leaf-0/p1, of which one device tells what it hears."""
-    made = scene(Case({by: facts}, plan="h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"))
+    made = scene(Case({by: facts, **others}, plan="h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"))
     return publication_of(made)
 
 
 def test_who_confirms_a_cable_is_reported() -> None:
     one_end = heard(Neighbor("nic0", system_name="leaf-0", port_id="p1", port_id_type="ifname"))
     device_only = heard(Neighbor("nic0", system_name="leaf-0"))
-    elsewhere = heard(Neighbor("nic0", system_name="leaf-7"))
+    elsewhere = heard(Neighbor("nic0", system_name="leaf-7"), h2=[Neighbor("nic0", system_name="leaf-0")])
     path = where(one_end, "h1/nic0").paths[0]
     assert (path.state, path.verified) == ("right", "one end")
     path = where(device_only, "h1/nic0").paths[0]
