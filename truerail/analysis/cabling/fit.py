@@ -146,9 +146,10 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
         match = Match(tuple(dict(pairs_of_names)), pairs_of_names, *_agreement(names, claims, found), of_devices=True)
         return Fit({own: plan for plan, own in pairs_of_names}, matches=(match,))
     maybe, tier = maybe or _by_places(names, places, lost, strange), devices.tier
-    shown = maybe.values() or [plan for plan, own in places if plan in lost and own in strange]
+    shown = maybe.values() or {plan for plan, own in places if plan in lost and own in strange}
     some_left = {tier[code] for code in present if code < planned} if not maybe else set()
-    tiers = {tier[plan] for plan in shown} - some_left or ({*tier} if strange and len(lost) == planned else set())
+    tiers = {tier[plan] for plan in shown if maybe or len(shown) >= _FEWEST} - some_left
+    tiers = tiers or ({*tier} if strange and len(lost) == planned else set())
     absent = tuple(name for code, name in lost.items() if tier[code] in tiers)
     if not absent:
         return Fit()
@@ -190,6 +191,7 @@ def _by_places(
         if plan in lost and own in strange:
             votes[plan][own] += count
     best = {plan: of.most_common(1)[0][0] for plan, of in votes.items() if 2 * max(of.values()) > of.total()}
+    best = best if sum(map(Counter.total, votes.values())) >= _FEWEST else {}
     once, tier = Counter(best.values()), names.index.devices.tier
     pairs = {own: plan for plan, own in best.items() if once[own] == 1}
     size, shown = Counter(tier[: names.index.devices.planned]), Counter(tier[plan] for plan in pairs.values())

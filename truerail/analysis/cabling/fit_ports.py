@@ -285,7 +285,8 @@ class _Group:
         self.literal = sum(device.planned_as.get(own) == planned for device, planned, own in self.votes)
         self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
         known = sum(len(device.planned.keys() & {*device.planned_as.values()}) for device in devices)
-        self.faults = not self.agreed and 2 * known > sum(len(device.planned) for device in devices)
+        alike = len(self.votes) < _FEWEST and {*map(form, self.planned)} <= {*map(form, self.own)}
+        self.faults = not self.agreed and (alike or 2 * known > sum(len(device.planned) for device in devices))
         """Whether one or two devices call their ports as the plan does: then other ports are faults of cables."""
 
     def explained(self, by: _Map) -> int:

@@ -206,7 +206,9 @@ def lines(
                 at = {place: name for name, place in there.items()}
                 names |= {name: at[place + shift] for name, place in here.items() if place + shift in at}
                 forms |= which
-                natural &= shift == 0 and sum(used[one] for one, *_ in which) > 1
+                natural &= (
+                    shift == 0 and sum(used[one] for one, *_ in which) > 1 and counts[next(iter(which))[1]] is not None
+                )
         if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which <= forms):
             yield names, frozenset(forms), natural
 

@@ -230,10 +230,6 @@ def _refused(kind: str, message: str) -> dict[str, Any]:
     return {"error": kind, "message": message}
 
 
-if __name__ == "__main__":
-    os._exit(main())  # at the interpreter's own end DuckDB reports its open values as leaks
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # The tables of a store as views of a DuckDB connection that can read their files and nothing else.
 
@@ -300,3 +296,7 @@ def _view(table: HistoryTable, paths: Sequence[Path]) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+if __name__ == "__main__":
+    os._exit(main())  # at the interpreter's own end DuckDB reports its open values as leaks
