@@ -84,7 +84,7 @@ def test_series_vanish_with_their_cause() -> None:
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
     exposition.prepare(published(world.plan, world.snapshot()))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
-    reported = Read(exposition.render(published(world.plan, world.snapshot()), COUNTERS, NOW).decode())
+    reported = Read(exposition.render(published(world.plan, world.snapshot()), None, COUNTERS, NOW).decode())
     assert reported("link_actual_info") is reported("device_findings") is None
     assert reported("findings", rule="CAB001") == 0
 
@@ -127,10 +127,10 @@ def test_nothing_is_known_before_the_first_answer() -> None:
 
 def test_no_evaluation_yet_leaves_the_service_alone() -> None:
     exposition = Exposition()
-    reported = Read(exposition.render(None, COUNTERS, NOW).decode())
+    reported = Read(exposition.render(None, None, COUNTERS, NOW).decode())
     assert reported.names == {"truerail_build_info", "truerail_service_rounds_total", "truerail_service_event_streams"}
-    assert exposition.render_pod(None, "p1", COUNTERS, NOW) == b""
-    assert exposition.render_pod(None, "-", COUNTERS, NOW) == exposition.render(None, COUNTERS, NOW)
+    assert exposition.render(None, "p1", COUNTERS, NOW) == b""
+    assert exposition.render(None, "-", COUNTERS, NOW) == exposition.render(None, None, COUNTERS, NOW)
 
 
 def test_a_rule_that_broke_has_no_findings() -> None:
@@ -374,13 +374,13 @@ def test_a_round_without_any_answer_is_no_success_and_does_not_move_the_last_one
 def test_what_is_of_the_moment_is_current_at_the_scrape() -> None:
     exposition, world = Exposition(), World(make_plan(2, 2))
     publication = published(world.plan, world.snapshot())
-    first = Read(exposition.render(publication, {"event_streams": 1}, NOW).decode())
-    later = Read(exposition.render(publication, {"event_streams": 5}, NOW + timedelta(minutes=10)).decode())
+    first = Read(exposition.render(publication, None, {"event_streams": 1}, NOW).decode())
+    later = Read(exposition.render(publication, None, {"event_streams": 5}, NOW + timedelta(minutes=10)).decode())
     assert later("evaluation_age_seconds") == 630
     assert later("collector_age_seconds", collector="lldp_host") == 630
     assert (first("service_event_streams"), later("service_event_streams")) == (1, 5)
     failing = JournalState(JournalHealth.FAILING, "disk full", NOW, waiting=12, lost_total=3, written_total=9)
-    gone = Read(exposition.render(replace(publication, journal=failing), {}, NOW).decode())
+    gone = Read(exposition.render(replace(publication, journal=failing), None, {}, NOW).decode())
     assert gone("journal_health", health="failing") == 1
     assert gone("journal_health", health="keeping") == 0
     assert (gone("journal_queue_length"), gone("journal_lost_rounds_total")) == (12, 3)

@@ -57,7 +57,7 @@ def tables(answer: str) -> list[Table]:
     above = ""
     for at, line in enumerate(text):
         below = text[at + 1] if at + 1 < len(text) else ""
-        if (ruled := _RULED_RULER.fullmatch(below)) or _UNRULED.match(line):
+        if (ruled := _RULED_RULER.fullmatch(below)) or (below.strip() and _UNRULED.match(line)):
             table = _begun(line, below if ruled else line, above)
             found.extend([table] if table else [])
         elif table and line.strip() and not _RULED_RULER.fullmatch(line):
