@@ -5,9 +5,8 @@ The GPU of this rail has no NIC of its own. NCCL uses another one over PCIe or N
 search for a cable fault looks in the wrong place.
 
 ## How it is detected
-The host answers and lists its interfaces (`ip link`) or RDMA devices (`rdma link`), and the planned one is in neither.
-Names are compared after normalisation, also by alternative name, PCI address and RDMA device. The RDMA device of a bond
-represents all members of the bond; where the members were not read, the answer is "unknown".
+The host lists its interfaces (`ip link`) or RDMA devices (`rdma link`), and the planned one is in neither, by any of
+its names. The RDMA device of a bond is all its members; where these were not read, the answer is "unknown".
 
 RDMA devices are numbered in the order in which the kernel finds the cards (Linux drivers/infiniband/core/device.c,
 alloc_name), so one card more or less shifts the numbers of those behind it. Where a host has its NICs at the PCI

@@ -115,8 +115,7 @@ class _Open:
         self.ports, self.index = names.index.ports, names.index
         self.is_mac, self.vague = heard.is_mac, heard.vague
         self.wanted = self.index.far_ends(self.heard.u)
-        seen = np.where(back >= 0, back, self.wanted)
-        self.reference = self.ports.name_of(seen)
+        self.reference = self.ports.name_of(np.where(back >= 0, back, self.wanted))
         self.known = heard.w < self.index.devices.planned
         self.doubt = np.zeros(len(back), dtype=bool)
 

@@ -194,8 +194,8 @@ def _by_places(
     best = best if sum(map(Counter.total, votes.values())) >= _FEWEST else {}
     once, tier = Counter(best.values()), names.index.devices.tier
     pairs = {own: plan for plan, own in best.items() if once[own] == 1}
-    size, shown = Counter(tier[: names.index.devices.planned]), Counter(tier[plan] for plan in pairs.values())
-    size = Counter() if names.index.named else size  # where others have other names, one may have
+    every = () if names.index.named else tier[: names.index.devices.planned]  # where others have other names, one may
+    size, shown = Counter(every), Counter(tier[plan] for plan in pairs.values())
     most = {one for one, count in shown.items() if count >= max(min(_FEWEST, size[one] // 2 + 1), size[one] / 2)}
     return {own: plan for own, plan in pairs.items() if tier[plan] in most}
 

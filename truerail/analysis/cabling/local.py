@@ -99,8 +99,7 @@ class LocalNames:
         name = np.array([called.get(code, code) for code in of.name_of(ports).tolist()], dtype=np.int64)
         own = np.arange(len(of) + 1, dtype=np.int64)
         silent = (ports >= 0) & (name != of.name_of(ports)) & ~np.isin(ports, alias[other])
-        found = of.find_or_add(of.device_of(ports[silent]), name[silent])
-        own[ports[silent]] = found
+        own[ports[silent]] = of.find_or_add(of.device_of(ports[silent]), name[silent])
         own[alias[other]] = other
         return np.where(ports >= 0, own[ports], ports)
 

@@ -69,8 +69,7 @@ def _peak(flows: int, members: int) -> float:
     over all.
     """
     share, mean = 1 / members, flows / members
-    most = min(flows, ceil(mean + 20 * sqrt(mean) + 20))
-    counts = range(ceil(mean), most + 1)
+    counts = range(ceil(mean), min(flows, ceil(mean + 20 * sqrt(mean) + 20)) + 1)
     whole = lgamma(flows + 1)
     ways = ((n, whole - lgamma(n + 1) - lgamma(flows - n + 1)) for n in counts)
     chances = [exp(of + n * log(share) + (flows - n) * log1p(-share)) for n, of in ways]

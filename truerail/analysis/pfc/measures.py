@@ -204,8 +204,7 @@ def _share_of_a_frame(telemetry: Telemetry, waiting: Codes, on: Codes) -> Floats
 def _at(ports: Mask, codes: Codes) -> Mask:
     """Whether each of these ports, planned or not, is among the planned ports of `ports`."""
     among = np.append(ports, False)
-    planned = (codes >= 0) & (codes < len(ports))
-    found: Mask = among[np.where(planned, codes, len(ports))]
+    found: Mask = among[np.where((codes >= 0) & (codes < len(ports)), codes, len(ports))]
     return found
 
 

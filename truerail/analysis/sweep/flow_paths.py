@@ -55,8 +55,7 @@ class FlowPaths:
     @cached_property
     def whole(self) -> Mask:
         """Flows that arrived and of which every link is known."""
-        places = np.arange(self.segment.shape[1])
-        known = (self.segment >= 0) | (places > self.length[:, None])
+        known = (self.segment >= 0) | (np.arange(self.segment.shape[1]) > self.length[:, None])
         return np.asarray((self.flows.heard > 0) & (self.length > 0) & known.all(axis=1) & ~self.strayed, dtype=bool)
 
     @cached_property
