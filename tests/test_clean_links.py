@@ -65,8 +65,7 @@ def test_a_peers_restart_makes_errors_once_and_orders_no_repair(tmp_path: Path) 
         ports = {port: fec(sample, 425, 425, lost=4 * (sample > 12) if port == PORTS[0] else 0) for port in PORTS}
         return {f"leaf-0/{SONIC}": sonic_dump(ports)}
 
-    report = checked(tmp_path, PLAN, rounds(answers))
-    _, findings = of_rule(report, "LNK004")
+    _, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
     assert [(finding["severity"], finding["subject"]) for finding in findings] == [("info", "gpu-1/eth0")]
     assert "neither end counts falls" in findings[0]["summary"]
     assert "Nothing yet" in findings[0]["action"]

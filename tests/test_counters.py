@@ -91,8 +91,7 @@ def test_only_the_last_samples_are_kept_in_order() -> None:
 
 
 def test_two_readings_in_a_step_are_one_sample() -> None:
-    window = rounds(100, 150, 300, step=4.0)
-    found = gained(window)
+    found = gained(rounds(100, 150, 300, step=4.0))
     assert len(found) == 2
     assert np.nansum(found) == 200
 
@@ -161,8 +160,7 @@ def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
 
 
 def test_without_a_window_nothing_is_known() -> None:
-    made = scene(Case({"gpu-1": []}, plan=PLAN))
-    reported = made.telemetry
+    reported = scene(Case({"gpu-1": []}, plan=PLAN)).telemetry
     assert reported.samples == 0
     assert not reported.counts(Quantity.TX_BYTES)
     assert np.isnan(reported.summed(Quantity.TX_BYTES).gained).all()
@@ -192,7 +190,6 @@ def test_a_counter_that_was_cleared_is_full_no_more() -> None:
 
 
 def test_infinibands_data_counters_count_four_bytes_at_a_time() -> None:
-    made = scene(Case(plan=PLAN, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}}))
-    telemetry = made.telemetry
+    telemetry = scene(Case(plan=PLAN, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}})).telemetry
 
     assert telemetry.rate(Quantity.TX_BYTES)[0, 1:].tolist() == pytest.approx([4e9] * SAMPLES)

@@ -104,8 +104,7 @@ def test_errors_over_a_long_pause_happened_all_the_same() -> None:
 
 
 def test_a_pause_longer_than_the_window_leaves_nothing_of_before() -> None:
-    window = steady(0, 10, 20, 2000, 2010)
-    found = gained(window)
+    found = gained(steady(0, 10, 20, 2000, 2010))
     assert len(found) == 30
     assert found[-1] == 10_000
     assert np.isnan(found[:-1]).all()

@@ -58,8 +58,7 @@ def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
 
 def test_evidence_of_counters_is_only_what_was_counted_of_that_port() -> None:
     rates = {"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}, "gpu-2/nic0": {"tx_bytes": 1.0}}
-    made = scene(Case({"gpu-1": [NetLink("nic0")]}, plan=FOUR, rates=rates))
-    reported = made.telemetry
+    reported = scene(Case({"gpu-1": [NetLink("nic0")]}, plan=FOUR, rates=rates)).telemetry
     one, other = (int(reported.wiring.index.a[row]) for row in (0, 1))
     (evidence,) = counter_evidence(reported, [one, other], Quantity.CRC_ERRORS)
     assert evidence.device == "gpu-1"

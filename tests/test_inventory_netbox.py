@@ -12,9 +12,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from truerail.inventory import Inventory, InventoryError, dump_yaml, load_inventory
-from truerail.model import Cable, Port, Role, Transport
+from truerail.model import Cable, Panel, Port, Role, Transport
 
 TOKEN = "hunter2hunter2"
+PANELS = Port("pp-2", "port 4"), Port("pp-4", "port 4")
 Object = dict[str, Any]
 
 
@@ -84,6 +85,8 @@ class Fake:
                     "connected_endpoints_reachable": True,
                     "tags": [],
                     "custom_fields": {},
+                    "link_peers_type": "dcim.frontport" if first != second else "dcim.interface",
+                    "link_peers": [{"id": 1, "device": {"id": 900, "name": f"pp-{mine[0]}"}, "name": f"port {first}"}],
                     **(more.get("near", {}) if not at else more.get("far", {})),
                 }
             )
@@ -199,16 +202,18 @@ def test_devices_become_targets(tmp_path: Path, netbox: Fake) -> None:
 
 def test_cables_become_the_plan(tmp_path: Path, netbox: Fake) -> None:
     fabric(netbox)
+    netbox.device("pp-2", "patch-panel")
     plan = loaded(tmp_path, netbox).plan
     assert plan
     assert plan.cables == (
         Cable(Port("gpu-1", "nic0"), Port("leaf-0", "swp1"), 0, None, 400.0, "c1"),
         Cable(Port("gpu-1", "nic1"), Port("leaf-1", "swp1"), 1, None, 200.0, "c2"),
         Cable(Port("gpu-2", "nic0"), Port("leaf-0", "swp2"), 0, None, 400.0, "c3", 3.0),
-        Cable(Port("gpu-2", "nic1"), Port("leaf-1", "swp2"), 1, None, 400.0, "c4"),
+        Cable(Port("gpu-2", "nic1"), Port("leaf-1", "swp2"), 1, None, 400.0, "c4", via=PANELS),
         Cable(Port("leaf-0", "swp3"), Port("spine-0", "Et1"), None, None, 400.0, "c6"),
     )
     assert (sorted(plan.rails), plan.transport, plan.devices["leaf-1"].role) == ([0, 1], Transport.ROCE, Role.LEAF)
+    assert plan.panels == {"pp-2": Panel("R01", 16)}
 
 
 def test_what_is_no_cable_of_the_fabric_is_noted(tmp_path: Path, netbox: Fake) -> None:

@@ -1,17 +1,118 @@
 """An inventory and a plan from NetBox: its devices as targets, its cables as a plan."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from truerail.errors import SecretMissingError
+from truerail.extras import require
 from truerail.inventory.inventory_checks import address_fault, device_name_fault, role_in
-from truerail.inventory.inventory_error import InventoryFaults
-from truerail.inventory.netbox_api import Api, Row
+from truerail.inventory.inventory_error import InventoryError, InventoryFaults
 from truerail.inventory.netbox_file import NetBox
 from truerail.inventory.value import Inventory, several, shared_addresses
-from truerail.model import PLATFORMS, Cable, Device, Plan, Port, Rail, Role, Target, Transport
+from truerail.model import PLATFORMS, Cable, Device, Panel, Plan, Port, Rail, Role, Target, Transport
+from truerail.model.names import printable
 from truerail.model.platforms import APART, INFINIBAND
+
+if TYPE_CHECKING:
+    import requests
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Queries NetBox through pynetbox. The only code of inventories that opens a connection; it only reads.
+#
+# pynetbox makes requests of its own when an absent attribute is touched, so each record becomes a plain mapping at
+# once.
+
+
+Row = Mapping[str, Any]
+"""One object as NetBox's REST API gives it, nested objects in short form."""
+_PAGE = 500
+_IDS_IN_ONE_REQUEST = 100
+"""`device_id=` this many times keeps the address line under the 4 KB that small servers take."""
+
+
+class Api:
+    """The parts of NetBox that an inventory needs. Raises InventoryError if a query fails."""
+
+    def __init__(self, netbox: NetBox, faults: InventoryFaults) -> None:
+        require("netbox", "NetBox")
+        import pynetbox
+
+        self._netbox = netbox
+        self._faults = faults
+        self._token = ""
+        try:
+            self._token = netbox.token.read()
+        except SecretMissingError as error:
+            self._fail(f"token: {error}")
+        self._api = pynetbox.api(netbox.url, token=self._token)
+        self._api.http_session = _session(netbox)
+
+    def devices(self) -> list[Row]:
+        """The devices that the file's filter chooses."""
+        return self._rows("devices", dict(self._netbox.filter))
+
+    def interfaces(self, devices: Sequence[int]) -> list[Row]:
+        """The cabled interfaces of devices by their ids, each with the far end of its path."""
+        return self._of_devices("interfaces", devices, {"cabled": "true"})
+
+    def cables(self, devices: Sequence[int]) -> list[Row]:
+        """The cables that end at devices: labels, lengths, tags, custom fields. One that ends at two comes once."""
+        return list({row["id"]: row for row in self._of_devices("cables", devices, {})}.values())
+
+    def _of_devices(self, what: str, devices: Sequence[int], more: dict[str, str]) -> list[Row]:
+        rows: list[Row] = []
+        for ids in _chunks(devices):
+            rows += self._rows(what, {"device_id": ids, **more})
+        return rows
+
+    def _rows(self, what: str, query: Mapping[str, object]) -> list[Row]:
+        import pynetbox
+        import requests
+
+        try:
+            return [dict(record) for record in getattr(self._api.dcim, what).filter(limit=_PAGE, **query)]
+        except pynetbox.RequestError as error:
+            self._fail(f"{what}: {error.req.status_code} {error.req.reason}: {printable(error.error.strip(), 160)}")
+        except pynetbox.ContentError:
+            self._fail(f"{what}: the answer is not JSON; is this NetBox's address?")
+        except (requests.RequestException, ValueError) as error:
+            self._fail(f"{what}: {type(error).__name__}: {printable(str(error))}")
+
+    def _fail(self, summary: str) -> NoReturn:
+        clean = summary.replace(self._token, "***") if self._token else summary
+        self._faults.add(self._netbox.line, self._netbox.url, f"NetBox: {clean}")
+        raise InventoryError(self._faults.found) from None
+
+
+def _chunks(ids: Sequence[int]) -> Iterator[list[int]]:
+    left = iter(ids)
+    while chunk := list(islice(left, _IDS_IN_ONE_REQUEST)):
+        yield chunk
+
+
+def _session(netbox: NetBox) -> "requests.Session":
+    """A session with a time limit that connects only to this NetBox: `next` links come from the server."""
+    import requests
+
+    class OneServer(requests.Session):
+        def request(self, method: str, url: str | bytes, **options: Any) -> requests.Response:  # type: ignore[override]  # takes what requests' own takes, by name
+            if not str(url).startswith(f"{netbox.url}/"):
+                raise requests.exceptions.InvalidURL("a link to another server")
+            options.setdefault("timeout", netbox.timeout_seconds)
+            return super().request(method, url, **{**options, "allow_redirects": False})
+
+    session = OneServer()
+    session.auth = lambda request: request  # otherwise ~/.netrc would replace the token
+    return session
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# An inventory and a plan from NetBox: its devices as targets, its cables as a plan.
+
 
 _PLATFORM_SIGNS = {
     **{name: name for name in ("cumulus", "sonic", "nxos")},
@@ -53,8 +154,7 @@ def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[i
 
 
 def _target(row: Row, name: str, role: Role | None, netbox: NetBox, file: str) -> Target:
-    access = netbox.access
-    position = row.get("position")
+    access, place = netbox.access, _place(row)
     return replace(
         access,
         name=name,
@@ -62,13 +162,19 @@ def _target(row: Row, name: str, role: Role | None, netbox: NetBox, file: str) -
         role=role,
         platform=_platform(row, netbox) or access.platform,
         pod=_pod(row, netbox.pod),
-        rack=str(_nested(row, "rack").get("name") or ""),
-        unit=int(float(position)) if position is not None else None,
+        rack=place.rack,
+        unit=place.unit,
         transport="" if role is Role.HOST else access.transport,
         gnmi=None if role is Role.HOST else access.gnmi,
         file=file,
         line=netbox.line,
     )
+
+
+def _place(row: Row) -> Panel:
+    """Rack and lowest unit."""
+    position = row.get("position")
+    return Panel(str(_nested(row, "rack").get("name") or ""), None if position is None else int(float(position)))
 
 
 def _nested(row: Row, key: str) -> dict[str, Any]:
@@ -113,7 +219,8 @@ def _pod(row: Row, source: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # NetBox's cables as a plan: interface to interface, through patch panels, with rails, speeds and labels.
 #
-# Each cabled interface names its `connected_endpoints`: what NetBox's own trace reaches through front and rear ports.
+# Each cabled interface names its `connected_endpoints`: what NetBox's own trace reaches through front and rear ports,
+# and its `link_peers`: where its own cord ends.
 
 _RAIL = re.compile(r"rail[-_ ]?(\d{1,4})", re.ASCII | re.IGNORECASE)
 _GBPS = re.compile(r"(\d+(?:\.\d+)?)([gt])base", re.ASCII)
@@ -132,19 +239,8 @@ class _End:
     device: Row
 
 
-@dataclass(slots=True)
-class _Left:
-    """Interfaces whose cables are no part of the plan, by the reason."""
-
-    ports: dict[str, list[str]] = field(default_factory=dict)
-
-    def out(self, reason: str, port: Port) -> None:
-        """Notes one."""
-        self.ports.setdefault(reason, []).append(str(port))
-
-    def notes(self) -> list[str]:
-        """A line for each reason."""
-        return [f"{several(ports)}: not in the plan, {reason}" for reason, ports in self.ports.items()]
+Left = defaultdict[str, list[str]]
+"""Interfaces whose cables are not part of the plan, by the reason."""
 
 
 def read_cables(
@@ -154,7 +250,7 @@ def read_cables(
     by_id = {int(row["id"]): row for row in devices}
     ends = _ends(targets, by_id, interfaces)
     details = {int(row["id"]): row for row in cables}
-    left = _Left()
+    left = Left(list)
     found: list[Cable] = []
     done: set[int] = set()
     infiniband: list[bool] = []
@@ -167,10 +263,12 @@ def read_cables(
         found.append(_cable(near, far, details))
         infiniband.append(str(_value(near.row, "type")).startswith("infiniband"))
     known = {target.name: _device(target) for target in targets.values()}
-    rails = {cable.rail: Rail(cable.rail) for cable in found if cable.rail is not None}
+    rails = {rail: Rail(rail) for rail in sorted({cable.rail for cable in found if cable.rail is not None})}
     transport = Transport.INFINIBAND if infiniband and all(infiniband) else Transport.ROCE
-    plan = Plan(known, tuple(found), rails=dict(sorted(rails.items())), transport=transport, source=source)
-    return plan, [*left.notes(), *_railless(plan)]
+    panels = {port.device for cable in found for port in cable.via}
+    places = {name: _place(row) for row in by_id.values() if (name := str(row.get("name"))) in panels}
+    plan = Plan(known, tuple(found), rails=rails, transport=transport, source=source, panels=places)
+    return plan, [*(f"{several(ports)}: not in the plan, {why}" for why, ports in left.items()), *_railless(plan)]
 
 
 def _ends(targets: Mapping[int, Target], devices: Mapping[int, Row], interfaces: Iterable[Row]) -> dict[int, _End]:
@@ -185,15 +283,15 @@ def _ends(targets: Mapping[int, Target], devices: Mapping[int, Row], interfaces:
     return found
 
 
-def _other(end: _End, ends: Mapping[int, _End], left: _Left) -> _End | None:
+def _other(end: _End, ends: Mapping[int, _End], left: Left) -> _End | None:
     """The end that NetBox traces to, where it is one interface of the inventory that traces back."""
     far: Sequence[Row] = end.row.get("connected_endpoints") or ()
     if not far:
-        left.out("its path ends in a patch panel or at a device without ports", end.port)
+        left["its path ends in a patch panel or at a device without ports"].append(str(end.port))
     elif len(far) > 1:
-        left.out("it connects several ports (a breakout); give each its own cable in NetBox", end.port)
+        left["it connects several ports (a breakout); give each its own cable in NetBox"].append(str(end.port))
     elif end.row.get("connected_endpoints_type") != "dcim.interface" or int(far[0]["id"]) not in ends:
-        left.out("its other end is not in this inventory", end.port)
+        left["its other end is not in this inventory"].append(str(end.port))
     else:
         return ends[int(far[0]["id"])]
     return None
@@ -203,7 +301,16 @@ def _cable(near: _End, far: _End, details: Mapping[int, Row]) -> Cable:
     segments = [details.get(int(cable["id"]), cable) for end in (near, far) if (cable := end.row.get("cable"))]
     rail = _rail([near.row, far.row, *segments, far.device]) if near.tier == 0 else None
     label = next((str(row["label"]) for row in segments if row.get("label")), "")
-    return Cable(near.port, far.port, rail, None, _speed(near.row) or _speed(far.row), label, _length(segments))
+    speed, via = _speed(near.row) or _speed(far.row), tuple(filter(None, map(_front, (near.row, far.row))))
+    return Cable(near.port, far.port, rail, None, speed, label, _length(segments), via=via)
+
+
+def _front(row: Row) -> Port | None:
+    """The front port of a patch panel in which the cord of an interface ends."""
+    peers: Sequence[Row] = row.get("link_peers") or ()
+    if len(peers) != 1 or row.get("link_peers_type") != "dcim.frontport":
+        return None
+    return Port(str(_nested(peers[0], "device").get("name") or ""), str(peers[0]["name"]))
 
 
 def _rail(rows: Sequence[Row]) -> int | None:
