@@ -37,7 +37,7 @@ from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
-from truerail.model import NetLink, RdmaLink, Severity
+from truerail.model import Finding, NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes, factorize, grouped
 from truerail.model.names import some
 
@@ -80,18 +80,11 @@ def _shifted(wiring: Wiring) -> Findings:
     """Hosts that number their RDMA devices differently from the plan."""
     links = wiring.seen.table(RdmaLink)
     for host, rows in sorted(wiring.identity.names.renumbered.items()):
-        name = wiring.index.devices.names[host]
         pairs = [(row, wiring.index.spell(port).name) for row, port in rows.items() if port >= 0]
         other = [(row, planned) for row, planned in pairs if links.rows[row].device != planned]
-        pairs_shown = [f"{links.rows[row].device} is the planned {planned}" for row, planned in other]
-        shown = some(pairs_shown, more=", and {} more")
-        yield nic_missing.found(
-            name,
-            severity=Severity.INFO,
-            summary=f"{name} numbers its RDMA devices differently from the plan, by their PCI addresses: {shown}",
-            action=_SHIFTED.format(host=name),
-            confidence=ONE_END,
-            evidence=wiring.evidence(*(rows[row] for row, _ in other[:_SHOWN])),
+        shown = [f"{links.rows[row].device} is the planned {planned}" for row, planned in other]
+        yield _numbers_otherwise(
+            wiring, host, "the plan, by their PCI addresses", shown, [rows[row] for row, _ in other]
         )
 
 
@@ -114,15 +107,20 @@ def _named_otherwise(wiring: Wiring) -> Findings:
         if host not in wiring.identity.names.renumbered and all(
             index.spell(port).name != own for port, own, _ in pairs
         ):
-            shown = some([f"{index.spell(port).name} is {own}, {other} on most hosts" for port, own, other in pairs])
-            yield nic_missing.found(
-                index.devices.names[host],
-                severity=Severity.INFO,
-                summary=f"{index.devices.names[host]} numbers its RDMA devices differently from most hosts: {shown}",
-                action=_SHIFTED.format(host=index.devices.names[host]),
-                confidence=ONE_END,
-                evidence=wiring.evidence(*ports[:_SHOWN]),
-            )
+            shown = [f"{index.spell(port).name} is {own}, {other} on most hosts" for port, own, other in pairs]
+            yield _numbers_otherwise(wiring, host, "most hosts", shown, ports)
+
+
+def _numbers_otherwise(wiring: Wiring, code: int, than: str, shown: list[str], ports: list[int]) -> Finding:
+    host = wiring.index.devices.names[code]
+    return nic_missing.found(
+        host,
+        severity=Severity.INFO,
+        summary=f"{host} numbers its RDMA devices differently from {than}: {some(shown, more=', and {} more')}",
+        action=_SHIFTED.format(host=host),
+        confidence=ONE_END,
+        evidence=wiring.evidence(*ports[:_SHOWN]),
+    )
 
 
 def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:

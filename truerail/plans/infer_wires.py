@@ -141,9 +141,8 @@ def nameless(wires: Wires) -> Plan:
     links = wires.peer.items()
     held = grouped((near.device, Cable(far, near)) for near, far in links if far.device not in wires.switches)
     several = {name for name, cables in held.items() if len(cables) > 1}
-    leaves = held.keys() - (
-        {near.device for near, far in links if far.device in several} - several
-    )  # spines with SHARP
+    spines = {near.device for near, far in links if far.device in several} - several  # with an adapter each, of SHARP
+    leaves = held.keys() - spines
     ends = [cable for leaf in sorted(leaves, key=natural_key) for cable in held[leaf]]
     tiers, above = uplinks(wires, leaves, {})
     roles = {**{cable.a.device: Role.HOST for cable in ends}, **dict.fromkeys(leaves, Role.LEAF), **tiers}
