@@ -1,7 +1,8 @@
 """What tests leave behind: processes, threads, open files and sockets, files in the temporary folder.
 
-Every program that a test starts inherits `TRUERAIL_TEST`, the worker and the test that started it, so that it is found
-whoever its parent is by then. Forks of the worker are known to `multiprocessing`.
+Every program that a test starts inherits `MARK`, the worker and the test that started it, so that it is found whoever
+its parent is by then; an sshd, which does not pass its environment on, is configured to set it. Forks of the worker are
+known to `multiprocessing`.
 """
 
 import gc
@@ -18,7 +19,7 @@ from typing import NamedTuple
 
 from tests import ports
 
-_MARK = "TRUERAIL_TEST"
+MARK = "TRUERAIL_TEST"
 _ENDING_SECONDS = 10.0
 """What was asked to end ends in this time; a module that leaves nothing does not wait."""
 _LOOK_SECONDS = 0.5
@@ -34,16 +35,20 @@ class _Held(NamedTuple):
 
 def mark(test: str) -> None:
     """Processes that start from now on are of this test."""
-    os.environ[_MARK] = _marked(f"{test} ")
+    os.environ[MARK] = _marked(f"{test} ")
 
 
 def processes(test: str = "") -> dict[int, str]:
     """Command lines of the living processes that a test, a module or (without a name) this worker started, by pid."""
-    wanted = f"{_MARK}={_marked(test)}".encode()
+    return with_environment(f"{MARK}={_marked(test)}")
+
+
+def with_environment(wanted: str) -> dict[int, str]:
+    """Command lines of the living processes whose environment has this, by pid."""
     found = {}
     for folder in Path("/proc").iterdir():
         with suppress(OSError):  # it has ended meanwhile
-            if folder.name.isdigit() and wanted in (folder / "environ").read_bytes():
+            if folder.name.isdigit() and wanted.encode() in (folder / "environ").read_bytes():
                 found[int(folder.name)] = (
                     (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 )

@@ -9,9 +9,10 @@ import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests import left_over
 from tests.patience import ENOUGH, soon
 from tests.ports import free_port
 from tests.real import give_up, require
@@ -60,7 +61,8 @@ class Sshd:
         shutil.copy(self.folder / "id_ed25519.pub", self.folder / "authorized_keys")
         self.known_hosts.write_text(f"[127.0.0.1]:{self.port} {self.public_host_key}\n")
         config = self.folder / "sshd_config"
-        config.write_text(_CONFIG.format(port=self.port, folder=self.folder, key_type=self.key_type, extra=self.extra))
+        mark = f"{left_over.MARK}={os.environ.get(left_over.MARK, '')}".replace("\\", r"\\").replace('"', r"\"")
+        config.write_text(_CONFIG.format(mark=mark, **vars(self)))
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         sshd = shutil.which("sshd") or "/usr/sbin/sshd"
@@ -83,13 +85,10 @@ class Sshd:
         """Ends the server and all that it started."""
         if self._process is None:
             return
-        for pid in (*self.sessions(), self._process.pid):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        _kill(*self.sessions(), self._process.pid)
         self._process.wait()
         self._process = None
+        _kill(*left_over.with_environment(f"HOME={self.folder}\0"))  # what a session left that ended before
 
     def sessions(self) -> list[int]:
         """The processes that serve connections: the server's children, and theirs."""
@@ -114,6 +113,12 @@ class Sshd:
         }
         ssh = SshAccess(**{**reported, **access})  # type: ignore[arg-type]  # a test names fields of SshAccess
         return Target(name, "127.0.0.1", platform="linux", timeout_seconds=timeout_seconds, ssh=ssh)
+
+
+def _kill(*pids: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _children(parent: int) -> list[int]:
