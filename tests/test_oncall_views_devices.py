@@ -1,6 +1,7 @@
 """One device: a host's paths, a switch's front panel, maintenance; and the punch list."""
 
 import io
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import openpyxl
@@ -167,13 +168,16 @@ def test_a_step_has_the_serial_numbers_that_its_two_ends_report() -> None:
 def test_a_step_that_is_done_does_not_name_another_cause() -> None:
     shape = Shape(hosts=24)
     publication, later = faulty(), shaped(shape, (Fault(CauseKind.LINK_DOWN, "host"),), seed=9)
-    worklist = Worklist()
+    worklist = Worklist(timedelta(hours=1))
     worklist.update(publication.evaluation)
     worklist.update(later.evaluation)
     done = [step for step in step_lines(worklist, later) if step.mark == "done"]
     assert "C1" in {entry.step.cause for entry in worklist.entries if entry.mark is Mark.DONE}
     assert {cause.id for cause in later.evaluation.causes} == {"C1"}
     assert {(step.cause, step.since) for step in done} == {("", None)}
+    for minutes, marks in ((59, {"left", "done"}), (60, {"left"})):
+        worklist.update(replace(later.evaluation, at=later.evaluation.at + timedelta(minutes=minutes)))
+        assert {step.mark for step in step_lines(worklist, later)} == marks
 
 
 def test_steps_are_filtered_by_rack_and_nodes() -> None:

@@ -13,6 +13,7 @@ import sys
 import termios
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -50,13 +51,13 @@ def test_a_step_ticks_itself_off_and_leaves_after_a_while() -> None:
     assert [change.mark for change in came] == [Mark.NEW, Mark.NEW]
     assert [entry.mark for entry in work.entries] == [Mark.LEFT, Mark.LEFT]
     assert totals(work) == "done 0, left 2, host down 0, not read 0"
-    done = work.update(evaluated(of()))
+    right = evaluated(of())
+    done = work.update(right)
     assert [change.mark for change in done] == [Mark.DONE, Mark.DONE]
     assert totals(work) == "done 2, left 0, host down 0, not read 0"
-    assert len(work.entries) == 2
-    for _ in range(3):
-        assert not work.update(evaluated(of()))
-    assert not work.entries
+    for seconds, shown in ((14, 2), (15, 0)):
+        assert not work.update(replace(right, at=right.at + timedelta(seconds=seconds)))
+        assert len(work.entries) == shown
     assert work.done == 2
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from rich.console import Group, RenderableType
@@ -11,8 +12,8 @@ from truerail.model import CableState, Evaluation, Plan, Port
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.report_words import as_sentence, count, name, place_of, port_of
 
-TICKED_ROUNDS = 3
-"""Rounds for which a completed step stays in view."""
+WATCHED = timedelta(seconds=15)
+"""How long a completed step stays in view of who watches: three rounds."""
 
 Key = tuple[str, str, str]
 
@@ -28,7 +29,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One step and its status. `since` is the round that added it, `ticked` the one that found it done.
+    """One step and its status. `since` is the round that added it, `done_at` the time of the one that found it done.
 
     `findings` are the ids of the findings that it repairs.
     """
@@ -37,7 +38,7 @@ class Entry:
     findings: frozenset[str]
     since: int
     mark: Mark
-    ticked: int = 0
+    done_at: datetime | None = None
 
     @property
     def key(self) -> Key:
@@ -54,11 +55,14 @@ class Change:
 
 
 class Worklist:
-    """The remaining steps, newest on top, those of one round in walking order. One worklist for the whole watch."""
+    """The remaining steps, newest on top, those of one round in walking order. One worklist for the whole watch.
 
-    def __init__(self) -> None:
-        self.round = 0
-        self.done = 0
+    Completed steps stay in view for `kept`.
+    """
+
+    def __init__(self, kept: timedelta = WATCHED) -> None:
+        self.kept = kept
+        self.round = self.done = 0
         self.pending = 0
         """Planned cables of hosts without power, in the latest round."""
         self.unread = 0
@@ -87,7 +91,7 @@ class Worklist:
         self._entries = {
             key: entry
             for key, entry in self._entries.items()
-            if entry.mark is not Mark.DONE or self.round - entry.ticked < TICKED_ROUNDS
+            if not entry.done_at or evaluation.at - entry.done_at < self.kept
         }
         return changes
 
@@ -115,7 +119,7 @@ class Worklist:
             if entry.findings & found or _cable(entry.step, evaluation.plan) in named:
                 del self._entries[key]
             elif _is_seen(entry.step, evaluation, unread):
-                self._entries[key] = replace(entry, mark=Mark.DONE, ticked=self.round)
+                self._entries[key] = replace(entry, mark=Mark.DONE, done_at=evaluation.at)
                 self.done += 1
                 yield Change(Mark.DONE, self._entries[key])
             elif entry.mark is not Mark.UNSEEN:
@@ -135,9 +139,7 @@ def _entries(evaluation: Evaluation, number: int) -> Iterator[Entry]:
 def _is_seen(step: Step, evaluation: Evaluation, unread: Collection[str]) -> bool:
     """Whether the round can show that the step is done: its cable is right, or its device is none of the unread."""
     cable = _cable(step, evaluation.plan)
-    if cable is not None:
-        return evaluation.cable_states.get(cable) is CableState.RIGHT
-    return step.device not in unread
+    return step.device not in unread if cable is None else evaluation.cable_states.get(cable) is CableState.RIGHT
 
 
 def _cable(step: Step, plan: Plan) -> Port | None:

@@ -96,7 +96,7 @@ class Evaluator:
     lives: Lives
     number: int
     prepare: list[Prepare] = field(default_factory=list)
-    worklist: Worklist = field(default_factory=Worklist)
+    worklist: Worklist = field(default_factory=lambda: Worklist(kept=timedelta(hours=1)))
     window: Window = field(default_factory=Window)
     plugs: Plugs = field(default_factory=Plugs)
     past: Past | None = None
