@@ -11,10 +11,10 @@ that holds for most leaves, it gives the leaf of each rail of a pod, also where 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TypeVar
+from itertools import chain, pairwise
+from typing import NamedTuple, TypeVar
 
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import NicOrder
@@ -23,7 +23,7 @@ from truerail.analysis.cabling.spellings import numbers_alone
 from truerail.model import Port
 from truerail.model.columns import grouped
 from truerail.model.names import natural_key
-from truerail.plans.standing import leaf_groups, pod_of
+from truerail.plans.standing import pods_of
 
 Row = tuple[str, int]
 """Pod and plane."""
@@ -61,7 +61,7 @@ class _Field:
 class LeafNames:
     """The leaf of each cell by the names. `likely` has the leaf that most hosts of a cell are on."""
 
-    def __init__(self, likely: Mapping[Cell, str], leaves: Sequence[str]) -> None:
+    def __init__(self, likely: Mapping[Cell, str], leaves: Iterable[str]) -> None:
         numbers = {leaf: numbers_alone(leaf) for leaf in leaves if not canonical_guid(leaf)}
         usual = mode([len(found) for found in numbers.values()]) or 0
         self._numbers = {leaf: found for leaf, found in numbers.items() if len(found) == usual}
@@ -135,16 +135,15 @@ REGULAR = 0.95
 """Share of a fabric that follows a rule from which the rule decides where few hosts vote, and about single cables."""
 
 
-@dataclass
-class Columns:
-    """The rail cables as observed: `at[host][column]` is the leaf port, `name[host][column]` the host's own port."""
+class Wire(NamedTuple):
+    """A rail cable as observed: the host's own port, and the leaf's."""
 
-    at: dict[str, dict[Column, Port]] = field(default_factory=lambda: defaultdict(dict))
-    name: dict[str, dict[Column, str]] = field(default_factory=lambda: defaultdict(dict))
+    own: Port
+    at: Port
 
-    def leaves(self) -> dict[str, frozenset[str]]:
-        """The leaves of each host that has a cable."""
-        return {host: frozenset(port.device for port in places.values()) for host, places in self.at.items() if places}
+
+Columns = dict[str, dict[Column, Wire]]
+"""The rail cables of each host that has any."""
 
 
 def clear(votes: Counter[_T]) -> _T | None:
@@ -176,30 +175,42 @@ def common_orders(orders: Mapping[str, NicOrder], sure: frozenset[str]) -> tuple
 
 
 @dataclass
-class Leaves:
-    """Which leaf every column of every host belongs to, before `renamed` (a leaf's actual name to the name that the
-    fabric expects there). `undecided` holds the cables without a decision, with the reason.
+class Consensus:
+    """Where every rail cable belongs. `of` is its leaf before `renamed`, which maps a leaf's own name to the name that
+    the fabric expects there; `expected` is its leaf port. A cable without a decision stays where it is, and `undecided`
+    has the reason.
     """
 
+    wires: dict[Key, Wire]
     pods: dict[str, str]
-    of: dict[Key, str]
-    renamed: dict[str, str]
+    of: dict[Key, str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
     undecided: dict[Key, str] = field(default_factory=dict)
+    expected: dict[Key, Port] = field(default_factory=dict)
+
+    def named(self, port: Port) -> Port:
+        """A leaf's port under the name that the fabric expects of the leaf."""
+        return Port(self.renamed.get(port.device, port.device), port.name)
+
+    def in_order(self) -> list[tuple[Key, Wire]]:
+        """The cables by host, rail and plane."""
+        return sorted(self.wires.items(), key=lambda one: (natural_key(one[0][0]), one[0]))
 
 
-def leaves_of(columns: Columns) -> Leaves:
+def leaves_of(columns: Columns) -> Consensus:
     """The leaf of every cable, by the hosts of its pod if they are enough, else by the names of all leaves."""
-    seen_on = columns.leaves()
-    groups = leaf_groups(seen_on.values())
-    pods = {host: pod_of(leaves, groups) for host, leaves in seen_on.items()}
+    seen_on = {host: frozenset(wire.at.device for wire in places.values()) for host, places in columns.items()}
+    wires = {(host, column): wire for host, places in columns.items() for column, wire in places.items()}
+    found = Consensus(wires, pods_of(seen_on))
     voters: dict[Cell, dict[str, str]] = defaultdict(dict)
-    for host, places in columns.at.items():
-        for (rail, plane), port in places.items():
-            voters[(pods[host], plane), rail][host] = port.device
+    for (host, (rail, plane)), wire in wires.items():
+        voters[(found.pods[host], plane), rail][host] = wire.at.device
     votes = {cell: Counter(by_host.values()) for cell, by_host in voters.items()}
     own = _own_leaves(columns)
-    names = LeafNames({cell: top for cell, counts in votes.items() if (top := mode(counts))}, [*groups])
-    found = Leaves(pods, {}, _renamed({cell: leaf for cell, counts in votes.items() if (leaf := clear(counts))}, names))
+    names = LeafNames(
+        {cell: top for cell, counts in votes.items() if (top := mode(counts))}, {*chain(*seen_on.values())}
+    )
+    found.renamed = _renamed({cell: leaf for cell, counts in votes.items() if (leaf := clear(counts))}, names)
     for cell, counts in votes.items():
         leaf = clear(counts) or _by_name(counts, names.at(cell))
         (_, plane), rail = cell
@@ -212,10 +223,10 @@ def leaves_of(columns: Columns) -> Leaves:
 
 def _own_leaves(columns: Columns) -> dict[str, str]:
     """The leaf of each host by its own cables, where nearly all hosts of the fabric have all of theirs on one leaf."""
-    alone = [len({port.device for port in places.values()}) == 1 for places in columns.at.values() if len(places) > 1]
+    alone = [len({wire.at.device for wire in places.values()}) == 1 for places in columns.values() if len(places) > 1]
     if sum(alone) < max(FEWEST_VOTES, REGULAR * len(alone)):
         return {}
-    found = {host: clear(Counter(port.device for port in places.values())) for host, places in columns.at.items()}
+    found = {host: clear(Counter(wire.at.device for wire in places.values())) for host, places in columns.items()}
     return {host: leaf for host, leaf in found.items() if leaf is not None}
 
 

@@ -87,10 +87,9 @@ def rail_on_two_leaves(view: View) -> Iterator[Problem]:
     """One rail and plane of one pod on more than one leaf. Two planes on two leaves, or an MLAG pair, are no fault."""
     if view.top_of_rack:
         return
-    spread: dict[tuple[str, RailPlane], dict[str, list[Cable]]] = defaultdict(lambda: defaultdict(list))
-    for cable in view.rail_cables:
-        spread[view.pod_of_host[cable.a.device], _place(cable)][cable.b.device].append(cable)
-    for (_, place), leaves in spread.items():
+    spread = grouped(((view.pod_of_host[cable.a.device], _place(cable)), cable) for cable in view.rail_cables)
+    for (_, place), cables in spread.items():
+        leaves = grouped((cable.b.device, cable) for cable in cables)
         if len(leaves) > 1:
             ranked = sorted(leaves, key=lambda leaf: -len(leaves[leaf]))
             shown = ", ".join(f"{leaf} ({len(leaves[leaf])} hosts)" for leaf in ranked)
@@ -100,13 +99,11 @@ def rail_on_two_leaves(view: View) -> Iterator[Problem]:
 
 def planes_on_one_leaf(view: View) -> Iterator[Problem]:
     """A leaf that carries two planes: when it fails, both fail."""
-    planes: dict[str, dict[int, Cable]] = defaultdict(dict)
-    for cable in view.rail_cables:
-        if cable.plane is not None:
-            planes[cable.b.device].setdefault(cable.plane, cable)
-    for leaf, found in planes.items():
+    planes = grouped((cable.b.device, cable) for cable in view.rail_cables if cable.plane is not None)
+    for leaf, cables in planes.items():
+        found = grouped((cable.plane or 0, cable) for cable in cables)
         if len(found) > 1:
-            last = list(found.values())[-1]
+            last = list(found.values())[-1][0]
             shown = ", ".join(map(str, sorted(found)))
             yield view.problem_of(last, leaf, f"{leaf} carries planes {shown}; each plane needs its own switches")
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from truerail.files.problems import Problem
 from truerail.model import Cable, Plan, Port, Role, Severity
 from truerail.model.columns import grouped
-from truerail.plans.standing import leaf_groups, pod_of
+from truerail.plans.standing import pods_of
 
 
 class View:
@@ -51,13 +51,8 @@ class View:
     @cached_property
     def pod_of_host(self) -> dict[str, str]:
         """Each host's pod: as planned, else the group of leaves that most of its cables reach."""
-        groups = leaf_groups(self.leaves_of_host.values())
-        pods = {leaves: pod_of(leaves, groups) for leaves in set(self.leaves_of_host.values())}
-        devices = self.plan.devices
-        return {
-            host: (devices[host].pod if host in devices else "") or pods[leaves]
-            for host, leaves in self.leaves_of_host.items()
-        }
+        planned = {name: device.pod for name, device in self.plan.devices.items()}
+        return {host: planned.get(host) or pod for host, pod in pods_of(self.leaves_of_host).items()}
 
     @cached_property
     def single_leaf_hosts(self) -> list[str]:
