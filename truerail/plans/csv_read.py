@@ -34,16 +34,14 @@ def read_csv(text: str, file: str) -> Plan:
     """The plan in `text`, its delimiter a comma, semicolon or tab. Raises `PlanError` with every problem."""
     faults = Faults(file, PlanError)
     lines = cells_of(text)
-    plan = None
+    plan = Plan({}, ())
     try:
         header = [cell.strip().lower() for cell in next(lines, [])]
         if _header_stands(header, faults):
             plan = _Lines(header, faults).read(lines, file)
     except csv.Error as error:
         faults.add(lines.line_num, "", f"not CSV: {error}")
-    faults.raise_any()
-    if plan is None:
-        raise AssertionError("a file without a plan has a fault")
+    faults.raise_any()  # a file without a plan has a fault
     return plan
 
 
@@ -88,7 +86,7 @@ class _Lines:
         cables: list[Cable] = []
         header, ports = self.header, self.ports
         width, a_port, b_port = len(header), header.index("a_port"), header.index("b_port")
-        label_at = header.index("label") if "label" in header else -1
+        label_at, via_at = (header.index(name) if name in header else -1 for name in ("label", "via"))
         of_a, of_b = (tuple(name for name in DEVICE_FIELDS if f"{side}_{name}" in header) for side in "ab")
         of_link = tuple(name for name in LINK_COLUMNS if name in header)
         pick_a, pick_b = (_pick(header, [f"{side}_{name}" for name in of]) for side, of in (("a", of_a), ("b", of_b)))
@@ -104,7 +102,7 @@ class _Lines:
             a = Port(near, ports.get(row[a_port]) or self._port(row[a_port]))
             b = Port(far, ports.get(row[b_port]) or self._port(row[b_port]))
             label = unguarded(row[label_at]) if label_at >= 0 else ""
-            via = self._via(row) if "via" in header else ()
+            via = self._via(row) if via_at >= 0 else ()
             cable = Cable(a, b, rail, plane, speed, label, length, self.line, via)
             cables.append(turned(cable) if tier_b < tier else cable)
         return Plan(
@@ -176,7 +174,7 @@ class _Lines:
         old = self.devices.setdefault(device.name, device)
         for field in ("role", "unit", "gpus", *_SINGLE, *_LISTS):
             before, now = getattr(old, field), getattr(device, field)
-            if before in ("", None, ()):
+            if before != now and before in ("", None, ()):
                 old = replace(old, **{field: now})
             elif now not in ("", None, (), before):
                 self._fault(str(now), f"{device.name} has {field} {before!s} on line {old.line}")

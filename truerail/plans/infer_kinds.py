@@ -5,7 +5,7 @@ reports its GPUs comes first). Another kind takes part if it reports GPUs near i
 least half as many on several hosts; a server with other adapters (management, storage) is no part of the rails.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -104,12 +104,9 @@ def align(columns: Columns, found: Members) -> None:
     reach the leaves in the order of the rails, they are unsure.
     """
     column_of = columns_of_leaves(columns, found)
-    votes: dict[tuple[NicOrder, Column], Counter[Column]] = defaultdict(Counter)
     others = [host for host in columns if found.order[host] != found.main]
-    for host in others:
-        for column, wire in columns[host].items():
-            if wire.at.device in column_of:
-                votes[found.order[host], column][column_of[wire.at.device]] += 1
+    ends = ((found.order[host], column, wire.at.device) for host in others for column, wire in columns[host].items())
+    votes = tally(((order, column), column_of[leaf]) for order, column, leaf in ends if leaf in column_of)
     fits = {order: _fit(order, votes, found) for order in {found.order[host] for host in others}}
     for host in others:
         fit = fits[found.order[host]]

@@ -8,7 +8,7 @@ undecided.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.spellings import form, numbered
@@ -122,7 +122,6 @@ class _Rule:
         self._rank = _ranks(leaves)
         self._place, self._distance = self._fit()
         self.contested: dict[Place, bool] = {}
-        self._blocks: set[tuple[Place, int]] = set()
         self._settle()
         self._votes = tally((key[0], self._number[key] - self._distance[self.at(key)]) for key in self._voting)
         self._place = {host: votes.most_common(1)[0][0] for host, votes in self._votes.items()}
@@ -183,10 +182,10 @@ class _Rule:
         few hosts has the distance that it has in other pods, unless several have another one.
         """
         votes = tally((self.at(key), self._number[key] - self._place[key[0]]) for key in self._voting)
-        usual: dict[int | Column, Counter[int]] = defaultdict(Counter)
-        for at, own in self._distance.items():
-            usual[self._rank.get(at, 0)][own] += 1
-            usual[at[1]][own] += 1
+        shared: Iterator[tuple[int | Column, int]] = (
+            (key, own) for at, own in self._distance.items() for key in (self._rank.get(at, 0), at[1])
+        )
+        usual = tally(shared)
         for at, counts in votes.items():
             few, own, same = counts.total() < FEWEST_VOTES, self._distance[at], usual[at[1]]
             gap = _common(same)

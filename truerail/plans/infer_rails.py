@@ -46,8 +46,7 @@ def mode(values: Sequence[_T] | Counter[_T]) -> _T | None:
     return top[0][0] if top and (len(top) < 2 or top[0][1] > top[1][1]) else None
 
 
-@dataclass
-class _Field:
+class _Field(NamedTuple):
     """One number of the names: what each row and each rail add. `varies` from rail to rail or not."""
 
     rows: dict[Row, int]
@@ -64,18 +63,15 @@ class LeafNames:
     def __init__(self, likely: Mapping[Cell, str], leaves: Iterable[str]) -> None:
         numbers = {leaf: numbers_alone(leaf) for leaf in leaves if not canonical_guid(leaf)}
         usual = mode([len(found) for found in numbers.values()]) or 0
-        self._numbers = {leaf: found for leaf, found in numbers.items() if len(found) == usual}
-        values = {cell: self._numbers[leaf] for cell, leaf in likely.items() if leaf in self._numbers}
-        self._fields: dict[int, _Field] = {}
-        for place in range(usual):
-            found = _fitted({cell: value[place] for cell, value in values.items()})
-            if found is not None:
-                self._fields[place] = found
+        alike = {leaf: found for leaf, found in numbers.items() if len(found) == usual}
+        values = {cell: alike[leaf] for cell, leaf in likely.items() if leaf in alike}
+        fitted = {place: _fitted({cell: value[place] for cell, value in values.items()}) for place in range(usual)}
+        self._fields = {place: found for place, found in fitted.items() if found is not None}
         if all(len(set(found.rails.values())) == 1 for found in self._fields.values()):
             self._fields = {}  # they name pods at most
-        self._by_number: dict[tuple[int, ...], list[str]] = defaultdict(list)
-        for leaf, found_numbers in self._numbers.items():
-            self._by_number[tuple(found_numbers[place] for place in self._fields)].append(leaf)
+        self._by_number = grouped(
+            (tuple(found[place] for place in self._fields), leaf) for leaf, found in alike.items()
+        )
 
     def at(self, cell: Cell) -> str | None:
         """The leaf of this cell by its name; None if names do not decide."""
@@ -202,10 +198,10 @@ def leaves_of(columns: Columns) -> Consensus:
     seen_on = {host: frozenset(wire.at.device for wire in places.values()) for host, places in columns.items()}
     wires = {(host, column): wire for host, places in columns.items() for column, wire in places.items()}
     found = Consensus(wires, pods_of(seen_on))
-    voters: dict[Cell, dict[str, str]] = defaultdict(dict)
-    for (host, (rail, plane)), wire in wires.items():
-        voters[(found.pods[host], plane), rail][host] = wire.at.device
-    votes = {cell: Counter(by_host.values()) for cell, by_host in voters.items()}
+    voters = grouped(
+        (((found.pods[host], plane), rail), (host, wire.at.device)) for (host, (rail, plane)), wire in wires.items()
+    )
+    votes = {cell: Counter(leaf for _, leaf in pairs) for cell, pairs in voters.items()}
     own = _own_leaves(columns)
     names = LeafNames(
         {cell: top for cell, counts in votes.items() if (top := mode(counts))}, {*chain(*seen_on.values())}
@@ -214,7 +210,7 @@ def leaves_of(columns: Columns) -> Consensus:
     for cell, counts in votes.items():
         leaf = clear(counts) or _by_name(counts, names.at(cell))
         (_, plane), rail = cell
-        for host, seen in voters[cell].items():
+        for host, seen in voters[cell]:
             found.of[host, (rail, plane)] = leaf or own.get(host, seen)
             if leaf is None and host not in own:
                 found.undecided[host, (rail, plane)] = _why(counts, rail, names.at(cell))

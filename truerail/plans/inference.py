@@ -11,11 +11,10 @@ from truerail.model import Cable, Device, Neighbor, Plan, Port, Rail, Role, Snap
 from truerail.model.columns import grouped, tally
 from truerail.model.names import natural_key, some
 from truerail.model.pause import garbage_collection_paused
-from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
 from truerail.plans.infer_ports import agree
 from truerail.plans.infer_rails import Columns, Consensus, Wire, common_orders
-from truerail.plans.infer_wires import Wires, nameless, uplinks, wires_of
+from truerail.plans.infer_wires import Wires, adapters, nameless, uplinks, wires_of, with_guids
 
 MOST_DOUBTS = 20
 """Most reasons for undecided cables shown one by one."""
@@ -72,7 +71,7 @@ def infer(snapshot: Snapshot) -> Inference:
     sure = frozenset(host for host in reported if says[host].near)
     orders, scrambled = common_orders({host: order for host, order in reported.items() if order}, sure)
     columns, found = _columns(wires, orders, says)
-    why = "" if columns else why_not(snapshot, wires, says, held_apart=found.apart)
+    why = "" if columns else _missing(snapshot, wires, says, found.apart) + _unread(snapshot)
     if why and not wires.hosts and (plan := nameless(wires)).cables:
         return Inference(with_guids(plan, snapshot, {}), {}, (), (_NAMELESS,), 0.0, why_not=why)
     agreed = agree(columns, found)
@@ -91,10 +90,8 @@ def infer(snapshot: Snapshot) -> Inference:
 
 def _columns(wires: Wires, orders: dict[str, NicOrder], says: dict[str, HostSays]) -> tuple[Columns, Members]:
     """Every observed rail cable, by rail and plane, and the hosts that take part."""
-    held: dict[str, dict[str, Port]] = defaultdict(dict)
-    for port, peer in wires.peer.items():
-        if port.device in wires.hosts and peer.device in wires.switches:
-            held[port.device][port.name] = peer
+    links = (link for link in wires.peer.items() if link[0].device in wires.hosts and link[1].device in wires.switches)
+    held = {host: dict(ports) for host, ports in grouped((a.device, (a.name, peer)) for a, peer in links).items()}
     columns: Columns = defaultdict(dict)
     found = members(held, orders, says)
     of_kind = {order: by_name(order) for order in found.order.values()}
@@ -232,12 +229,8 @@ _LISTENS = ("lldp", "ib_fabric")
 """Display names of the collectors that report what a port is wired to."""
 
 
-def why_not(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
-    """One sentence, or two: what is missing, and the answer that could not be read."""
-    return _missing(snapshot, wires, says, held_apart) + _unread(snapshot)
-
-
 def _missing(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
+    """What is missing for rails, as a sentence."""
     neighbors = len(snapshot.table(Neighbor).rows)
     if not snapshot.readings:
         return "no device answered"
@@ -258,6 +251,7 @@ def _missing(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], hel
 
 
 def _unread(snapshot: Snapshot) -> str:
+    """The first answer that could not be read, as a sentence that follows another."""
     failed = [reading for reading in snapshot.readings if reading.error]
     failed.sort(key=lambda reading: (not reading.collector.startswith(_LISTENS), natural_key(reading.device)))
     if not failed:

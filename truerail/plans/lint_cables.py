@@ -1,7 +1,7 @@
 """Faults of single cables and ports: of their names, their speeds, and their paths through patch panels."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, TypeVar
@@ -130,12 +130,8 @@ def position_crossed(view: View) -> Iterator[Problem]:
     """A path that enters a trunk in one position and leaves it in another one than the trunk's other positions lead to:
     straight, or all in reverse order.
     """
-    trunks: dict[tuple[str, ...], list[tuple[Hop, Cable]]] = defaultdict(list)
-    for cable in view.plan.cables:
-        for a, b in hops(cable):
-            hop = Hop(a, b) if a <= b else Hop(b, a)
-            trunks[hop.a[:2] + hop.b[:2]].append((hop, cable))
-    for passed in trunks.values():
+    every = ((Hop(*sorted(ends)), cable) for cable in view.plan.cables for ends in hops(cable))
+    for passed in grouped((hop.a[:2] + hop.b[:2], (hop, cable)) for hop, cable in every).values():
         named = bool(passed[0][0].a.trunk and passed[0][0].b.trunk)
         if named or len(passed) >= _LEAST:
             for hop, cable in _crossed([hop for hop, _ in passed], passed, named=named):

@@ -57,9 +57,8 @@ class View:
     @cached_property
     def single_leaf_hosts(self) -> list[str]:
         """Hosts of several rails whose cables of one plane all land on one switch, where there are more switches."""
-        if len(self.plan.of_role(Role.LEAF)) < 2:
-            return []
-        return [host for host, cables in self.of_host.items() if _on_one_leaf(cables)]
+        several = len(self.plan.of_role(Role.LEAF)) > 1
+        return [host for host, cables in self.of_host.items() if several and _on_one_leaf(cables)]
 
     @cached_property
     def top_of_rack(self) -> bool:

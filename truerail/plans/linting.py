@@ -5,7 +5,7 @@ from inspect import isfunction
 
 from truerail.files.problems import Problem
 from truerail.model import Plan, Severity
-from truerail.plans import lint_cables, lint_capacity, lint_rails
+from truerail.plans import lint_cables, lint_rails
 from truerail.plans.lint_view import View
 
 _MOST = 5
@@ -13,7 +13,7 @@ Check = Callable[[View], Iterator[Problem]]
 
 CHECKS: tuple[Check, ...] = tuple(
     check
-    for module in (lint_cables, lint_rails, lint_capacity)
+    for module in (lint_cables, lint_rails)
     for name, check in vars(module).items()
     if isfunction(check) and check.__module__ == module.__name__ and not name.startswith("_")
 )
