@@ -231,7 +231,7 @@ def fit(
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan, read
     from truerail.cli.plug_history import round_of
-    from truerail.plans.fitted import with_own_names
+    from truerail.plans.orient import with_own_names
 
     loaded = load_plan(plan)
     seen = read(capture, loaded)

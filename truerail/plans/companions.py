@@ -12,9 +12,9 @@ from truerail.files.file_text import read_text
 from truerail.files.problems import Problem
 from truerail.model import Plan, Role
 from truerail.model.names import some
-from truerail.plans.fitted import with_own_names
-from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.headers import words
+from truerail.plans.imports.tables import table_of
+from truerail.plans.orient import with_own_names
 from truerail.plans.plan_error import PlanError
 
 _MOST_BYTES: Final = 8 << 20
@@ -39,8 +39,7 @@ def with_layout(plan: Plan, path: Path) -> Plan:
         for name, device in plan.devices.items()
     }
     missing = sorted({device.rack for device in plan.devices.values() if device.rack and not pods.get(device.rack)})
-    note = (f"{path.name} has no pod for {_several(missing, 'rack')}",) if missing else ()
-    return replace(plan, devices=devices, notes=(*plan.notes, *note))
+    return _noted(replace(plan, devices=devices), path, "pod", missing, "rack")
 
 
 def with_hca_names(plan: Plan, path: Path) -> Plan:
@@ -60,13 +59,13 @@ def with_hca_names(plan: Plan, path: Path) -> Plan:
     ends = (end for cable in plan.cables for end in cable[:2] if plan.role_of(end.device) is Role.HOST)
     own = {end: names[end.name] for end in ends if end.name in names}
     missing = sorted({cable.a.name for cable in plan.host_cables if cable.a.name not in names})
-    note = (f"{path.name} has no name for {_several(missing, 'port')}",) if missing else ()
-    return replace(with_own_names(plan, {}, own), notes=(*plan.notes, *note))
+    return _noted(with_own_names(plan, {}, own), path, "name", missing, "port")
 
 
-def _several(found: Sequence[str], noun: str) -> str:
-    """`rack A1`, or `racks A1, A2, A3 and 4 more`."""
-    return f"{noun}{'s' if len(found) > 1 else ''} {some(found, 3)}"
+def _noted(plan: Plan, path: Path, what: str, missing: Sequence[str], noun: str) -> Plan:
+    """The plan with a note where some are missing: `racks.csv has no pod for racks A1, A2, A3 and 4 more`."""
+    note = f"{path.name} has no {what} for {noun}{'s' if len(missing) > 1 else ''} {some(missing, 3)}"
+    return replace(plan, notes=(*plan.notes, note)) if missing else plan
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Sequence[str]]]:

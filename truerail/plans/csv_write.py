@@ -31,7 +31,8 @@ def delimited(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _row(cable: Cable, plan: Plan) -> dict[str, str]:
-    row = {
+    rail = plan.rails.get(-1 if cable.rail is None else cable.rail, Rail(-1))
+    return {
         **_end("a", cable.a.device, plan),
         **_end("b", cable.b.device, plan),
         "a_port": cable.a.name,
@@ -42,9 +43,10 @@ def _row(cable: Cable, plan: Plan) -> dict[str, str]:
         "fabric": plan.name,
         "transport": plan.transport.value if plan.transport is not Plan.transport else "",
         "load_balancing": plan.load_balancing.value if plan.load_balancing is not Plan.load_balancing else "",
+        "rail_name": rail.name,
+        "rail_vlans": " ".join(map(str, rail.vlans)),
+        "rail_subnets": " ".join(rail.subnets),
     }
-    rail = plan.rails.get(cable.rail) if cable.rail is not None else None
-    return row | _rail(rail) if rail else row
 
 
 def _end(side: str, name: str, plan: Plan) -> dict[str, str]:
@@ -59,11 +61,3 @@ def _places(plan: Plan, via: Sequence[Port]) -> str:
     """`r1:42 > r9:40`; empty where the plan does not say it."""
     panels = [plan.panels.get(port.device, Panel()) for port in via]
     return " > ".join(f"{panel.rack}:{plain(panel.unit)}" for panel in panels) if any(map(any, panels)) else ""
-
-
-def _rail(rail: Rail) -> dict[str, str]:
-    return {
-        "rail_name": rail.name,
-        "rail_vlans": " ".join(map(str, rail.vlans)),
-        "rail_subnets": " ".join(rail.subnets),
-    }

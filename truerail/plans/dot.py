@@ -12,9 +12,7 @@ from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import printable
-from truerail.plans.imports.import_names import with_names
-from truerail.plans.imports.import_rails import with_rails
-from truerail.plans.imports.import_roles import roles_of
+from truerail.plans.imports.implied import roles_of, with_names, with_rails
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
 from truerail.plans.orient import cable_words, oriented, path_of

@@ -3,8 +3,8 @@
 SVG elements as text. Everything foreign is escaped here.
 """
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections import Counter
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from truerail.files.nodesets import fold
@@ -48,8 +48,7 @@ MOST_ROWS = 64
 _LEAF_HEIGHT, _ROW, _PAD, _HEAD = 26, 13, 14, 30
 
 
-@dataclass(frozen=True)
-class Pod:
+class Pod(NamedTuple):
     """What is drawn in one panel. Sizes in pixels."""
 
     name: str
@@ -136,20 +135,19 @@ def draw_pod(pod: Pod, x: float, y: float) -> tuple[list[str], dict[str, tuple[f
 
 def _rows(pod: Pod, left: float, top: float) -> list[str]:
     """A cell for each rail of a row, filled as far as its cables are planned, split between planes."""
-    planned: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for cable in pod.cables:
-        if cable.rail is not None:
-            planned[cable.a.device, cable.rail].add(cable.plane or 0)
-    planes = max((len(found) for found in planned.values()), default=1)
+    rails = (((cable.a.device, cable.rail), cable.plane or 0) for cable in pod.cables if cable.rail is not None)
+    planned = {key: {*found} for key, found in grouped(rails).items()}
+    planes = max(map(len, planned.values()), default=1)
     out: list[str] = []
     for row, group in enumerate(pod.groups):
         y = top + row * _ROW
         out.append(words(left - 8, y + 9, fold(group), size=9, anchor="end", fill=FAINT))
         for at, rail in enumerate(pod.rails):
             wide, colour = (pod.cell - 8) / planes, rail_colour(rail)
+            cables = [planned.get((host, rail), ()) for host in group]
             for plane in range(planes):
                 x = left + at * pod.cell + 4 + plane * wide
-                count = sum(plane in planned[host, rail] or len(planned[host, rail]) > plane for host in group)
+                count = sum(plane in found or len(found) > plane for found in cables)
                 fill = colour if count == len(group) else "#ffffff"
                 tip = f"{fold(group)} rail {rail}: {count} of {len(group)} cables"
                 out.append(box(x, y, wide - (planes > 1), _ROW - 3, fill=fill, stroke=colour, rx=2, title=tip))

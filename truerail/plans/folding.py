@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from truerail.files.nodesets import fold
 from truerail.files.yaml_text import Entry, quoted
@@ -44,8 +44,7 @@ def _by_units(group: list[Device]) -> Iterator[tuple[list[Device], list[int]]]:
     if units or group[0].unit is None:
         yield group, units
         return
-    parts = grouped((device.unit or 0, device) for device in group)
-    for unit, part in parts.items():
+    for unit, part in grouped((device.unit or 0, device) for device in group).items():
         yield part, [unit]
 
 
@@ -58,9 +57,7 @@ def _entry(group: list[Device], nics: dict[str, Nics], by_place: Sequence[int]) 
         "unit": fold([str(unit) for unit in by_place]),
         "address": fold([device.address for device in group]) if first.address else "",
         "platform": first.platform,
-        "aliases": _columns([device.aliases for device in group]),
-        "chassis_ids": _columns([device.chassis_ids for device in group]),
-        "serials": _columns([device.serials for device in group]),
+        **{key: _columns([getattr(device, key) for device in group]) for key in ("aliases", "chassis_ids", "serials")},
         "gpus": plain(first.gpus),
         "nics": _nics(nics.get(first.name, ())),
     }
@@ -78,18 +75,10 @@ def _runs(names: list[str]) -> str:
 
 def _units_by_place(devices: Sequence[Device]) -> list[int]:
     """The units of a rack in the order of its devices, if they are the same in every rack; else empty."""
-    units: list[int] = []
-    filled: dict[str, int] = defaultdict(int)
-    for device in devices:
-        place = filled[device.rack]
-        filled[device.rack] += 1
-        if device.unit is None or place > len(units):
-            return []
-        if place == len(units):
-            units.append(device.unit)
-        if units[place] != device.unit:
-            return []
-    return units
+    racks = grouped((device.rack, device.unit) for device in devices).values()
+    longest = max(racks, key=len)
+    units = [unit for unit in longest if unit is not None]
+    return units if units == longest and all(rack == units[: len(rack)] for rack in racks) else []
 
 
 def _columns(lists: list[tuple[str, ...]]) -> list[str]:
@@ -107,8 +96,7 @@ def _in_flow(name: str) -> str:
     return f'"{text}"' if (text == name and not name.isascii()) or "," in text or "[" in text else text
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(NamedTuple):
     """An entry of a section, and the cables that it describes."""
 
     entry: Entry

@@ -5,7 +5,7 @@ reports its GPUs comes first). Another kind takes part if it reports GPUs near i
 least half as many on several hosts; a server with other adapters (management, storage) is no part of the rails.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +13,7 @@ from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import HostSays, NicOrder
 from truerail.analysis.cabling.spellings import sort_of
 from truerail.model import Port
+from truerail.model.columns import tally
 from truerail.plans.infer_rails import Column, Columns, clear
 
 _STRANGE = "its name does not match those of the other hosts"
@@ -103,20 +104,16 @@ def align(columns: Columns, found: Members) -> None:
     reach the leaves in the order of the rails, they are unsure.
     """
     column_of = columns_of_leaves(columns, found)
-    votes: dict[tuple[NicOrder, Column], Counter[Column]] = defaultdict(Counter)
-    others = [host for host in columns.at if found.order[host] != found.main]
-    for host in others:
-        for column, port in columns.at[host].items():
-            if port.device in column_of:
-                votes[found.order[host], column][column_of[port.device]] += 1
+    others = [host for host in columns if found.order[host] != found.main]
+    ends = ((found.order[host], column, wire.at.device) for host in others for column, wire in columns[host].items())
+    votes = tally(((order, column), column_of[leaf]) for order, column, leaf in ends if leaf in column_of)
     fits = {order: _fit(order, votes, found) for order in {found.order[host] for host in others}}
     for host in others:
         fit = fits[found.order[host]]
         if fit is None:
             found.unsure.setdefault(host, "the NICs of its kind do not follow the order of the rails")
         else:
-            columns.at[host] = {fit.get(column, column): port for column, port in columns.at[host].items()}
-            columns.name[host] = {fit.get(column, column): name for column, name in columns.name[host].items()}
+            columns[host] = {fit.get(column, column): wire for column, wire in columns[host].items()}
 
 
 def _fit(
@@ -136,9 +133,6 @@ def _fit(
 
 def columns_of_leaves(columns: Columns, found: Members) -> dict[str, Column]:
     """The column of each leaf that has one column only, for most cables of the main kind."""
-    counts: dict[str, Counter[Column]] = defaultdict(Counter)
-    for host, places in columns.at.items():
-        if found.order.get(host) == found.main:
-            for column, port in places.items():
-                counts[port.device][column] += 1
+    mine = (places for host, places in columns.items() if found.order.get(host) == found.main)
+    counts = tally((wire.at.device, column) for places in mine for column, wire in places.items())
     return {leaf: one.most_common(1)[0][0] for leaf, one in counts.items() if 3 * max(one.values()) > 2 * one.total()}

@@ -8,14 +8,14 @@ undecided.
 """
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.spellings import form, numbered
 from truerail.model import Port
 from truerail.model.columns import grouped, tally
 from truerail.plans.infer_kinds import Members
-from truerail.plans.infer_rails import REGULAR, Column, Columns, Key, Leaves, clear, leaves_of
+from truerail.plans.infer_rails import REGULAR, Column, Columns, Consensus, Key, Wire, clear, leaves_of
 
 _REGULAR = 0.75
 """Share of cables that must follow the rule of port numbers before the others count as wrong."""
@@ -30,33 +30,19 @@ Place = tuple[str, Column]
 """A pod and a column."""
 
 
-@dataclass
-class Consensus:
-    """Where every column of every host belongs. `expected` is the leaf port of each rail cable; one without a decision
-    stays where it is, and `undecided` has the reason. `renamed` maps a leaf's actual name to the name that the fabric
-    expects there.
-    """
-
-    pods: dict[str, str]
-    renamed: dict[str, str]
-    expected: dict[Key, Port] = field(default_factory=dict)
-    undecided: dict[Key, str] = field(default_factory=dict)
-
-
 def agree(columns: Columns, found: Members) -> Consensus:
     """The place of every cable: its leaf by its pod and the whole fabric, its port by the rule of port numbers."""
-    leaves = leaves_of(columns)
-    seen = {(host, column): port for host, places in columns.at.items() for column, port in places.items()}
-    agreed = Consensus(leaves.pods, leaves.renamed, undecided=dict(leaves.undecided))
-    rule = _Rule(seen, leaves)
+    agreed = leaves_of(columns)
+    seen = {key: wire.at for key, wire in agreed.wires.items()}
+    rule = _Rule(seen, agreed)
     regular = rule.follow >= _REGULAR * len(seen)
     holders = {port: key for key, port in seen.items()}
     for key, port in seen.items():
-        leaf = leaves.renamed.get(leaves.of[key], leaves.of[key])
-        own = Port(leaves.renamed.get(port.device, port.device), port.name)
+        leaf = agreed.renamed.get(agreed.of[key], agreed.of[key])
+        own = agreed.named(port)
         target = rule.target(key, leaf) if regular else None
         if target is None and own.device != leaf:
-            target = _own_port_on(leaf, key[0], columns, leaves)
+            target = _own_port_on(leaf, columns[key[0]], agreed)
         agreed.expected[key] = own
         if key in agreed.undecided or (own.device == leaf and target == own):
             continue
@@ -70,44 +56,44 @@ def agree(columns: Columns, found: Members) -> Consensus:
             agreed.undecided[key] = f"the ports of {leaf} follow two patterns, neither with enough hosts"
         elif key[0] in found.unsure:
             agreed.undecided[key] = f"its leaf would be {leaf}, but {found.unsure[key[0]]}"
-        elif own.device != leaf or rule.is_off(key) or rule.strict or _swapped(key, target, holders, rule, leaves):
+        elif own.device != leaf or rule.is_off(key) or rule.strict or _swapped(key, target, holders, rule, agreed):
             agreed.expected[key] = target
         else:
             agreed.undecided[key] = f"it is on its leaf, but in another port than its host's other NICs ({target.name})"
     if rule.follow >= _DOUBTFUL * len(seen):
-        _doubt_contested(agreed, rule, leaves)
-    _keep_apart(agreed, seen)
+        _doubt_contested(agreed, rule)
+    _keep_apart(agreed)
     return agreed
 
 
-def _doubt_contested(agreed: Consensus, rule: "_Rule", leaves: Leaves) -> None:
+def _doubt_contested(agreed: Consensus, rule: "_Rule") -> None:
     """Leaves whose ports follow two rules; a host with few NICs whose place depends on them is undecided entirely."""
     contested = [key for key in agreed.expected if rule.contested.get(rule.at(key))]
     hosts = {host for host, _ in contested if not rule.sure(host)}
     for key in contested:
-        why = f"the ports of {leaves.of[key]} follow two patterns, neither with enough hosts"
+        why = f"the ports of {agreed.of[key]} follow two patterns, neither with enough hosts"
         agreed.undecided.setdefault(key, why)
     for key in agreed.expected:
         if key[0] in hosts and rule.follows(key):
             agreed.undecided.setdefault(key, "the ports of its host's other NICs are not decided")
 
 
-def _swapped(key: Key, target: Port | None, holders: dict[Port, Key], rule: "_Rule", leaves: Leaves) -> bool:
+def _swapped(key: Key, target: Port | None, holders: dict[Port, Key], rule: "_Rule", agreed: Consensus) -> bool:
     """Whether another cable that is not in its own place sits where this one belongs, and this host's place is sure."""
-    back = {name: leaf for leaf, name in leaves.renamed.items()}
+    back = {name: leaf for leaf, name in agreed.renamed.items()}
     holder = target and holders.get(Port(back.get(target.device, target.device), target.name))
     return bool(holder) and rule.sure(key[0]) and not rule.follows(holder) and rule.sure(holder[0])  # type: ignore[arg-type,index] # it is one
 
 
-def _own_port_on(leaf: str, host: str, columns: Columns, leaves: Leaves) -> Port | None:
+def _own_port_on(leaf: str, places: Mapping[Column, Wire], agreed: Consensus) -> Port | None:
     """Without a rule, a cable on a wrong leaf gets the port that its own host holds on the right one."""
-    held = [port for port in columns.at[host].values() if leaves.renamed.get(port.device, port.device) == leaf]
-    return Port(leaf, held[0].name) if len(held) == 1 else None
+    held = [port for wire in places.values() if (port := agreed.named(wire.at)).device == leaf]
+    return held[0] if len(held) == 1 else None
 
 
-def _keep_apart(agreed: Consensus, seen: dict[Key, Port]) -> None:
+def _keep_apart(agreed: Consensus) -> None:
     """No two cables in one port: of two, the one that is actually there has it; the other stays, undecided."""
-    own = {key: Port(agreed.renamed.get(port.device, port.device), port.name) for key, port in seen.items()}
+    own = {key: agreed.named(wire.at) for key, wire in agreed.wires.items()}
     holders = defaultdict(list, grouped((port, key) for key, port in agreed.expected.items()))
     crowded = [port for port, keys in holders.items() if len(keys) > 1]
     while crowded:
@@ -125,7 +111,7 @@ def _keep_apart(agreed: Consensus, seen: dict[Key, Port]) -> None:
 class _Rule:
     """The rule of port numbers: the place of each host, and the distance of each column of a pod."""
 
-    def __init__(self, seen: dict[Key, Port], leaves: Leaves) -> None:
+    def __init__(self, seen: dict[Key, Port], leaves: Consensus) -> None:
         places = numbered({port.name for port in seen.values()})
         self._names = {(form(name), place): name for name, place in places.items()}
         self._pods = leaves.pods
@@ -136,7 +122,6 @@ class _Rule:
         self._rank = _ranks(leaves)
         self._place, self._distance = self._fit()
         self.contested: dict[Place, bool] = {}
-        self._blocks: set[tuple[Place, int]] = set()
         self._settle()
         self._votes = tally((key[0], self._number[key] - self._distance[self.at(key)]) for key in self._voting)
         self._place = {host: votes.most_common(1)[0][0] for host, votes in self._votes.items()}
@@ -197,10 +182,10 @@ class _Rule:
         few hosts has the distance that it has in other pods, unless several have another one.
         """
         votes = tally((self.at(key), self._number[key] - self._place[key[0]]) for key in self._voting)
-        usual: dict[int | Column, Counter[int]] = defaultdict(Counter)
-        for at, own in self._distance.items():
-            usual[self._rank.get(at, 0)][own] += 1
-            usual[at[1]][own] += 1
+        shared: Iterator[tuple[int | Column, int]] = (
+            (key, own) for at, own in self._distance.items() for key in (self._rank.get(at, 0), at[1])
+        )
+        usual = tally(shared)
         for at, counts in votes.items():
             few, own, same = counts.total() < FEWEST_VOTES, self._distance[at], usual[at[1]]
             gap = _common(same)
@@ -225,7 +210,7 @@ def _common(gaps: Counter[int]) -> int | None:
     return gap if count >= max(FEWEST_VOTES, _REGULAR * gaps.total()) else None
 
 
-def _ranks(leaves: Leaves) -> dict[Place, int]:
+def _ranks(leaves: Consensus) -> dict[Place, int]:
     """The rank of each column on its leaf, if a leaf serves several."""
     on = grouped(((leaves.pods[host], leaf), column) for (host, column), leaf in leaves.of.items())
     return {(pod, column): rank for (pod, _), held in on.items() for rank, column in enumerate(sorted({*held}))}

@@ -11,10 +11,10 @@ that holds for most leaves, it gives the leaf of each rail of a pod, also where 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TypeVar
+from itertools import chain, pairwise
+from typing import NamedTuple, TypeVar
 
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import NicOrder
@@ -23,7 +23,7 @@ from truerail.analysis.cabling.spellings import numbers_alone
 from truerail.model import Port
 from truerail.model.columns import grouped
 from truerail.model.names import natural_key
-from truerail.plans.standing import leaf_groups, pod_of
+from truerail.plans.standing import pods_of
 
 Row = tuple[str, int]
 """Pod and plane."""
@@ -46,8 +46,7 @@ def mode(values: Sequence[_T] | Counter[_T]) -> _T | None:
     return top[0][0] if top and (len(top) < 2 or top[0][1] > top[1][1]) else None
 
 
-@dataclass
-class _Field:
+class _Field(NamedTuple):
     """One number of the names: what each row and each rail add. `varies` from rail to rail or not."""
 
     rows: dict[Row, int]
@@ -61,21 +60,18 @@ class _Field:
 class LeafNames:
     """The leaf of each cell by the names. `likely` has the leaf that most hosts of a cell are on."""
 
-    def __init__(self, likely: Mapping[Cell, str], leaves: Sequence[str]) -> None:
+    def __init__(self, likely: Mapping[Cell, str], leaves: Iterable[str]) -> None:
         numbers = {leaf: numbers_alone(leaf) for leaf in leaves if not canonical_guid(leaf)}
         usual = mode([len(found) for found in numbers.values()]) or 0
-        self._numbers = {leaf: found for leaf, found in numbers.items() if len(found) == usual}
-        values = {cell: self._numbers[leaf] for cell, leaf in likely.items() if leaf in self._numbers}
-        self._fields: dict[int, _Field] = {}
-        for place in range(usual):
-            found = _fitted({cell: value[place] for cell, value in values.items()})
-            if found is not None:
-                self._fields[place] = found
+        alike = {leaf: found for leaf, found in numbers.items() if len(found) == usual}
+        values = {cell: alike[leaf] for cell, leaf in likely.items() if leaf in alike}
+        fitted = {place: _fitted({cell: value[place] for cell, value in values.items()}) for place in range(usual)}
+        self._fields = {place: found for place, found in fitted.items() if found is not None}
         if all(len(set(found.rails.values())) == 1 for found in self._fields.values()):
             self._fields = {}  # they name pods at most
-        self._by_number: dict[tuple[int, ...], list[str]] = defaultdict(list)
-        for leaf, found_numbers in self._numbers.items():
-            self._by_number[tuple(found_numbers[place] for place in self._fields)].append(leaf)
+        self._by_number = grouped(
+            (tuple(found[place] for place in self._fields), leaf) for leaf, found in alike.items()
+        )
 
     def at(self, cell: Cell) -> str | None:
         """The leaf of this cell by its name; None if names do not decide."""
@@ -135,16 +131,15 @@ REGULAR = 0.95
 """Share of a fabric that follows a rule from which the rule decides where few hosts vote, and about single cables."""
 
 
-@dataclass
-class Columns:
-    """The rail cables as observed: `at[host][column]` is the leaf port, `name[host][column]` the host's own port."""
+class Wire(NamedTuple):
+    """A rail cable as observed: the host's own port, and the leaf's."""
 
-    at: dict[str, dict[Column, Port]] = field(default_factory=lambda: defaultdict(dict))
-    name: dict[str, dict[Column, str]] = field(default_factory=lambda: defaultdict(dict))
+    own: Port
+    at: Port
 
-    def leaves(self) -> dict[str, frozenset[str]]:
-        """The leaves of each host that has a cable."""
-        return {host: frozenset(port.device for port in places.values()) for host, places in self.at.items() if places}
+
+Columns = dict[str, dict[Column, Wire]]
+"""The rail cables of each host that has any."""
 
 
 def clear(votes: Counter[_T]) -> _T | None:
@@ -176,34 +171,46 @@ def common_orders(orders: Mapping[str, NicOrder], sure: frozenset[str]) -> tuple
 
 
 @dataclass
-class Leaves:
-    """Which leaf every column of every host belongs to, before `renamed` (a leaf's actual name to the name that the
-    fabric expects there). `undecided` holds the cables without a decision, with the reason.
+class Consensus:
+    """Where every rail cable belongs. `of` is its leaf before `renamed`, which maps a leaf's own name to the name that
+    the fabric expects there; `expected` is its leaf port. A cable without a decision stays where it is, and `undecided`
+    has the reason.
     """
 
+    wires: dict[Key, Wire]
     pods: dict[str, str]
-    of: dict[Key, str]
-    renamed: dict[str, str]
+    of: dict[Key, str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
     undecided: dict[Key, str] = field(default_factory=dict)
+    expected: dict[Key, Port] = field(default_factory=dict)
+
+    def named(self, port: Port) -> Port:
+        """A leaf's port under the name that the fabric expects of the leaf."""
+        return Port(self.renamed.get(port.device, port.device), port.name)
+
+    def in_order(self) -> list[tuple[Key, Wire]]:
+        """The cables by host, rail and plane."""
+        return sorted(self.wires.items(), key=lambda one: (natural_key(one[0][0]), one[0]))
 
 
-def leaves_of(columns: Columns) -> Leaves:
+def leaves_of(columns: Columns) -> Consensus:
     """The leaf of every cable, by the hosts of its pod if they are enough, else by the names of all leaves."""
-    seen_on = columns.leaves()
-    groups = leaf_groups(seen_on.values())
-    pods = {host: pod_of(leaves, groups) for host, leaves in seen_on.items()}
-    voters: dict[Cell, dict[str, str]] = defaultdict(dict)
-    for host, places in columns.at.items():
-        for (rail, plane), port in places.items():
-            voters[(pods[host], plane), rail][host] = port.device
-    votes = {cell: Counter(by_host.values()) for cell, by_host in voters.items()}
+    seen_on = {host: frozenset(wire.at.device for wire in places.values()) for host, places in columns.items()}
+    wires = {(host, column): wire for host, places in columns.items() for column, wire in places.items()}
+    found = Consensus(wires, pods_of(seen_on))
+    voters = grouped(
+        (((found.pods[host], plane), rail), (host, wire.at.device)) for (host, (rail, plane)), wire in wires.items()
+    )
+    votes = {cell: Counter(leaf for _, leaf in pairs) for cell, pairs in voters.items()}
     own = _own_leaves(columns)
-    names = LeafNames({cell: top for cell, counts in votes.items() if (top := mode(counts))}, [*groups])
-    found = Leaves(pods, {}, _renamed({cell: leaf for cell, counts in votes.items() if (leaf := clear(counts))}, names))
+    names = LeafNames(
+        {cell: top for cell, counts in votes.items() if (top := mode(counts))}, {*chain(*seen_on.values())}
+    )
+    found.renamed = _renamed({cell: leaf for cell, counts in votes.items() if (leaf := clear(counts))}, names)
     for cell, counts in votes.items():
         leaf = clear(counts) or _by_name(counts, names.at(cell))
         (_, plane), rail = cell
-        for host, seen in voters[cell].items():
+        for host, seen in voters[cell]:
             found.of[host, (rail, plane)] = leaf or own.get(host, seen)
             if leaf is None and host not in own:
                 found.undecided[host, (rail, plane)] = _why(counts, rail, names.at(cell))
@@ -212,10 +219,10 @@ def leaves_of(columns: Columns) -> Leaves:
 
 def _own_leaves(columns: Columns) -> dict[str, str]:
     """The leaf of each host by its own cables, where nearly all hosts of the fabric have all of theirs on one leaf."""
-    alone = [len({port.device for port in places.values()}) == 1 for places in columns.at.values() if len(places) > 1]
+    alone = [len({wire.at.device for wire in places.values()}) == 1 for places in columns.values() if len(places) > 1]
     if sum(alone) < max(FEWEST_VOTES, REGULAR * len(alone)):
         return {}
-    found = {host: clear(Counter(port.device for port in places.values())) for host, places in columns.at.items()}
+    found = {host: clear(Counter(wire.at.device for wire in places.values())) for host, places in columns.items()}
     return {host: leaf for host, leaf in found.items() if leaf is not None}
 
 

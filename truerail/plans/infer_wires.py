@@ -1,26 +1,33 @@
-"""What is plugged where, from LLDP of both ends or a discovery, without any plan; and what is above the leaves."""
+"""What is plugged where, from LLDP of both ends or a discovery, without any plan; and what is above the leaves.
+
+The discovery of an InfiniBand fabric names all of its switches, and hosts with their adapters, though no switch answers
+and perhaps few hosts do. A switch's ports have numbers, a host's are RDMA devices. An adapter that announces no host is
+left out.
+"""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from truerail.analysis.cabling import Wiring, join
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
-from truerail.analysis.cabling.ib_names import canonical_guid
+from truerail.analysis.cabling.discovery import discoveries
+from truerail.analysis.cabling.host_nics import HostSays
+from truerail.analysis.cabling.ib_names import canonical_guid, is_factory_name, spellings
 from truerail.analysis.cabling.spellings import sort_of
-from truerail.model import Cable, Device, Neighbor, Plan, Port, Role, Snapshot
+from truerail.model import Cable, Device, LoadBalancing, Neighbor, Plan, Port, RdmaLink, Role, Snapshot, Transport
 from truerail.model.columns import NONE, grouped
 from truerail.model.names import device_key, natural_key, port_key, short_name
-from truerail.plans.infer_fabric import fabric_roles
 
 _SWITCH_COLLECTORS = ("lldp_switch", "lldp_snmp", "if_snmp")
 _HOST_COLLECTORS = ("gpu_nic_topology", "rdma_link")
 
 
-@dataclass(frozen=True)
-class Wires:
+class Wires(NamedTuple):
     """Joined pairs of ports. `hosts` and `switches` are all devices heard of, `vague` are switch ports that hear a host
     whose own port could not be named.
     """
@@ -49,11 +56,9 @@ def wires_of(snapshot: Snapshot) -> Wires:
     if not switches:
         switches = _heard_by_hosts(peer, hosts, strangers)
         strangers = tuple(name for name in strangers if name not in switches)
-    vague = {}
-    for code in np.flatnonzero((wiring.heard[: len(ports)] >= 0) & (partner == NONE)).tolist():
-        host = spelling.device(names[int(wiring.heard[code])])
-        if host in hosts:
-            vague[spelling.of(ports.port(code))] = host
+    unnamed = np.flatnonzero((wiring.heard[: len(ports)] >= 0) & (partner == NONE)).tolist()
+    heard = ((code, spelling.device(names[int(wiring.heard[code])])) for code in unnamed)
+    vague = {spelling.of(ports.port(code)): host for code, host in heard if host in hosts}
     return Wires(hosts, switches, peer, vague, strangers)
 
 
@@ -105,9 +110,7 @@ def _roles(snapshot: Snapshot) -> dict[str, Role]:
 
 def _distinguished(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
     """A device that did not answer is a host or a switch if its name differs from one of theirs in numbers only."""
-    shapes: dict[str, Role] = {}
-    for name, role in roles.items():
-        shapes.setdefault(sort_of(name), role)
+    shapes = {sort_of(name): role for name, role in reversed(roles.items())}  # of one sort, the first decides
     nodes = {name for name in names if name not in roles and canonical_guid(name)}  # adapters without a name
     found = {name: roles.get(name) or shapes.get(sort_of(name)) for name in names if name not in nodes}
     hosts = frozenset(name for name, role in found.items() if role is Role.HOST)
@@ -122,8 +125,7 @@ def uplinks(wires: Wires, leaves: set[str], renamed: dict[str, str]) -> tuple[di
     they confirm the swap, and the cables are planned under the expected names.
     """
     tiers = _tiers(wires, leaves)
-    level = {Role.LEAF: 1, Role.SPINE: 2, Role.SUPERSPINE: 3}
-    rank = {**dict.fromkeys(leaves, 1), **{name: level[role] for name, role in tiers.items()}}
+    rank = {name: role.tier for name, role in {**dict.fromkeys(leaves, Role.LEAF), **tiers}.items()}
     pairs = [
         (low, high)
         for low, high in wires.peer.items()
@@ -166,8 +168,65 @@ def _tiers(wires: Wires, leaves: set[str]) -> dict[str, Role]:
 def _disorder(pairs: list[tuple[Port, Port]]) -> int:
     """How often, going up the ports of a switch above, the device below goes down."""
     by_device = grouped((high.device, (natural_key(high.name), natural_key(low.device))) for low, high in pairs)
-    count = 0
-    for rows in by_device.values():
-        devices = [device for _, device in sorted(rows)]
-        count += sum(one > other for one, other in pairwise(devices))
-    return count
+    below = ([device for _, device in sorted(rows)] for rows in by_device.values())
+    return sum(one > other for devices in below for one, other in pairwise(devices))
+
+
+def fabric_roles(snapshot: Snapshot) -> dict[str, Role]:
+    """Every named host and every switch of the discoveries; a switch without a name of its own under its GUID."""
+    guids = _switches(snapshot)
+    hosts = {fact.of: Role.HOST for fact in _ends(snapshot) if fact.of and not _numbered(fact)}
+    return {name: role for name, role in hosts.items() if not canonical_guid(name)} | dict.fromkeys(guids, Role.LEAF)
+
+
+def with_guids(plan: Plan, snapshot: Snapshot, renamed: Mapping[str, str]) -> Plan:
+    """The plan of an InfiniBand fabric with the GUIDs of its switches, except those whose names seem swapped.
+
+    This distinguishes labels swapped later from a crossed bundle. Other plans stay as they are.
+    """
+    guids = _switches(snapshot)
+    if not guids:
+        return plan
+    own = {name: guid for name, guid in guids.items() if guid != name and name not in {*renamed, *renamed.values()}}
+    devices = {
+        name: replace(device, chassis_ids=(own[name],)) if name in own else device
+        for name, device in plan.devices.items()
+    }
+    return replace(plan, devices=devices, transport=Transport.INFINIBAND, load_balancing=LoadBalancing.ADAPTIVE)
+
+
+def adapters(snapshot: Snapshot, says: Mapping[str, HostSays]) -> dict[str, HostSays]:
+    """The RDMA devices of hosts that did not report them, from the discoveries. A host that lacks some that most hosts
+    have is left out: its links may be down.
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for fact in _ends(snapshot):
+        if fact.of and not _numbered(fact) and not canonical_guid(fact.of) and not canonical_guid(fact.port):
+            found[fact.of].add(fact.port)
+    models = Counter(frozenset(names) for names in found.values())
+    models.update(frozenset(link.device for link in one.links) for one in says.values() if one.links)
+    return {
+        host: HostSays(links=tuple(RdmaLink(name, 1, None, None) for name in sorted(names, key=natural_key)))
+        for host, names in found.items()
+        if not (host in says and says[host].links)
+        and not any(names < model and count >= models[frozenset(names)] for model, count in models.items())
+    }
+
+
+def _ends(snapshot: Snapshot) -> Iterator[Neighbor]:
+    for number in discoveries(snapshot).tolist():
+        yield from (fact for fact in snapshot.readings[number].facts if isinstance(fact, Neighbor))
+
+
+def _numbered(fact: Neighbor) -> bool:
+    return fact.port.isdigit() and fact.of != fact.of_guid
+
+
+def _switches(snapshot: Snapshot) -> dict[str, str]:
+    """The GUID of every switch by its name; of one that shares its name, or has none of its own, under the GUID."""
+    named = grouped((fact.of, fact.of_guid) for fact in _ends(snapshot) if fact.of and fact.of_guid and _numbered(fact))
+    found: dict[str, str] = {}
+    for name, guids in named.items():
+        alone = len({*guids}) == 1 and not is_factory_name(name)
+        found |= {spellings(name)[-1] if alone else guid: guid for guid in guids}
+    return found

@@ -8,14 +8,13 @@ from typing import NamedTuple
 from truerail.analysis.cabling.dpus import FEWEST_VOTES
 from truerail.analysis.cabling.host_nics import HostSays, NicOrder, hosts_say, nic_order
 from truerail.model import Cable, Device, Neighbor, Plan, Port, Rail, Role, Snapshot
-from truerail.model.columns import grouped
+from truerail.model.columns import grouped, tally
 from truerail.model.names import natural_key, some
 from truerail.model.pause import garbage_collection_paused
-from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
-from truerail.plans.infer_ports import Consensus, agree
-from truerail.plans.infer_rails import Columns, common_orders
-from truerail.plans.infer_wires import Wires, nameless, uplinks, wires_of
+from truerail.plans.infer_ports import agree
+from truerail.plans.infer_rails import Columns, Consensus, Wire, common_orders
+from truerail.plans.infer_wires import Wires, adapters, nameless, uplinks, wires_of, with_guids
 
 MOST_DOUBTS = 20
 """Most reasons for undecided cables shown one by one."""
@@ -72,19 +71,17 @@ def infer(snapshot: Snapshot) -> Inference:
     sure = frozenset(host for host in reported if says[host].near)
     orders, scrambled = common_orders({host: order for host, order in reported.items() if order}, sure)
     columns, found = _columns(wires, orders, says)
-    why = "" if columns.at else why_not(snapshot, wires, says, held_apart=found.apart)
+    why = "" if columns else _missing(snapshot, wires, says, found.apart) + _unread(snapshot)
     if why and not wires.hosts and (plan := nameless(wires)).cables:
         return Inference(with_guids(plan, snapshot, {}), {}, (), (_NAMELESS,), 0.0, why_not=why)
     agreed = agree(columns, found)
-    planes = len({plane for places in columns.at.values() for _, plane in places}) > 1
-    outliers = tuple(_outliers(columns, agreed))
-    support = _support(columns, agreed)
+    support = _support(agreed)
     right, total = (sum(pair[at] for pair in support.values()) for at in (0, 1))
     return Inference(
-        plan=with_guids(_plan(columns, agreed, wires, says, planes), snapshot, agreed.renamed),
+        plan=with_guids(_plan(agreed, wires, says), snapshot, agreed.renamed),
         support={rail: f"{follow} of {of}" for rail, (follow, of) in sorted(support.items())},
-        outliers=outliers,
-        notes=(*_doubts(columns, agreed), *_silent(columns, found), *_notes(scrambled, wires, says, orders, found)),
+        outliers=tuple(_outliers(agreed)),
+        notes=(*_doubts(agreed), *_silent(columns, found), *_notes(scrambled, wires, says, orders, found)),
         confidence=right / total if total else 0.0,
         apart=found.apart,
         why_not=why,
@@ -93,18 +90,15 @@ def infer(snapshot: Snapshot) -> Inference:
 
 def _columns(wires: Wires, orders: dict[str, NicOrder], says: dict[str, HostSays]) -> tuple[Columns, Members]:
     """Every observed rail cable, by rail and plane, and the hosts that take part."""
-    held: dict[str, dict[str, Port]] = defaultdict(dict)
-    for port, peer in wires.peer.items():
-        if port.device in wires.hosts and peer.device in wires.switches:
-            held[port.device][port.name] = peer
-    columns, found = Columns(), members(held, orders, says)
+    links = (link for link in wires.peer.items() if link[0].device in wires.hosts and link[1].device in wires.switches)
+    held = {host: dict(ports) for host, ports in grouped((a.device, (a.name, peer)) for a, peer in links).items()}
+    columns: Columns = defaultdict(dict)
+    found = members(held, orders, says)
     of_kind = {order: by_name(order) for order in found.order.values()}
     for host, order in found.order.items():
         for name, peer in held[host].items():
-            column = of_kind[order].get(name)
-            if column is not None:
-                columns.at[host][column] = peer
-                columns.name[host][column] = name
+            if (column := of_kind[order].get(name)) is not None:
+                columns[host][column] = Wire(Port(host, name), peer)
     align(columns, found)
     _add_vague(columns, wires, found)
     return columns, found
@@ -115,40 +109,34 @@ def _add_vague(columns: Columns, wires: Wires, found: Members) -> None:
     column_of = columns_of_leaves(columns, found)
     for port, host in wires.vague.items():
         column = column_of.get(port.device)
-        if column is None or host in found.apart or column in columns.at.get(host, {}):
+        if column is None or host in found.apart or column in columns.get(host, {}):
             continue
         rail, plane = column
         order = found.order.setdefault(host, found.main)
         if rail < len(order) and plane < len(order[rail]):
-            columns.at[host][column] = port
-            columns.name[host][column] = order[rail][plane]
+            columns[host][column] = Wire(Port(host, order[rail][plane]), port)
 
 
-def _support(columns: Columns, agreed: Consensus) -> dict[int, tuple[int, int]]:
+def _support(agreed: Consensus) -> dict[int, tuple[int, int]]:
     """For each rail, cables that follow the consensus and all observed ones. A leaf's name is evaluated separately."""
-    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for host, places in columns.at.items():
-        for column, port in places.items():
-            leaf = agreed.renamed.get(port.device, port.device)
-            follows = agreed.expected[host, column] == Port(leaf, port.name) and (host, column) not in agreed.undecided
-            counts[column[0]][0] += follows
-            counts[column[0]][1] += 1
-    return {rail: (follow, of) for rail, (follow, of) in counts.items()}
+    votes = tally(
+        (key[1][0], agreed.expected[key] == agreed.named(wire.at) and key not in agreed.undecided)
+        for key, wire in agreed.wires.items()
+    )
+    return {rail: (counts[True], counts.total()) for rail, counts in votes.items()}
 
 
-def _outliers(columns: Columns, agreed: Consensus) -> Iterator[Outlier]:
+def _outliers(agreed: Consensus) -> Iterator[Outlier]:
     for leaf, belongs in sorted(agreed.renamed.items()):
         yield Outlier(leaf, belongs, leaf, f"{leaf} has the rail of {belongs} by its number: labels swapped?")
-    for host in sorted(columns.at, key=natural_key):
-        for column, port in sorted(columns.at[host].items()):
-            expected = agreed.expected[host, column]
-            if expected != Port(agreed.renamed.get(port.device, port.device), port.name):
-                subject = Port(host, columns.name[host][column])
-                says = f"rail {column[0]}: most hosts are on {expected}, this one is on {port}"
-                yield Outlier(str(subject), str(expected), str(port), says)
+    for key, wire in agreed.in_order():
+        expected = agreed.expected[key]
+        if expected != agreed.named(wire.at):
+            says = f"rail {key[1][0]}: most hosts are on {expected}, this one is on {wire.at}"
+            yield Outlier(str(wire.own), str(expected), str(wire.at), says)
 
 
-def _doubts(columns: Columns, agreed: Consensus) -> Iterator[str]:
+def _doubts(agreed: Consensus) -> Iterator[str]:
     """The undecided cables, one line for each reason: the hosts, and what decides."""
     alike = grouped(
         ((agreed.pods[key[0]], why), key)
@@ -158,13 +146,13 @@ def _doubts(columns: Columns, agreed: Consensus) -> Iterator[str]:
         if number == MOST_DOUBTS:
             yield f"and {len(alike) - number:,} more reasons for cables that are not decided"
             return
-        shown = [f"{Port(host, columns.name[host][at])} on {columns.at[host][at]}" for host, at in keys]
+        shown = ["{} on {}".format(*agreed.wires[key]) for key in keys]
         yield f"Not decided: {why}. {some(shown, MOST_NAMED)}. {_DECIDES}"
 
 
 def _silent(columns: Columns, found: Members) -> Iterator[str]:
     """The NICs without a neighbour, where most hosts have one at the same NIC: a dead cable cannot be inferred."""
-    wired = {host: set(columns.name.get(host, {}).values()) for host in found.order}
+    wired = {host: {wire.own.name for wire in columns.get(host, {}).values()} for host in found.order}
     alike = Counter(found.order.values())
     heard = Counter((found.order[host], name) for host, names in wired.items() for name in names)
     usual = {key for key, count in heard.items() if count >= FEWEST_VOTES and 3 * count > 2 * alike[key[0]]}
@@ -179,17 +167,16 @@ def _silent(columns: Columns, found: Members) -> Iterator[str]:
         yield f"Not in the plan, as no neighbor is known where most hosts have one: {len(silent):,} NICs: {shown}"
 
 
-def _plan(columns: Columns, agreed: Consensus, wires: Wires, says: dict[str, HostSays], planes: bool) -> Plan:
+def _plan(agreed: Consensus, wires: Wires, says: dict[str, HostSays]) -> Plan:
     cables: list[Cable] = []
     used: set[Port] = set()
-    for host in sorted(columns.at, key=natural_key):
-        for column in sorted(columns.at[host]):
-            target = agreed.expected[host, column]
-            if target not in used:
-                used.add(target)
-                plane = column[1] if planes else None
-                cables.append(Cable(Port(host, columns.name[host][column]), target, column[0], plane))
-    pods = _pod_names(agreed, columns)
+    planes = len({plane for _, (_, plane) in agreed.wires}) > 1
+    for key, wire in agreed.in_order():
+        target, (rail, plane) = agreed.expected[key], key[1]
+        if target not in used:
+            used.add(target)
+            cables.append(Cable(wire.own, target, rail, plane if planes else None))
+    pods = _pod_names(agreed)
     leaf_pod = {cable.b.device: pods.get(agreed.pods[cable.a.device], "") for cable in cables}
     gpus = {host: one.gpus for host, one in says.items()}
     tiers, above = uplinks(wires, set(leaf_pod), agreed.renamed)
@@ -207,13 +194,13 @@ def _plan(columns: Columns, agreed: Consensus, wires: Wires, says: dict[str, Hos
         rails={rail: Rail(rail) for rail in rails},
         source="inferred from the snapshot",
         inferred=True,
-        undecided={Port(host, columns.name[host][at]): why for (host, at), why in agreed.undecided.items()},
+        undecided={agreed.wires[key].own: why for key, why in agreed.undecided.items()},
     )
 
 
-def _pod_names(agreed: Consensus, columns: Columns) -> dict[str, str]:
+def _pod_names(agreed: Consensus) -> dict[str, str]:
     """`pod1`, `pod2`, ... in the order of their leaves; no names where there is one pod."""
-    groups = sorted({agreed.pods[host] for host in columns.at if host in agreed.pods}, key=natural_key)
+    groups = sorted({*agreed.pods.values()}, key=natural_key)
     return {group: f"pod{number}" for number, group in enumerate(groups, 1)} if len(groups) > 1 else {}
 
 
@@ -242,12 +229,8 @@ _LISTENS = ("lldp", "ib_fabric")
 """Display names of the collectors that report what a port is wired to."""
 
 
-def why_not(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
-    """One sentence, or two: what is missing, and the answer that could not be read."""
-    return _missing(snapshot, wires, says, held_apart) + _unread(snapshot)
-
-
 def _missing(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
+    """What is missing for rails, as a sentence."""
     neighbors = len(snapshot.table(Neighbor).rows)
     if not snapshot.readings:
         return "no device answered"
@@ -268,6 +251,7 @@ def _missing(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], hel
 
 
 def _unread(snapshot: Snapshot) -> str:
+    """The first answer that could not be read, as a sentence that follows another."""
     failed = [reading for reading in snapshot.readings if reading.error]
     failed.sort(key=lambda reading: (not reading.collector.startswith(_LISTENS), natural_key(reading.device)))
     if not failed:

@@ -1,10 +1,10 @@
 """Faults of single cables and ports: of their names, their speeds, and their paths through patch panels."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, TypeVar
 
 from truerail.files.problems import Problem
 from truerail.model import Cable, Port, Severity
@@ -12,6 +12,8 @@ from truerail.model.columns import grouped
 from truerail.model.panel_paths import Hop, hops, panels_of
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import plain
+
+T = TypeVar("T", bound=Hashable)
 
 
 def unknown_device(view: View) -> Iterator[Problem]:
@@ -22,6 +24,43 @@ def unknown_device(view: View) -> Iterator[Problem]:
             if end.device not in view.plan.devices and end.device not in reported:
                 reported.add(end.device)
                 yield view.problem_of(cable, str(end), "the plan declares no such device", Severity.CRITICAL)
+
+
+_ALIKE: Final = 0.75
+"""Of the letters of two names, whose numbers are the same: `laef`, `leaf`."""
+_TIMES: Final = 3
+"""The right name has at least as many times the cables of the misspelled one."""
+_DIGITS: Final = re.compile(r"\d+")
+
+
+def misspelled_device(view: View) -> Iterator[Problem]:
+    """A device that differs from one with far more cables in a letter or two of its name, or in upper and lower case;
+    and no other device is spelled like it.
+    """
+    cables = Counter(end.device for cable in view.plan.cables for end in cable[:2])
+    wrong = dict(_pairs(cables))
+    for cable in view.plan.cables:
+        for end in cable[:2]:
+            if right := wrong.pop(end.device, ""):
+                says = f"{end.device} has {cables[end.device]} of the cables, did you mean {right!r}?"
+                yield view.problem_of(cable, str(end), says)
+
+
+def _pairs(cables: Counter[str]) -> Iterator[tuple[str, str]]:
+    """The misspelled name, and the right one."""
+    shapes = Counter(_DIGITS.sub("0", name) for name in cables)
+    alike = grouped((tuple(_DIGITS.findall(name)), name) for name in cables)
+    for numbers, names in alike.items():
+        rare = [name for name in names if shapes[_DIGITS.sub("0", name)] == 1] if numbers and len(names) > 1 else []
+        for name in rare:
+            others = (one for one in names if one != name and cables[one] >= _TIMES * cables[name])
+            if right := next((one for one in others if _near(name, one)), ""):
+                yield name, right
+
+
+def _near(name: str, other: str) -> bool:
+    one, two = (_DIGITS.sub("", word.lower()) for word in (name, other))
+    return one == two or (abs(len(one) - len(two)) < 2 and SequenceMatcher(None, one, two).ratio() >= _ALIKE)
 
 
 def self_link(view: View) -> Iterator[Problem]:
@@ -53,77 +92,6 @@ def port_used_twice(view: View) -> Iterator[Problem]:
             other = before.b if before.a == port else before.a
             says = f"the port is used twice, for {peer} here and for {other} {view.place(before, port)}"
             yield view.problem_of(cable, str(port), says, Severity.CRITICAL)
-
-
-def speeds_in_a_rail(view: View) -> Iterator[Problem]:
-    """Cables of one rail that are slower or faster than most of it."""
-    rails: dict[int, dict[float, list[Cable]]] = defaultdict(lambda: defaultdict(list))
-    for cable in view.rail_cables:
-        if cable.rail is not None and cable.speed_gbps is not None:
-            rails[cable.rail][cable.speed_gbps].append(cable)
-    for rail, speeds in sorted(rails.items()):
-        usual = max(speeds, key=lambda speed: (len(speeds[speed]), speed))
-        for speed, cables in sorted(speeds.items()):
-            if speed != usual:
-                ports = f"{cables[0].a} and {len(cables) - 1} more" if len(cables) > 1 else str(cables[0].a)
-                says = f"{ports}: {plain(speed)} Gb/s in rail {rail}, which has {plain(usual)} Gb/s"
-                yield view.problem_of(cables[0], plain(speed), says)
-
-
-def speeds_between_two_devices(view: View) -> Iterator[Problem]:
-    """Parallel cables between two devices that differ in speed: hashing gives each the same load."""
-    pairs: dict[tuple[str, str], Counter[float]] = defaultdict(Counter)
-    first: dict[tuple[str, str, float], Cable] = {}
-    for cable in view.plan.cables:
-        if cable.speed_gbps is not None:
-            pair = (cable.a.device, cable.b.device)
-            pairs[pair][cable.speed_gbps] += 1
-            first.setdefault((*pair, cable.speed_gbps), cable)
-    for pair, speeds in pairs.items():
-        if len(speeds) > 1:
-            rare = min(speeds, key=lambda speed: (speeds[speed], speed))
-            shown = ", ".join(f"{speeds[speed]} of {plain(speed)} Gb/s" for speed in sorted(speeds))
-            says = f"cables between {pair[0]} and {pair[1]} differ in speed: {shown}"
-            yield view.problem_of(first[(*pair, rare)], plain(rare), says)
-
-
-_ALIKE: Final = 0.75
-"""Of the letters of two names, whose numbers are the same: `laef`, `leaf`."""
-_TIMES: Final = 3
-"""The right name has at least as many times the cables of the misspelled one."""
-_DIGITS: Final = re.compile(r"\d+")
-
-
-def misspelled_device(view: View) -> Iterator[Problem]:
-    """A device that differs from one with far more cables in a letter or two of its name, or in upper and lower case;
-    and no other device is spelled like it.
-    """
-    cables = Counter(end.device for cable in view.plan.cables for end in cable[:2])
-    shapes = Counter(_DIGITS.sub("0", name) for name in cables)
-    alike = grouped((tuple(_DIGITS.findall(name)), name) for name in cables)
-    wrong = dict(_pairs(cables, shapes, alike))
-    for cable in view.plan.cables:
-        for end in cable[:2]:
-            if right := wrong.pop(end.device, ""):
-                says = f"{end.device} has {cables[end.device]} of the cables, did you mean {right!r}?"
-                yield view.problem_of(cable, str(end), says)
-
-
-def _pairs(
-    cables: Counter[str], shapes: Counter[str], alike: dict[tuple[str, ...], list[str]]
-) -> Iterator[tuple[str, str]]:
-    """The misspelled name, and the right one."""
-    for numbers, names in alike.items():
-        rare = [name for name in names if shapes[_DIGITS.sub("0", name)] == 1] if numbers and len(names) > 1 else []
-        for name in rare:
-            others = (one for one in names if one != name and cables[one] >= _TIMES * cables[name])
-            if right := next((one for one in others if _near(name, one)), ""):
-                yield name, right
-
-
-def _near(name: str, other: str) -> bool:
-    one, two = (_DIGITS.sub("", word.lower()) for word in (name, other))
-    return one == two or (abs(len(one) - len(two)) < 2 and SequenceMatcher(None, one, two).ratio() >= _ALIKE)
 
 
 _LEAST: Final = 4
@@ -162,12 +130,8 @@ def position_crossed(view: View) -> Iterator[Problem]:
     """A path that enters a trunk in one position and leaves it in another one than the trunk's other positions lead to:
     straight, or all in reverse order.
     """
-    trunks: dict[tuple[str, ...], list[tuple[Hop, Cable]]] = defaultdict(list)
-    for cable in view.plan.cables:
-        for a, b in hops(cable):
-            hop = Hop(a, b) if a <= b else Hop(b, a)
-            trunks[hop.a[:2] + hop.b[:2]].append((hop, cable))
-    for passed in trunks.values():
+    every = ((Hop(*sorted(ends)), cable) for cable in view.plan.cables for ends in hops(cable))
+    for passed in grouped((hop.a[:2] + hop.b[:2], (hop, cable)) for hop, cable in every).values():
         named = bool(passed[0][0].a.trunk and passed[0][0].b.trunk)
         if named or len(passed) >= _LEAST:
             for hop, cable in _crossed([hop for hop, _ in passed], passed, named=named):
@@ -184,3 +148,30 @@ def _crossed(row: Sequence[Hop], passed: Sequence[tuple[Hop, Cable]], *, named: 
         sign, (order, count) = -1, sums.most_common(1)[0]
     if named or 4 * count > 3 * len(row):
         yield from (one for one in passed if one[0].b.number - sign * one[0].a.number != order)
+
+
+def speeds_in_a_rail(view: View) -> Iterator[Problem]:
+    """Cables of one rail that are slower or faster than most of it."""
+    for rail, speeds in sorted(_by_speed((cable.rail or 0, cable) for cable in view.rail_cables)):
+        usual = max(speeds, key=lambda speed: (len(speeds[speed]), speed))
+        for speed, cables in sorted(speeds.items()):
+            if speed != usual:
+                ports = f"{cables[0].a} and {len(cables) - 1} more" if len(cables) > 1 else str(cables[0].a)
+                says = f"{ports}: {plain(speed)} Gb/s in rail {rail}, which has {plain(usual)} Gb/s"
+                yield view.problem_of(cables[0], plain(speed), says)
+
+
+def speeds_between_two_devices(view: View) -> Iterator[Problem]:
+    """Parallel cables between two devices that differ in speed: hashing gives each the same load."""
+    for (a, b), speeds in _by_speed(((cable.a.device, cable.b.device), cable) for cable in view.plan.cables):
+        if len(speeds) > 1:
+            rare = min(speeds, key=lambda speed: (len(speeds[speed]), speed))
+            shown = ", ".join(f"{len(speeds[speed])} of {plain(speed)} Gb/s" for speed in sorted(speeds))
+            says = f"cables between {a} and {b} differ in speed: {shown}"
+            yield view.problem_of(speeds[rare][0], plain(rare), says)
+
+
+def _by_speed(cables: Iterable[tuple[T, Cable]]) -> Iterator[tuple[T, dict[float, list[Cable]]]]:
+    """Cables that have a speed, by what they share, then by their speed in Gb/s."""
+    for shared, found in grouped((key, cable) for key, cable in cables if cable.speed_gbps).items():
+        yield shared, grouped((cable.speed_gbps or 0.0, cable) for cable in found)

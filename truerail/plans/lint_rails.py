@@ -1,4 +1,4 @@
-"""Faults of rails and planes."""
+"""Faults of rails and planes, of capacity, and of the declared lossless settings."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from truerail.model import Cable, Severity
 from truerail.model.columns import grouped
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import subnet_fault
+from truerail.plans.shape import SwitchShape, describe
 
 RailPlane = tuple[int, int | None]
 
@@ -87,10 +88,9 @@ def rail_on_two_leaves(view: View) -> Iterator[Problem]:
     """One rail and plane of one pod on more than one leaf. Two planes on two leaves, or an MLAG pair, are no fault."""
     if view.top_of_rack:
         return
-    spread: dict[tuple[str, RailPlane], dict[str, list[Cable]]] = defaultdict(lambda: defaultdict(list))
-    for cable in view.rail_cables:
-        spread[view.pod_of_host[cable.a.device], _place(cable)][cable.b.device].append(cable)
-    for (_, place), leaves in spread.items():
+    spread = grouped(((view.pod_of_host[cable.a.device], _place(cable)), cable) for cable in view.rail_cables)
+    for (_, place), cables in spread.items():
+        leaves = grouped((cable.b.device, cable) for cable in cables)
         if len(leaves) > 1:
             ranked = sorted(leaves, key=lambda leaf: -len(leaves[leaf]))
             shown = ", ".join(f"{leaf} ({len(leaves[leaf])} hosts)" for leaf in ranked)
@@ -100,13 +100,11 @@ def rail_on_two_leaves(view: View) -> Iterator[Problem]:
 
 def planes_on_one_leaf(view: View) -> Iterator[Problem]:
     """A leaf that carries two planes: when it fails, both fail."""
-    planes: dict[str, dict[int, Cable]] = defaultdict(dict)
-    for cable in view.rail_cables:
-        if cable.plane is not None:
-            planes[cable.b.device].setdefault(cable.plane, cable)
-    for leaf, found in planes.items():
+    planes = grouped((cable.b.device, cable) for cable in view.rail_cables if cable.plane is not None)
+    for leaf, cables in planes.items():
+        found = grouped((cable.plane or 0, cable) for cable in cables)
         if len(found) > 1:
-            last = list(found.values())[-1]
+            last = list(found.values())[-1][0]
             shown = ", ".join(map(str, sorted(found)))
             yield view.problem_of(last, leaf, f"{leaf} carries planes {shown}; each plane needs its own switches")
 
@@ -138,3 +136,61 @@ def not_rail_optimized(view: View) -> Iterator[Problem]:
     for host in hosts:
         cable = view.of_host[host][0]
         yield view.problem_of(cable, host, f"all rails of {host} land on {cable.b.device}")
+
+
+def oversubscription(view: View) -> Iterator[Problem]:
+    """A leaf with more capacity down than up. The same ratio on every leaf is a design, reported as information."""
+    leaves = [leaf for leaf in describe(view.plan).leaves if leaf.down_ports and leaf.oversubscription is not None]
+    if not leaves:
+        return
+    usual = Counter(_ratio(leaf) for leaf in leaves).most_common(1)[0][0]
+    for leaf in leaves:
+        ratio = _ratio(leaf)
+        if ratio > 1:
+            worse = f", most leaves have {usual:g}:1" if ratio > usual else ""
+            ports = f"({leaf.down_ports} ports down, {leaf.up_ports} up)"
+            says = f"{leaf.name} is oversubscribed {ratio:g}:1{worse} {ports}"
+            severity = Severity.WARNING if worse else Severity.INFO
+            yield view.problem_of(view.plan.uplinks_of(leaf.name)[0], f"{ratio:g}:1", says, severity)
+
+
+def _ratio(leaf: SwitchShape) -> float:
+    """Rounded to two digits, so that 64 down and 63 up is 1.02:1."""
+    return round(leaf.oversubscription or 0.0, 2)
+
+
+def no_uplinks(view: View) -> Iterator[Problem]:
+    """A leaf without uplinks where other leaves have some; without spines at all, the fabric is rail-only."""
+    leaves = describe(view.plan).leaves
+    if not any(leaf.up_ports for leaf in leaves):
+        return
+    for leaf in leaves:
+        if not leaf.up_ports:
+            line = view.plan.devices[leaf.name].line
+            yield view.problem(line, leaf.name, f"{leaf.name} has no uplinks, other leaves have")
+
+
+_LEAST_MTU = 1500
+
+
+def qos_contradicts_itself(view: View) -> Iterator[Problem]:
+    """Lossless settings that exclude each other, or that nothing in the plan uses."""
+    qos = view.plan.qos
+    if qos is None:
+        return
+    if qos.trust == "pcp" and qos.dscp_to_priority:
+        yield view.problem(0, "trust: pcp", "qos trusts the PCP: its DSCP map has no effect")
+    elif qos.dscp_to_priority:
+        reached = {priority for _, priority in qos.dscp_to_priority}
+        for priority in sorted({*(qos.pfc_priorities or ())} - reached):
+            says = f"qos has PFC on priority {priority}, to which no DSCP leads: what is lossless would carry nothing"
+            yield view.problem(0, f"pfc_priorities: {priority}", says)
+    if qos.global_pause and qos.pfc_priorities:
+        yield view.problem(0, "global_pause: yes", "qos has both global pause and PFC: a port has one of them")
+    if qos.mtu is not None and qos.mtu < _LEAST_MTU:
+        yield view.problem(0, f"mtu: {qos.mtu}", f"qos has an MTU of {qos.mtu} bytes, less than any Ethernet's 1500")
+    speeds = {cable.speed_gbps for cable in view.plan.cables}
+    for buffer in qos.buffers:
+        if buffer.speed_gbps is not None and buffer.speed_gbps not in speeds:
+            speed = f"{buffer.speed_gbps:g}"
+            yield view.problem(0, f"speed: {speed}", f"qos has buffers for {speed} Gbit/s, which no cable has")

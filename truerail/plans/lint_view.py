@@ -5,7 +5,7 @@ from functools import cached_property
 from truerail.files.problems import Problem
 from truerail.model import Cable, Plan, Port, Role, Severity
 from truerail.model.columns import grouped
-from truerail.plans.standing import leaf_groups, pod_of
+from truerail.plans.standing import pods_of
 
 
 class View:
@@ -51,20 +51,14 @@ class View:
     @cached_property
     def pod_of_host(self) -> dict[str, str]:
         """Each host's pod: as planned, else the group of leaves that most of its cables reach."""
-        groups = leaf_groups(self.leaves_of_host.values())
-        pods = {leaves: pod_of(leaves, groups) for leaves in set(self.leaves_of_host.values())}
-        devices = self.plan.devices
-        return {
-            host: (devices[host].pod if host in devices else "") or pods[leaves]
-            for host, leaves in self.leaves_of_host.items()
-        }
+        planned = {name: device.pod for name, device in self.plan.devices.items()}
+        return {host: planned.get(host) or pod for host, pod in pods_of(self.leaves_of_host).items()}
 
     @cached_property
     def single_leaf_hosts(self) -> list[str]:
         """Hosts of several rails whose cables of one plane all land on one switch, where there are more switches."""
-        if len(self.plan.of_role(Role.LEAF)) < 2:
-            return []
-        return [host for host, cables in self.of_host.items() if _on_one_leaf(cables)]
+        several = len(self.plan.of_role(Role.LEAF)) > 1
+        return [host for host, cables in self.of_host.items() if several and _on_one_leaf(cables)]
 
     @cached_property
     def top_of_rack(self) -> bool:

@@ -1,40 +1,23 @@
 """Faults in the plan itself, before anything is measured against it."""
 
 from collections.abc import Callable, Iterator
+from inspect import isfunction
 
 from truerail.files.problems import Problem
 from truerail.model import Plan, Severity
-from truerail.plans import lint_cables, lint_capacity, lint_rails
+from truerail.plans import lint_cables, lint_rails
 from truerail.plans.lint_view import View
 
 _MOST = 5
 Check = Callable[[View], Iterator[Problem]]
 
-CHECKS: tuple[Check, ...] = (
-    lint_cables.unknown_device,
-    lint_cables.misspelled_device,
-    lint_cables.self_link,
-    lint_cables.duplicate_cable,
-    lint_cables.port_used_twice,
-    lint_cables.panel_is_device,
-    lint_cables.path_with_gap,
-    lint_cables.panel_port_used_twice,
-    lint_cables.position_crossed,
-    lint_cables.speeds_in_a_rail,
-    lint_cables.speeds_between_two_devices,
-    lint_rails.missing_rail,
-    lint_rails.no_rails,
-    lint_rails.fewer_rails_than_gpus,
-    lint_rails.overlapping_subnets,
-    lint_rails.rail_on_two_leaves,
-    lint_rails.planes_on_one_leaf,
-    lint_rails.rail_twice_on_host,
-    lint_rails.not_rail_optimized,
-    lint_capacity.oversubscription,
-    lint_capacity.no_uplinks,
-    lint_capacity.qos_contradicts_itself,
+CHECKS: tuple[Check, ...] = tuple(
+    check
+    for module in (lint_cables, lint_rails)
+    for name, check in vars(module).items()
+    if isfunction(check) and check.__module__ == module.__name__ and not name.startswith("_")
 )
-"""Every check of a plan; each is one function, its docstring describes what it finds."""
+"""Every check of a plan: the functions of these modules, in their order. Its docstring describes what one finds."""
 
 
 def lint(plan: Plan) -> list[Problem]:

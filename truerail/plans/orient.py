@@ -1,8 +1,9 @@
-"""Which end of a cable is nearer to the GPUs, and its path as a text."""
+"""Ends of cables: which is nearer to the GPUs, the path between them as a text, and the devices' own names for them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from truerail.model import Cable, Device, Port, path_text
+from truerail.model import Cable, Device, Plan, Port, path_text
 from truerail.plans.numbers import plain
 
 
@@ -35,3 +36,21 @@ def path_of(text: str) -> tuple[Port, ...]:
     if not all(port.device and port.name for port in found):
         raise ValueError("expected panel ports such as pp-1/3 > pp-2/3")
     return found
+
+
+def with_own_names(plan: Plan, devices: Mapping[str, str], ports: Mapping[Port, str]) -> Plan:
+    """The plan under other names: `devices` has planned devices by their own names, `ports` own names by planned port.
+    A planned device's name becomes an alias of it.
+    """
+    own = {planned: name for name, planned in devices.items()}
+    named = {
+        own.get(name, name): replace(device, name=own[name], aliases=(*device.aliases, name)) if name in own else device
+        for name, device in plan.devices.items()
+    }
+
+    def end(port: Port) -> Port:
+        return Port(own.get(port.device, port.device), ports.get(port, port.name))
+
+    cables = tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in plan.cables)
+    places = {(end(a), end(b)): cells for (a, b), cells in plan.places.items()}
+    return replace(plan, devices=named, cables=cables, places=places)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from truerail.files.file_text import read_text
 from truerail.files.problems import Problem, nearest
-from truerail.model import Plan, Port
+from truerail.model import Plan
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans import imports
 from truerail.plans.csv_read import read_csv
@@ -21,15 +21,9 @@ from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_yaml_read import read_yaml
 
 
-def unnamed_ports(plan: Plan) -> list[Port]:
-    """The ports without a name, in the order of the cables."""
-    return [end for cable in plan.cables for end in cable[:2] if end.name.startswith(UNNAMED)]
-
-
 def check_named(plan: Plan) -> Plan:
     """The plan itself. Raises `PlanError` if nothing can be evaluated against it, because ports have no names."""
-    unnamed = unnamed_ports(plan)
-    if unnamed:
+    if unnamed := [end for cable in plan.cables for end in cable[:2] if end.name.startswith(UNNAMED)]:
         first = f"{len(unnamed):,} ports have no name, the first is {unnamed[0]}"
         raise PlanError([Problem(plan.source, 0, "", f"{first}: name them in the output of `truerail plan convert`")])
     return plan

@@ -19,13 +19,9 @@ def read_yaml(text: str, file: str) -> Plan:
     """The plan in `text`. Raises `PlanError` with every problem of the file."""
     faults = Faults(file, PlanError)
     tree = read_tree(text, faults)
-    if tree is None:
-        faults.raise_any()
-        raise AssertionError("a file without a tree has a fault")
     values = Values(faults)
-    keys = values.fields(tree, PLAN)
-    plan = _plan(keys, values, file)
-    faults.raise_any()
+    plan = _plan(values.fields(tree, PLAN), values, file) if tree is not None else Plan({}, ())
+    faults.raise_any()  # a file without a tree has a fault
     return plan
 
 

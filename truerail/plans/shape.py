@@ -1,13 +1,13 @@
 """The key figures of a plan: ports and capacity of every switch, oversubscription, bisection bandwidth."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from truerail.model import Cable, Plan, Role
+from truerail.model import Cable, Device, Plan, Role
 from truerail.model.columns import grouped
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchShape:
+class SwitchShape(NamedTuple):
     """One switch: its capacity down and up, in Gb/s of one direction; None if a cable has no speed."""
 
     name: str
@@ -33,8 +33,7 @@ class SwitchShape:
         return self.down_gbps / self.up_gbps
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """The fabric in numbers. `tiers` maps leaf and spine to the capacity of all their uplinks together, in Gb/s."""
 
     hosts: int
@@ -59,9 +58,7 @@ class Shape:
         8 leaves with 32 uplinks of 400 Gb/s are 102,400 Gb/s.
         """
         known = [capacity for capacity in self.tiers.values() if capacity is not None]
-        if len(known) < len(self.tiers):
-            return None
-        return min(known, default=0.0)
+        return min(known, default=0.0) if len(known) == len(self.tiers) else None
 
     @property
     def bisection_gbytes_per_second(self) -> float | None:
@@ -74,7 +71,7 @@ def describe(plan: Plan) -> Shape:
     """The shape of a plan. Linear in its cables."""
     below = grouped((cable.b.device, cable) for cable in plan.cables if cable.a.device != cable.b.device)
     switches = tuple(
-        _switch(device.name, device.role, device.pod, below.get(device.name, []), _up(plan, device.name))
+        _switch(device, below.get(device.name, ()), plan.uplinks_of(device.name))
         for device in plan.devices.values()
         if device.role is not Role.HOST
     )
@@ -84,8 +81,8 @@ def describe(plan: Plan) -> Shape:
     return Shape(
         hosts=len(hosts),
         gpus=None if None in counts else sum(count or 0 for count in counts),
-        rails=tuple(sorted({cable.rail for cable in host_cables if cable.rail is not None})),
-        planes=tuple(sorted({cable.plane for cable in host_cables if cable.plane is not None})),
+        rails=_distinct(cable.rail for cable in host_cables),
+        planes=_distinct(cable.plane for cable in host_cables),
         pods=tuple(dict.fromkeys(device.pod for device in plan.devices.values() if device.pod)),
         switches=switches,
         host_cables=len(host_cables),
@@ -94,29 +91,24 @@ def describe(plan: Plan) -> Shape:
     )
 
 
-def _up(plan: Plan, name: str) -> tuple[Cable, ...]:
-    """The cables from a switch to others above it; a faulty plan may have some from a switch to itself."""
-    return tuple(cable for cable in plan.uplinks_of(name) if cable.b.device != name)
+def _switch(device: Device, down: Sequence[Cable], uplinks: Sequence[Cable]) -> SwitchShape:
+    """Its cables; a faulty plan may have some from a switch to itself among the uplinks."""
+    up = [cable for cable in uplinks if cable.b.device != device.name]
+    rails, planes = _distinct(cable.rail for cable in down), _distinct(cable.plane for cable in down)
+    down_gbps, up_gbps = (_total([cable.speed_gbps for cable in cables]) for cables in (down, up))
+    return SwitchShape(device.name, device.role, device.pod, rails, planes, len(down), len(up), down_gbps, up_gbps)
 
 
-def _switch(name: str, role: Role, pod: str, down: list[Cable], up: tuple[Cable, ...]) -> SwitchShape:
-    rails = {cable.rail for cable in down if cable.rail is not None}
-    planes = {cable.plane for cable in down if cable.plane is not None}
-    return SwitchShape(
-        name, role, pod, tuple(sorted(rails)), tuple(sorted(planes)), len(down), len(up), _capacity(down), _capacity(up)
-    )
+def _distinct(numbers: Iterable[int | None]) -> tuple[int, ...]:
+    return tuple(sorted({number for number in numbers if number is not None}))
 
 
-def _capacity(cables: list[Cable] | tuple[Cable, ...]) -> float | None:
-    """Gb/s of all cables together; None where one has no speed."""
-    speeds = [cable.speed_gbps for cable in cables if cable.speed_gbps is not None]
-    return sum(speeds, 0.0) if len(speeds) == len(cables) else None
+def _total(speeds: Sequence[float | None]) -> float | None:
+    """All together, in Gb/s; None where one is unknown."""
+    known = [speed for speed in speeds if speed is not None]
+    return sum(known, 0.0) if len(known) == len(speeds) else None
 
 
 def _tiers(switches: tuple[SwitchShape, ...]) -> dict[Role, float | None]:
-    tiers: dict[Role, float | None] = {}
-    for switch in switches:
-        if switch.up_ports:
-            so_far = tiers.get(switch.role, 0.0)
-            tiers[switch.role] = None if so_far is None or switch.up_gbps is None else so_far + switch.up_gbps
-    return tiers
+    up = grouped((switch.role, switch.up_gbps) for switch in switches if switch.up_ports)
+    return {role: _total(capacities) for role, capacities in up.items()}

@@ -1,7 +1,7 @@
 """Groups leaves into the pods of a fabric, by what hosts are cabled to."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 
@@ -29,6 +29,10 @@ def leaf_groups(leaves_of_hosts: Iterable[frozenset[str]]) -> dict[str, str]:
     return {leaf: top(leaf) for leaf in group}
 
 
-def pod_of(leaves: Iterable[str], groups: dict[str, str]) -> str:
-    """The group that most of a host's leaves belong to."""
-    return Counter(groups[leaf] for leaf in sorted(leaves)).most_common(1)[0][0]
+def pods_of(leaves_of_host: Mapping[str, frozenset[str]]) -> dict[str, str]:
+    """The pod of each host: the group that most of its leaves belong to."""
+    groups = leaf_groups(leaves_of_host.values())
+    return {
+        host: Counter(groups[leaf] for leaf in sorted(leaves)).most_common(1)[0][0]
+        for host, leaves in leaves_of_host.items()
+    }

@@ -110,19 +110,13 @@ def _head(shape: _Shape) -> list[str]:
 
 
 def _devices(shape: _Shape) -> list[str]:
-    pod = [f"  pod: {_set('p', 1, shape.pods)}"] if shape.pods > 1 else []
-    platform = [] if shape.platform == "infiniband" else [f"  platform: {shape.platform}"]
-    lines = ["hosts:", f"  nodes: {_set('gpu-', 1, shape.hosts)}", *pod, *_racks(shape), f"  gpus: {shape.rails}"]
-    lines += _nics(shape)
-    lines += ["leaves:"]
-    for plane in range(shape.planes):
-        # One entry a plane, so that the leaves of every plane are shared out over the pods.
-        lines += _entry([f"nodes: {_leaves(shape, plane)}", *map(str.strip, pod + platform)], shape.planes)
-    if shape.spines:
-        lines += ["spines:"]
-        for plane in range(shape.planes):
-            lines += _entry([f"nodes: {_spines(shape, plane)}", *map(str.strip, platform)], shape.planes)
-    return lines
+    pod = [f"pod: {_set('p', 1, shape.pods)}"] if shape.pods > 1 else []
+    platform = [] if shape.platform == "infiniband" else [f"platform: {shape.platform}"]
+    hosts = [f"nodes: {_set('gpu-', 1, shape.hosts)}", *pod, *_racks(shape), f"gpus: {shape.rails}", *_nics(shape)]
+    # One entry a plane, so that the leaves of every plane are shared out over the pods.
+    leaves = [[f"nodes: {_leaves(shape, plane)}", *pod, *platform] for plane in range(shape.planes)]
+    spines = [[f"nodes: {_spines(shape, plane)}", *platform] for plane in range(shape.planes) if shape.spines]
+    return [*_section("hosts", [hosts]), *_section("leaves", leaves), *_section("spines", spines)]
 
 
 def _racks(shape: _Shape) -> list[str]:
@@ -132,39 +126,36 @@ def _racks(shape: _Shape) -> list[str]:
         return []
     height = _UNITS // shape.hosts_per_rack
     last = 1 + height * (shape.hosts_per_rack - 1)
-    return [f"  rack: {_set('r', 1, racks)}", f'  unit: "[1-{last}/{height}]"' if last > 1 else "  unit: 1"]
+    return [f"rack: {_set('r', 1, racks)}", f'unit: "[1-{last}/{height}]"' if last > 1 else "unit: 1"]
 
 
 def _nics(shape: _Shape) -> list[str]:
     """NIC N is rail N; with planes, the ports of one NIC in the order of the planes."""
     if shape.planes == 1:
         names = shape.nics or _set("nic", 0, shape.rails - 1)
-        return [f"  nics: {names}  # rail 0 first; or netdevs, RDMA devices, PCI addresses"]
+        return [f"nics: {names}  # rail 0 first; or netdevs, RDMA devices, PCI addresses"]
     ports = [
-        f"    - [{', '.join(f'mlx5_{rail * shape.planes + plane}' for plane in range(shape.planes))}]"
+        f"  - [{', '.join(f'mlx5_{rail * shape.planes + plane}' for plane in range(shape.planes))}]"
         for rail in range(shape.rails)
     ]
-    return ["  nics:  # rail 0 first; the ports of one NIC, plane 0 first", *ports]
+    return ["nics:  # rail 0 first; the ports of one NIC, plane 0 first", *ports]
 
 
 def _links(shape: _Shape) -> list[str]:
-    lines = ["host_links:"]
+    down: list[list[str]] = []
+    up: list[list[str]] = []
+    first = -(-shape.down // shape.split) * shape.split + 1
+    speed = [f"speed: {plain(shape.uplink_speed_gbps)}"] if shape.uplink_speed_gbps else []
     for plane in range(shape.planes):
-        keys = [f'leaves: "{_leaves(shape, plane)}"', f"plane: {plane}"] if shape.planes > 1 else []
-        lines += _entry([*keys, f'ports: "{_ports(shape, 1, shape.down)}"'], shape.planes)
-    if shape.spines:
-        lines += ["uplinks:"]
-        top = shape.uplinks // (shape.spines // shape.planes) * shape.leaves * shape.pods
-        for plane in range(shape.planes):
-            ends = [f'from: "{_leaves(shape, plane)}"', f'to: "{_spines(shape, plane)}"', f"plane: {plane}"]
-            first = -(-shape.down // shape.split) * shape.split + 1
-            ports = [
-                f'ports: "{_ports(shape, first, first + shape.uplinks - 1)}"',
-                f'to_ports: "{_ports(shape, 1, top)}"',
-            ]
-            speed = [f"speed: {plain(shape.uplink_speed_gbps)}"] if shape.uplink_speed_gbps else []
-            lines += _entry([*(ends if shape.planes > 1 else []), *ports, *speed], shape.planes)
-    return lines
+        leaves, number = f'"{_leaves(shape, plane)}"', f"plane: {plane}"
+        one = [f"leaves: {leaves}", number] if shape.planes > 1 else []
+        down.append([*one, f'ports: "{_ports(shape, 1, shape.down)}"'])
+        if shape.spines:
+            top = shape.uplinks // (shape.spines // shape.planes) * shape.leaves * shape.pods
+            ends = [f"from: {leaves}", f'to: "{_spines(shape, plane)}"', number] if shape.planes > 1 else []
+            ports = f'ports: "{_ports(shape, first, first + shape.uplinks - 1)}"'
+            up.append([*ends, ports, f'to_ports: "{_ports(shape, 1, top)}"', *speed])
+    return [*_section("host_links", down), *_section("uplinks", up)]
 
 
 def _ports(shape: _Shape, first: int, last: int) -> str:
@@ -177,11 +168,12 @@ def _ports(shape: _Shape, first: int, last: int) -> str:
     return ",".join([*sets, *([f"{_set(f'swp{whole + 1}s', 0, rest - 1)}"] if rest else [])])
 
 
-def _entry(keys: list[str], entries: int) -> list[str]:
-    """One mapping of a section: alone, or an item of a list."""
-    if entries == 1:
-        return [f"  {key}" for key in keys]
-    return [f"  {'- ' if at == 0 else '  '}{key}" for at, key in enumerate(keys)]
+def _section(name: str, entries: list[list[str]]) -> list[str]:
+    """One mapping, or a list of them; empty without entries."""
+    lines = [f"{name}:"] if entries else []
+    for keys in entries:
+        lines += [f"  {'' if len(entries) == 1 else '  ' if at else '- '}{key}" for at, key in enumerate(keys)]
+    return lines
 
 
 def _leaves(shape: _Shape, plane: int) -> str:

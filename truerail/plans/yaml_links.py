@@ -39,28 +39,20 @@ class Links:
             self.values.faults.add(node.line, name, f"is a {device.role}, expected a {expected}")
         return device is not None and device.role in roles
 
-    def pod_of(self, name: str) -> str:
-        """The pod of a declared device."""
-        return self.groups.devices[name].pod
-
     def pairs(
         self, below: list[str], above: list[str], keys: dict[str, Node], entry: Node
     ) -> Iterator[tuple[list[str], list[str]]]:
         """Which devices are cabled to which: pod by pod where both sides have pods, else all to all."""
-        both = all(map(self.pod_of, below)) and all(map(self.pod_of, above))
-        if not self.values.yes(keys.get("within_pod"), both):
+        lower, upper = (grouped((self.groups.devices[name].pod, name) for name in names) for names in (below, above))
+        if not self.values.yes(keys.get("within_pod"), "" not in lower and "" not in upper):
             yield below, above
             return
-        lower, upper = self._by_pod(below), self._by_pod(above)
         for pod, devices in lower.items():
             if pod in upper:
                 yield devices, upper[pod]
             else:
                 why = "no device above in this pod; `within_pod: no` joins across pods"
                 self.values.faults.add(entry.line, pod, why)
-
-    def _by_pod(self, names: list[str]) -> dict[str, list[str]]:
-        return grouped((self.pod_of(name), name) for name in names)
 
 
 def host_links(entry: Node, links: Links) -> list[Cable]:
@@ -156,11 +148,9 @@ def uplinks(entry: Node, links: Links, rails_of: dict[str, tuple[int, ...]]) -> 
         return []
     cables: list[Cable] = []
     for lower, upper in links.pairs(below, above, keys, entry):
-        if values.yes(keys.get("by_rail"), False):
-            for some, theirs in _by_rail(lower, upper, rails_of, keys, values):
-                cables += _mesh(some, theirs, keys, links, entry)
-        else:
-            cables += _mesh(lower, upper, keys, links, entry)
+        by_rail = values.yes(keys.get("by_rail"), False)
+        for some, theirs in _by_rail(lower, upper, rails_of, keys, values) if by_rail else [(lower, upper)]:
+            cables += _mesh(some, theirs, keys, links, entry)
     return cables
 
 

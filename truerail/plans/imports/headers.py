@@ -254,13 +254,9 @@ def _prefixed(cell: str) -> tuple[str, str]:
     """The end that a cell names in front of its words, and the field, empty without more words; none for others."""
     found = _PREFIX.fullmatch(cell)
     side = _SIDES.get(found[1], "") if found else ""
-    what = _field(found[2] or "") if found and side else ""
+    rest = (found[2] or "") if found and side else ""
+    what = FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")  # `source leaf`, not `source gpu`
     return (side, what) if what or (found and not found[2]) else ("", "")
-
-
-def _field(rest: str) -> str:
-    """The field that a cell names behind its end: also `source leaf`, but not `source gpu`."""
-    return FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
 
 
 def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]], *, loose: bool = False) -> Header:

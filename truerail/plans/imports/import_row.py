@@ -121,9 +121,8 @@ class Rows:
         if all(int(range_[1]) < int(range_[2]) for _, range_ in ranges):
             for row, range_ in ranges:
                 self.leave_out(_several_ports(range_[0]), row.place)
-            self.found = [
-                row for row in self.found if not _RANGE.fullmatch(row.a.port) and not _RANGE.fullmatch(row.b.port)
-            ]
+            aside = {row for row, _ in ranges}
+            self.found = [row for row in self.found if row not in aside]
 
     def leave_out(self, reason: str, where: str) -> None:
         """Lists a place in the file under what is said of it."""

@@ -1,18 +1,16 @@
 """A plan from a cable list of another tool: its devices with roles, its cables each once, with rails and planes."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.columns import grouped
 from truerail.model.names import port_key, some
-from truerail.plans.imports.import_names import with_names
-from truerail.plans.imports.import_rails import first_ports, is_out_of_band, with_rails
-from truerail.plans.imports.import_roles import roles_of
+from truerail.plans.imports.implied import first_ports, is_out_of_band, roles_of, with_names, with_rails
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.panels import joined
 from truerail.plans.imports.recognized import recognized, recognized_text, unrecognized
@@ -21,8 +19,7 @@ from truerail.plans.orient import oriented
 from truerail.plans.plan_error import PlanError
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(NamedTuple):
     """A plan, and the format that it was read as."""
 
     plan: Plan

@@ -30,15 +30,9 @@ def air(data: Any) -> Rows | None:
     nodes, links = get(content, "nodes"), get(content, "links")
     if not isinstance(nodes, Mapping) or not isinstance(links, list) or not any(isinstance(one, list) for one in links):
         return None
-    rows = Rows()
-    open_ends = 0
-    for link in links:
-        ends = [end for one in link if (end := _air_end(nodes, one))] if isinstance(link, list) else []
-        if len(ends) == 2:
-            rows.add(ImportRow(ends[0], ends[1]))
-        else:
-            open_ends += 1
-    if open_ends:
+    ends = [[end for one in link if (end := _air_end(nodes, one))] if isinstance(link, list) else [] for link in links]
+    rows = Rows.of(ImportRow(two[0], two[1]) for two in ends if len(two) == 2)
+    if open_ends := sum(len(two) != 2 for two in ends):
         rows.notes.append(f"{open_ends:,} ports without a cable are left out")
     return rows
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from truerail.model import Panel
 from truerail.plans.imports.import_row import End, ImportRow, Rows
@@ -18,6 +18,8 @@ from truerail.plans.imports.translated import pattern
 
 _PANEL: Final = pattern("panel")
 _FRONT, _REAR = "front", "rear"
+_SIDES: Final = {"f": _FRONT, "r": _REAR, "b": _REAR}
+"""By the first letter of a port's word for its side."""
 _SIDED: Final = re.compile(r"(?P<side>front|rear|back|[fr])(?:[-_ ]?port)?[-_ ]?(?P<number>\d+)", re.IGNORECASE)
 """`Front 3`, `R3`, `rear-port-3`."""
 _NUMBER: Final = re.compile(r"(\d+)\D*$")
@@ -25,8 +27,7 @@ _MOST_HOPS: Final = 24
 _MOST_NAMED: Final = 6
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Face:
+class _Face(NamedTuple):
     """One side of a panel's port, where a cord or trunk is plugged."""
 
     panel: str
@@ -61,7 +62,7 @@ class _Panels:
         """Where an end is plugged: its side by the file's word for it, else by its name."""
         kind, named = end.kind.lower().replace("_", ""), _SIDED.fullmatch(end.port)
         said = next((side for side in (_FRONT, _REAR) if f"{side}port" in kind), "")
-        return _Face(end.device, end.port, said or (_side(named["side"]) if named else ""))
+        return _Face(end.device, end.port, said or (_SIDES[named["side"][0].lower()] if named else ""))
 
     def _pair_by_name(self) -> None:
         """Fills `inside` for panels of which the file does not say it: by the numbers of front and rear ports, or
@@ -183,7 +184,3 @@ def _path(panels: _Panels, number: int) -> tuple[ImportRow, list[int]]:
         for name in ("speed_gbps", "rail", "plane")
     }
     return replace(first, a=start, b=end, via=tuple(filter(None, via)), length_m=None, **given), cords
-
-
-def _side(word: str) -> str:
-    return _FRONT if word.lower().startswith("f") else _REAR

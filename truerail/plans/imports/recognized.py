@@ -13,11 +13,10 @@ from truerail.model.yaml_plain import plain
 from truerail.model.yaml_tree import read_tree
 from truerail.plans.csv_columns import DELIMITERS
 from truerail.plans.imports import json_plans, xml_plans, yaml_plans
-from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
 from truerail.plans.imports.misspelled import check_headers
-from truerail.plans.imports.tables import read_tables
+from truerail.plans.imports.tables import read_tables, table_of
 from truerail.plans.imports.workbook import is_workbook, tables_of
 from truerail.plans.plan_error import PlanError
 
@@ -77,25 +76,25 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
             return _of_json(text, file)
         if is_topology(text):
             return "InfiniBand topology", read_topology(text)
-        return _table(text, file) or _of_yaml(_documents(text), file)
+        if (found := _table(text, file)) or not (documents := _documents(text)):
+            return found
+        found = _first(yaml_plans.READERS, documents)
+        return found or (_records(documents[0], file) if len(documents) == 1 else None)
     except (NodeSetError, QueryError) as error:
         raise PlanError([Problem(file, 0, "", str(error))]) from error
 
 
 def _of_json(text: str, file: str) -> tuple[str, Rows] | None:
     data = _json(text, file)
-    found = _first(json_plans.READERS, data)
-    if found is None and (rows := json_plans.records(data, file)) is not None:
-        return "cable records", rows
+    found = _first(json_plans.READERS, data) or _records(data, file)
     if found is None and json_plans.CLOUD.search(text):
         raise QueryError("a cloud's topology lists hosts by their place in its network, and no ports: expected cables")
     return found
 
 
-def _of_yaml(documents: list[Any], file: str) -> tuple[str, Rows] | None:
-    found = _first(yaml_plans.READERS, documents)
-    rows = json_plans.records(documents[0], file) if found is None and len(documents) == 1 else None
-    return found if rows is None else ("cable records", rows)
+def _records(data: Any, file: str) -> tuple[str, Rows] | None:
+    rows = json_plans.records(data, file)
+    return None if rows is None else ("cable records", rows)
 
 
 def unrecognized(file: str, notes: Sequence[str] = ()) -> PlanError:

@@ -1,17 +1,22 @@
 """Cable lists in rows and columns: P2P workbooks, NDT, Apstra, NetBox, SONiC lab graphs, SHCD."""
 
+import csv
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
+from truerail.files.problems import Problem
 from truerail.model.names import printable
+from truerail.plans.csv_columns import cells_of, unguarded
 from truerail.plans.imports.headers import FIELDS, Header, end_of, header_of, is_name, names_column, spelled, words
 from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, why_no_cable
 from truerail.plans.imports.table_places import column_in, letters, place_in
 from truerail.plans.imports.translated import meanings
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
+from truerail.plans.plan_error import PlanError
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
 _NO_COLUMN = 1 << 20
@@ -46,12 +51,21 @@ _METRES = {word: float(factor) for word, factor in meanings("metres").items()}
 Cells = Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One sheet, or a whole delimited file. `rows` are (number, cells), numbers counted from one as in the file."""
 
     sheet: str
     rows: Sequence[tuple[int, Cells]]
+
+
+def table_of(text: str, file: str) -> Table:
+    """The lines of delimited text: comma, semicolon or tab. Raises `PlanError` with the line that is not CSV."""
+    lines = cells_of(text)
+    try:
+        rows = [(lines.line_num, [unguarded(cell.strip()) for cell in cells]) for cells in lines]
+    except csv.Error as error:
+        raise PlanError([Problem(file, lines.line_num, "", f"not CSV: {error}")]) from error
+    return Table("", rows)
 
 
 def header_in(table: Table, fits: Callable[[Header], bool]) -> tuple[int, Header] | None:

@@ -62,7 +62,8 @@ def _is_shown(sheet: Any, notes: list[str]) -> bool:
 
 
 def _table(sheet: Any, notes: list[str]) -> Table:
-    raw = _raw(sheet)
+    # openpyxl reads merged cells and formulas in a mode only that takes far more memory
+    raw: bytes = sheet.parent._archive.read(sheet._worksheet_path)
     if uncounted := len(_NO_RESULT.findall(raw)):
         says = f"{uncounted:,} formulas without a value: open the workbook in a spreadsheet, and save it"
         notes.append(f"sheet {printable(sheet.title, 60)!r}: {says}")
@@ -71,12 +72,6 @@ def _table(sheet: Any, notes: list[str]) -> Table:
     if beyond:
         notes.append(f"sheet {sheet.title!r}: rows beyond {MOST_ROWS:,} are not read; the first is row {beyond:,}")
     return Table(sheet.title, [row for row in rows if row[0] <= MOST_ROWS])
-
-
-def _raw(sheet: Any) -> bytes:
-    """The XML of a sheet: openpyxl reads merged cells and formulas in a mode only that takes far more memory."""
-    raw: bytes = sheet.parent._archive.read(sheet._worksheet_path)
-    return raw
 
 
 def _filled(rows: list[tuple[int, list[str]]], raw: bytes) -> list[tuple[int, list[str]]]:

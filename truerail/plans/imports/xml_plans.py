@@ -7,6 +7,7 @@ Bandwidth in Mb/s. Console and power cables have an ElementType of their own. A 
 sonic-buildimage `src/sonic-config-engine/minigraph.py`, parse_png.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from truerail.errors import QueryError
@@ -63,10 +64,7 @@ def read_lab_graph(text: str) -> Rows:
         if link.tag != _CABLES[0]:
             rows.leave_out("a console or power cable", f"link {number}")
             continue
-        ends = [(link.get(f"{side}Device", ""), link.get(f"{side}Port", "")) for side in ("Start", "End")]
-        a, b = (End(device, port, kind=kinds.get(device, "")) for device, port in ends)
-        speed = link.get("BandWidth", "")
-        rows.add(ImportRow(a, b, where=f"link {number}", speed_gbps=int(speed) / 1000 if speed.isdecimal() else None))
+        rows.add(_row(link.attrib, link.get("BandWidth", ""), f"link {number}", kinds))
     return rows
 
 
@@ -85,10 +83,14 @@ def read_minigraph(text: str) -> Rows:
             known = "a console or power cable" if console else "no cable of a port"
             rows.leave_out("within its chassis" if kind in _CABLES else known, where)
             continue
-        a, b = (End(words.get(f"{side}Device", ""), words.get(f"{side}Port", "")) for side in ("Start", "End"))
-        speed = words.get("Bandwidth", "")
-        rows.add(ImportRow(a, b, where=where, speed_gbps=int(speed) / 1000 if speed.isdecimal() else None))
+        rows.add(_row(words, words.get("Bandwidth", ""), where, {}))
     return rows
+
+
+def _row(words: Mapping[str, str], mbps: str, where: str, kinds: Mapping[str, str]) -> ImportRow:
+    names = [(words.get(f"{side}Device", ""), words.get(f"{side}Port", "")) for side in ("Start", "End")]
+    a, b = (End(device, port, kind=kinds.get(device, "")) for device, port in names)
+    return ImportRow(a, b, where=where, speed_gbps=int(mbps) / 1000 if mbps.isdecimal() else None)
 
 
 READERS: Final = {

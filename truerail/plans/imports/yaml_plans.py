@@ -5,6 +5,7 @@ Each reader takes the file's documents and returns its rows, or None where the f
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from truerail.files.nodesets import Budget, expand
@@ -95,7 +96,11 @@ def netlab(documents: Documents) -> Rows | None:
     links, kinds = first.get("links"), _netlab_kinds(first)
     if not kinds or not isinstance(links, list | Mapping) or "topology" in first:
         return None
-    listed = links if isinstance(links, list) else [one for group in links.values() for one in _as_list(group)]
+    listed = (
+        links
+        if isinstance(links, list)
+        else [*chain.from_iterable(group if isinstance(group, list) else [group] for group in links.values())]
+    )
     rows, unnamed = Rows(), UnnamedPorts()
     for number, link in enumerate(_members(listed), 1):
         nodes = _netlab_nodes(link, kinds)
@@ -235,10 +240,6 @@ def avd(documents: Documents) -> Rows | None:
     far = (End(device, port, kind=kind) for device, port, kind in peers)
     near = (End(name, text(port.get("name"))) for name, port, _ in ports)
     return Rows.of(ImportRow(a, b) for a, b in zip(near, far, strict=True) if b.device)
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
