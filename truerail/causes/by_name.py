@@ -157,22 +157,20 @@ def _on_their_leaves(index: PlanIndex, found: Strays) -> Iterator[tuple[int, int
     lost = ((int(index.b_device[cable]), (host, cable)) for host, own in sorted(found.lost.items()) for cable in own)
     for leaf, cables in grouped(lost).items():
         near = [(cable, place) for host, cable in cables for place in found.places[host] if leaf_of[place] == leaf]
-        yield from _by_offset(index, leaf, near)
+        yield from _by_offset(index, leaf, near).items()
 
 
-def _by_offset(index: PlanIndex, leaf: int, possible: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _by_offset(index: PlanIndex, leaf: int, possible: list[tuple[int, int]]) -> dict[int, int]:
     cables, places = _columns(possible)
     at = positions(index, leaf, np.concatenate([index.b[cables], places]))
     offset = (at[len(cables) :] - at[: len(cables)]).tolist()
     votes = Counter(offset)
-    done: set[int] = set()
-    taken: set[int] = set()
+    found: dict[int, int] = {}
     for row in sorted(range(len(possible)), key=lambda r: (-votes[offset[r]], abs(offset[r]), offset[r], r)):
         cable, place = possible[row]
-        if cable not in done and place not in taken:
-            done.add(cable)
-            taken.add(place)
-            yield cable, place
+        if cable not in found and place not in found.values():
+            found[cable] = place
+    return found
 
 
 def _of_a_kind(index: PlanIndex, slots: Slots, own: list[int], at: list[int]) -> list[tuple[int, int]]:

@@ -138,13 +138,12 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     some_left = {tier[code] for code in present if code < planned} if not maybe else set()
     tiers = {tier[plan] for plan in shown if maybe or len(shown) >= _FEWEST} - some_left
     tiers = tiers or ({*tier} if strange and len(lost) == planned else set())
-    absent = tuple(name for code, name in lost.items() if tier[code] in tiers)
+    absent = dict.fromkeys(name for code, name in lost.items() if tier[code] in tiers)
     if not absent:
         return Fit()
     asked = _spelled(names, maybe)
-    match = Match(absent, asked, *_in_places(maybe, places), True, of_devices=True)
-    whose = {*absent}
-    open_ = frozenset(port for cable in names.index.plan.cables for port in cable[:2] if port.device in whose)
+    match = Match(tuple(absent), asked, *_in_places(maybe, places), True, of_devices=True)
+    open_ = frozenset(port for cable in names.index.plan.cables for port in cable[:2] if port.device in absent)
     return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))
 
 

@@ -221,11 +221,11 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     else:
         counted = {code: counting(device.own) for code, device in devices.items()}
         known = {of: at for one in counted.values() for of, at in one.items() if at is not None}  # for one such port
-        by_own = {
-            code: frozenset((of, known.get(of) if at is None else at) for of, at in one.items())
-            for code, one in counted.items()
-        }
-        kinds = [some for codes in kinds for some in grouped((by_own[code], code) for code in codes).values()]
+
+        def own(code: int) -> frozenset[tuple[str, int | None]]:
+            return frozenset((of, known.get(of) if at is None else at) for of, at in counted[code].items())
+
+        kinds = [some for codes in kinds for some in grouped((own(code), code) for code in codes).values()]
     list_ = {name for device in devices.values() for name in device.planned}
     for codes in filter(doubted, kinds):
         yield _Group([devices[code] for code in codes], list_, lacking=doubted(codes, lack=True))

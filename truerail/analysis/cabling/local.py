@@ -50,8 +50,7 @@ class LocalNames:
         """The device code of every row of a table, under the name it announces."""
         found = self._row.get(table.kind)
         if found is None or found[0] is not table:
-            codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
-            rows = codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
+            rows = np.array([self.filed(name) for name in table.devices], dtype=np.int64)[table.device]
             rows.setflags(write=False)
             found = self._row[table.kind] = (table, rows)
         return found[1]
@@ -74,12 +73,10 @@ class LocalNames:
         table[reported[reported >= 0]] = self.own_rdma[rows[reported >= 0]]
         return table[ports]
 
-    @cached_property
-    def renumbered(self) -> Mapping[int, Mapping[int, int]]:
-        """Hosts that number their RDMA devices otherwise than planned: host code to row of the RdmaLink table to the
-        planned port that the device is, -1 where it is none.
-        """
-        return renumbered_hosts(self)
+    renumbered = cached_property(renumbered_hosts)
+    """Hosts that number their RDMA devices otherwise than planned: host code to row of the RdmaLink table to the
+    planned port that the device is, -1 where it is none.
+    """
 
     def as_planned(self, ports: Codes) -> Codes:
         """The planned port for each port that its device has reported to be the same one; the port itself elsewhere."""
@@ -127,8 +124,7 @@ class LocalNames:
         """
         table, of = self.seen.table(kind), self.index.ports
         device, ids = self.devices_of(table), table.column(column)
-        tier = self.index.devices.tiers
-        rows = np.flatnonzero(~equals(ids, None) & (tier[device] != 0)) if len(table) else device
+        rows = np.flatnonzero(~equals(ids, None) & (self.index.devices.tiers[device] != 0))
         pairs = [(row, one) for row in rows.tolist() for one in ((ids[row],) if type(ids[row]) is str else ids[row])]
         at = np.array([row for row, _ in pairs], dtype=np.int64)
         return device[at], of.name_codes(one for _, one in pairs), of.name_codes(table.column(port)[at])
@@ -241,12 +237,10 @@ class LocalNames:
         """Cables of hosts whose NICs have such names, shape (cables,)."""
         ports, called = self.index.ports, self.index.ports.name_of(self.index.a)
         names = [code for code in distinct(called).tolist() if is_so(ports.spelled(code))]
-        return self.index.from_host & np.isin(called, names)
+        return np.asarray(self.index.from_host & np.isin(called, names), dtype=bool)
 
-    @cached_property
-    def macs(self) -> MacTable:
-        """The MACs that all devices list."""
-        return MacTable(self)
+    macs = cached_property(MacTable)
+    """The MACs that all devices list."""
 
     @cached_property
     def pci(self) -> Mapping[int, str | None]:
@@ -285,8 +279,7 @@ class LocalNames:
             planned_for[own[use]] = other[use]
         for row, port in (pair for rows in self.renumbered.values() for pair in rows.items()):
             planned_for[rdma_own[row]] = port if port >= 0 else rdma_own[row]
-        above = self._ipoib(lone)
-        above = np.where(above >= 0, planned_for[above], NONE)
+        above = np.append(planned_for, NONE)[self._ipoib(lone)]
         use = (above >= 0) & (above < planned) & (planned_for[rdma_own[lone]] >= planned)
         planned_for[rdma_own[lone[use]]] = above[use]
         return planned_for
