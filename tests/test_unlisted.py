@@ -105,7 +105,7 @@ def test_a_device_of_the_inventory_that_does_not_answer_is_still_a_cause(site: S
     [
         (["gpu-1"], "gpu-1"),
         (["gpu-9", "gpu-10", "gpu-11"], "gpu-[9-11]"),
-        (["b2a", "b3a", "a", "b5"], "a, b[2-3]a, b5"),
+        (["b2a", "b3a", "a", "a0", "b5"], "a, a0, b[2-3]a, b5"),
         ([f"h{n}" for n in range(0, 20, 2)], "h0, h2, h4, h6, h8, h10, h12, h14 and 2 more"),
         ([], ""),
     ],

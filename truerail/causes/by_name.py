@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.causes.observed_links import Slots
+from truerail.causes.observed_links import Slots, renamed
 from truerail.causes.shift import positions
 from truerail.model.columns import NONE, Codes, distinct, grouped
 from truerail.model.index import PlanIndex
@@ -54,7 +54,9 @@ def strays(wiring: Wiring, true_name: Mapping[int, int]) -> Strays:
     ports = ports[(tier[heard[ports]] == 0) & (tier[index.ports.device_of(ports)] > 0) & ~wiring.ambiguous[ports]]
     if not len(ports):
         return found
-    hosts, places = heard[ports], _renamed(index, ports, true_name)
+    true_device = np.arange(len(index.devices.names) + 1)
+    true_device[[*true_name]] = [*true_name.values()]
+    hosts, places = heard[ports], renamed(index, ports, true_device, ports >= 0)
     planned = index.cables_at(places)
     owner = np.where((planned >= 0) & (index.b[planned] == places), index.a_device[planned], NONE)
     away = owner != hosts
@@ -69,15 +71,6 @@ def strays(wiring: Wiring, true_name: Mapping[int, int]) -> Strays:
     for host, own in found.lost.items():
         if len(own) > len(found.places[host]):  # some are in their places and silent
             found.lost[host] = [cable for cable in own if vacant[cable]]
-    return found
-
-
-def _renamed(index: PlanIndex, ports: Codes, true_name: Mapping[int, int]) -> Codes:
-    device = index.ports.device_of(ports)
-    true = np.array([true_name.get(one, one) for one in device.tolist()], dtype=np.int64)
-    moved, found = true != device, ports.copy()
-    if moved.any():
-        found[moved] = index.counterparts(true[moved], ports[moved])
     return found
 
 
@@ -107,7 +100,7 @@ def _is_in(index: PlanIndex, own: Sequence[int], other: int, found: Strays) -> b
 
 def placed(index: PlanIndex, slots: Slots, found: Strays) -> tuple[Codes, Codes]:
     """Lost cables and the places where they are, as far as known: by the leaf, else if there is only one."""
-    pairs = _on_their_leaves(index, found)
+    pairs = [*_on_their_leaves(index, found)]
     left = found.without([cable for cable, _ in pairs], [place for _, place in pairs])
     for host, own in sorted(left.lost.items()):
         at = left.places[host]
@@ -124,16 +117,13 @@ def reordered(wiring: Wiring, true_name: Mapping[int, int]) -> Codes:
     vague = (wiring.state == State.WRONG) & (wiring.place < 0) & index.from_host & (index.rail >= 0)
     own = near >> np.maximum(index.rail, 0) & 1 == 1
     cables = np.flatnonzero(vague & (wiring.heard[index.a] >= 0) & (near != 0) & ~own)
-    hosts = distinct(index.a_device[cables])
-    fellows = np.flatnonzero(index.from_host & (index.rail >= 0) & np.isin(index.a_device, hosts))
-    planned: dict[tuple[int, int], int] = {}
-    columns = (column[fellows].tolist() for column in (index.a_device, index.rail, index.b_device))
-    for host, rail, leaf in zip(*columns, strict=True):
-        planned[host, leaf] = planned.get((host, leaf), 0) | 1 << rail
+    fellows = np.flatnonzero(index.from_host & (index.rail >= 0) & np.isin(index.a_device, index.a_device[cables]))
+    columns = (column[fellows].tolist() for column in (index.a_device, index.b_device, index.rail))
+    planned = grouped(((host, leaf), rail) for host, leaf, rail in zip(*columns, strict=True))
     heard = [true_name.get(leaf, leaf) for leaf in wiring.heard[index.a[cables]].tolist()]
-    there = [planned.get(pair, 0) for pair in zip(index.a_device[cables].tolist(), heard, strict=True)]
-    found: Codes = cables[(near[cables] & np.array(there, dtype=np.int64)) != 0]
-    return found
+    rails = [planned.get(pair, ()) for pair in zip(index.a_device[cables].tolist(), heard, strict=True)]
+    there = zip(cables.tolist(), near[cables].tolist(), rails, strict=True)
+    return np.array([cable for cable, bits, on in there if any(bits >> rail & 1 for rail in on)], dtype=np.int64)
 
 
 def heard_above(wiring: Wiring, explained: Codes) -> tuple[Codes, Codes]:
@@ -160,36 +150,27 @@ def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Codes, Codes]:
     return np.array(cables, dtype=np.int64), np.array(places, dtype=np.int64)
 
 
-def _on_their_leaves(index: PlanIndex, found: Strays) -> list[tuple[int, int]]:
+def _on_their_leaves(index: PlanIndex, found: Strays) -> Iterator[tuple[int, int]]:
     """Cables in another port of their own leaf: of several of one host, those with the most common offset."""
-    by_leaf: dict[int, list[tuple[int, int]]] = {}
-    for host, own in sorted(found.lost.items()):
-        leaves = index.ports.device_of(np.array(found.places[host], dtype=np.int64)).tolist()
-        for cable in own:
-            leaf = int(index.b_device[cable])
-            near = [place for place, at in zip(found.places[host], leaves, strict=True) if at == leaf]
-            by_leaf.setdefault(leaf, []).extend((cable, place) for place in near)
-    pairs: list[tuple[int, int]] = []
-    for leaf, possible in by_leaf.items():
-        pairs += _by_offset(index, leaf, possible)
-    return pairs
+    places = [place for at in found.places.values() for place in at]
+    leaf_of = dict(zip(places, index.ports.device_of(np.array(places, dtype=np.int64)).tolist(), strict=True))
+    lost = ((int(index.b_device[cable]), (host, cable)) for host, own in sorted(found.lost.items()) for cable in own)
+    for leaf, cables in grouped(lost).items():
+        near = [(cable, place) for host, cable in cables for place in found.places[host] if leaf_of[place] == leaf]
+        yield from _by_offset(index, leaf, near).items()
 
 
-def _by_offset(index: PlanIndex, leaf: int, possible: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    if not possible:
-        return
-    cables, places = (np.array(column, dtype=np.int64) for column in zip(*possible, strict=True))
+def _by_offset(index: PlanIndex, leaf: int, possible: list[tuple[int, int]]) -> dict[int, int]:
+    cables, places = _columns(possible)
     at = positions(index, leaf, np.concatenate([index.b[cables], places]))
     offset = (at[len(cables) :] - at[: len(cables)]).tolist()
     votes = Counter(offset)
-    done: set[int] = set()
-    taken: set[int] = set()
+    found: dict[int, int] = {}
     for row in sorted(range(len(possible)), key=lambda r: (-votes[offset[r]], abs(offset[r]), offset[r], r)):
         cable, place = possible[row]
-        if cable not in done and place not in taken:
-            done.add(cable)
-            taken.add(place)
-            yield cable, place
+        if cable not in found and place not in found.values():
+            found[cable] = place
+    return found
 
 
 def _of_a_kind(index: PlanIndex, slots: Slots, own: list[int], at: list[int]) -> list[tuple[int, int]]:

@@ -48,15 +48,13 @@ def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) ->
     own = [wiring.nic_places.get(int(index.a[cable]), "") for cable in cables]
     if not all(own):
         return Names.OPEN
-    votes: Counter[Names] = Counter()
-    for meant in _elsewhere(wiring, cables, residents):
-        by_name, by_place = meant[: len(cables)], meant[len(cables) :]
-        if by_name == own:
-            votes[Names.OPEN if whole and not all(map(is_by_slot, own)) else Names.RIGHT] += 1
-        elif by_place == own:
-            votes[Names.SWAPPED] += 1
-    (most, count), *others = [*votes.most_common(), (Names.OPEN, 0)]
-    return most if all(count > less for _, less in others) else Names.OPEN
+    right = Names.OPEN if whole and not all(map(is_by_slot, own)) else Names.RIGHT
+    others = ((at[: len(cables)], at[len(cables) :]) for at in _elsewhere(wiring, cables, residents))
+    votes = Counter(
+        right if by_name == own else Names.SWAPPED for by_name, by_place in others if own in (by_name, by_place)
+    )
+    (most, count), *less = [*votes.most_common(), (Names.OPEN, 0)]
+    return most if all(count > other for _, other in less) else Names.OPEN
 
 
 def _are_whole_cards(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> bool:
@@ -64,11 +62,10 @@ def _are_whole_cards(wiring: Wiring, cables: Sequence[int], residents: Sequence[
     plane, and no other port of these cards is right.
     """
     index = wiring.index
-    if (index.plane[[*cables]] != index.plane[[*residents]]).any():
-        return False
+    own_planes = (index.plane[[*cables]] == index.plane[[*residents]]).all()
     cards = np.isin(index.rail, index.rail[[*cables]]) & (index.a_device == index.a_device[cables[0]])
     others = cards & ~np.isin(index.plane, index.plane[[*cables]])
-    return not (wiring.state[others] == State.RIGHT).any()
+    return bool(own_planes and not (wiring.state[others] == State.RIGHT).any())
 
 
 def _elsewhere(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> Iterator[list[str]]:

@@ -6,14 +6,15 @@ cable. Without a topology, a whole new order (four NICs or more) is more likely 
 swap of two is more likely a pair of cables. The cause then names both.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
 from truerail.analysis.cabling.paths import GpuRails
 from truerail.causes.observed_links import ObservedLinks
-from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
+from truerail.model.columns import NONE, Codes, Mask, distinct, found, grouped
 
 MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3
@@ -50,9 +51,7 @@ def witnessed_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     rows = np.flatnonzero(strange & (votes[owner] > 0))
     slot = slot_cables(s, rows, near[rows], np.where(by_slot[rows], resident[rows], NONE))
     rows, slot = rows[slot >= 0], slot[slot >= 0]
-    return [
-        NicOrder((host,), rows[at], slot[at], order_of(s, rows[at], slot[at]), True) for host, at in _by_host(s, rows)
-    ]
+    return _by_host(s, rows, slot, witnessed=True)
 
 
 def completed(s: ObservedLinks, found: list[NicOrder], gpus: GpuRails) -> list[NicOrder]:
@@ -61,32 +60,33 @@ def completed(s: ObservedLinks, found: list[NicOrder], gpus: GpuRails) -> list[N
     """
     if not found:
         return found
-    owner, plane, resident = s.index.a_device, s.index.plane, s.resident()
-    rows, claimed = (np.concatenate([getattr(one, what) for one in found]) for what in ("rows", "cables"))
-    names = s.slots.cable(owner[s.taken_for[rows]], s.slots.of[s.cable[rows]])
-    unclaimed = np.setdiff1d(names[names >= 0], claimed).tolist()
+    owner, plane, resident, known = s.index.a_device, s.index.plane, s.resident(), _merged(found)
+    names = s.slots.cable(owner[s.taken_for[known.rows]], s.slots.of[s.cable[known.rows]])
+    unclaimed = np.setdiff1d(names[names >= 0], known.cables).tolist()
     free = grouped(((int(owner[cable]), int(plane[cable])), cable) for cable in unclaimed)
-    left = np.isin(s.taken_for, claimed) & (gpus.near[s.index.a[s.cable]] == 0)
-    left[rows] = False
-    more: dict[int, dict[int, int]] = {}
+    left = np.isin(s.taken_for, known.cables) & (gpus.near[s.index.a[s.cable]] == 0)
+    left[known.rows] = False
+    more: dict[int, int] = {}
     for row in sorted(np.flatnonzero(left).tolist(), key=lambda row: bool(s.index.b[s.taken_for[row]] == s.place[row])):
         own = int(s.taken_for[row])
         open_ = free.get((int(owner[own]), int(plane[own])), [])
         cable = int(resident[row]) if int(resident[row]) in open_ else open_[0] if len(open_) == 1 else NONE
         if cable >= 0:
             open_.remove(cable)
-            more.setdefault(int(owner[own]), {})[row] = cable
-    return [_with(s, one, more.pop(one.hosts[0], {})) for one in found]
-
-
-def _with(s: ObservedLinks, found: NicOrder, more: dict[int, int]) -> NicOrder:
-    """An order with more rows, and the cables that these really are."""
+            more[row] = cable
     if not more:
         return found
-    rows, cables = np.array(list(more)), np.array(list(more.values()))
-    order = tuple(sorted({*found.order, *order_of(s, rows, cables)}))
+    rows, cables = np.array([*more]), np.array([*more.values()])
+    added = {one.hosts: one for one in _by_host(s, rows, cables, witnessed=True)}
     s.retake(rows, cables)
-    return NicOrder(found.hosts, np.append(found.rows, rows), np.append(found.cables, cables), order, found.witnessed)
+    return [_merged([one, added.pop(one.hosts)]) if one.hosts in added else one for one in found]
+
+
+def _merged(found: Sequence[NicOrder]) -> NicOrder:
+    """Some orders as one."""
+    hosts = tuple(sorted({host for one in found for host in one.hosts}))
+    rows, cables = (np.concatenate([getattr(one, what) for one in found]) for what in ("rows", "cables"))
+    return NicOrder(hosts, rows, cables, tuple(sorted({*chain(*(one.order for one in found))})), found[0].witnessed)
 
 
 def likely_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
@@ -96,11 +96,11 @@ def likely_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     inside &= gpus.near[s.index.a[s.cable]] == 0
     every = np.flatnonzero(inside)
     return [
-        NicOrder((host,), rows, resident[rows], order_of(s, rows, resident[rows]), False)
-        for host, at in _by_host(s, every)
-        if len(rows := every[at]) >= MIN_WITHOUT_TOPOLOGY
-        and (s.index.plane[s.taken_for[rows]] == s.index.plane[resident[rows]]).all()
-        and set(s.taken_for[rows].tolist()) == set(resident[rows].tolist())
+        one
+        for one in _by_host(s, every, resident[every], witnessed=False)
+        if len(one.rows) >= MIN_WITHOUT_TOPOLOGY
+        and (s.index.plane[s.taken_for[one.rows]] == s.index.plane[one.cables]).all()
+        and {*s.taken_for[one.rows].tolist()} == {*one.cables.tolist()}
     ]
 
 
@@ -111,25 +111,21 @@ def in_rails(bits: Codes, rail: Codes) -> Mask:
 
 def slot_cables(s: ObservedLinks, rows: Codes, near: Codes, seen: Codes) -> Codes:
     """The cable that each NIC really is: that of its GPU's rail; if GPUs share NICs, the one it is seen as."""
-    index = s.index
+    index, own = s.index, s.taken_for[rows]
     single = (near & (near - 1)) == 0
     rail = np.where(single, np.round(np.log2(np.maximum(near, 1))).astype(np.int64), NONE)
-    width = int(index.rail.max(initial=0)) + 2
-    planes = int(index.plane.max(initial=0)) + 2
-    key = (index.a_device * width + index.rail + 1) * planes + index.plane + 1
     hosts = np.flatnonzero(index.from_host)
+    key = index.a_device << 40 | (index.rail + 1) << 20 | index.plane + 1
     order = hosts[np.argsort(key[hosts], kind="stable")]
-    own = s.taken_for[rows]
-    wanted = (index.a_device[own] * width + rail + 1) * planes + index.plane[own] + 1
-    at = order[np.minimum(np.searchsorted(key[order], wanted), len(order) - 1)] if len(rows) else rows
-    return np.where(single & (key[at] == wanted), at, seen)
+    place = found(key[order], index.a_device[own] << 40 | (rail + 1) << 20 | index.plane[own] + 1)
+    return np.where(single & (place >= 0), np.append(order, NONE)[place], seen)
 
 
-def _by_host(s: ObservedLinks, rows: Codes) -> Iterator[tuple[int, Codes]]:
-    """Host code, and the positions of its rows in `rows`."""
+def _by_host(s: ObservedLinks, rows: Codes, cables: Codes, *, witnessed: bool) -> list[NicOrder]:
+    """The order of each host of these sightings."""
     owner = s.index.a_device[s.taken_for[rows]]
-    for host in distinct(owner).tolist():
-        yield host, np.flatnonzero(owner == host)
+    of_hosts = ((host, rows[owner == host], cables[owner == host]) for host in distinct(owner).tolist())
+    return [NicOrder((host,), own, are, order_of(s, own, are), witnessed) for host, own, are in of_hosts]
 
 
 def order_of(s: ObservedLinks, rows: Codes | list[int], cables: Codes) -> Pairs:
@@ -152,13 +148,9 @@ def joined(s: ObservedLinks, single: list[NicOrder]) -> list[NicOrder]:
             groups[largest[0]] += part
             groups[key] = [found for found in groups[key] if not any(found is one for one in part)]
     result: list[NicOrder] = []
-    for (order, witnessed), members in groups.items():
-        if len(members) < MIN_HOSTS_FOR_ONE_CAUSE:
-            result += members
-            continue
-        hosts = tuple(sorted(h for m in members for h in m.hosts))
-        rows, cables = np.concatenate([m.rows for m in members]), np.concatenate([m.cables for m in members])
-        result.append(NicOrder(hosts, rows, cables, order, witnessed))
+    for (order, _), members in groups.items():
+        one_cause = len(members) >= MIN_HOSTS_FOR_ONE_CAUSE
+        result += [replace(_merged(members), order=order)] if one_cause else members
     return result
 
 

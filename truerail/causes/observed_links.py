@@ -131,6 +131,16 @@ class Slots:
         return np.where((device >= 0) & (self._packed[at] == wanted), self._order[at], NONE)
 
 
+def renamed(index: PlanIndex, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
+    """The places with those chosen under the true names of their devices."""
+    device = index.ports.device_of(places)
+    moved = chosen & (true_device[device] != device)
+    if moved.any():
+        places = places.copy()
+        places[moved] = index.counterparts(true_device[device[moved]], places[moved])
+    return places
+
+
 def _labels(wiring: Wiring) -> Labels:
     index = wiring.index
     heard = wiring.heard[index.b]
@@ -191,18 +201,17 @@ class ObservedLinks:
         """Applies "the device named X is Y" to both ends, or to host cables' places only. Returns those corrected."""
         before = self.wrong
         table = np.arange(len(self.index.devices.names) + 1)
-        for seen, true in true_name.items():
-            table[seen] = true
+        table[[*true_name]] = [*true_name.values()]
         chosen = self.index.from_host[self.taken_for] if places_of_hosts_only else np.ones(len(self.cable), dtype=bool)
         if places_of_hosts_only and self._any_right_among(chosen, table):
-            renamed = self._renamed(self.place, table, chosen)  # not as a whole: right cables stay in place
-            chosen &= renamed == self.index.b[self.taken_for]
-            while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
+            there = renamed(self.index, self.place, table, chosen)  # not as a whole: right cables stay in place
+            chosen &= there == self.index.b[self.taken_for]
+            while (taken := chosen & np.isin(there, self.place[~chosen])).any():
                 chosen &= ~taken  # another plug is in its place: the two are one chain
-        self.place = self._renamed(self.place, table, chosen)
+        self.place = renamed(self.index, self.place, table, chosen)
         if not places_of_hosts_only:
             self.renamed = True
-            self.stands = self._renamed(self.stands, table, chosen)
+            self.stands = renamed(self.index, self.stands, table, chosen)
             self.labels = Counter({(int(table[heard]), planned): n for (heard, planned), n in self.labels.items()})
             owner = self.index.a_device[self.taken_for]
             moved = table[owner] != owner
@@ -235,14 +244,6 @@ class ObservedLinks:
         """Whether any of these is right where it is, on a device that would be renamed."""
         device = self.index.ports.device_of(self.place)
         return bool((chosen & (true_device[device] != device) & ~self.wrong).any())
-
-    def _renamed(self, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
-        device = self.index.ports.device_of(places)
-        moved = chosen & (true_device[device] != device)
-        if moved.any():
-            places = places.copy()
-            places[moved] = self.index.counterparts(true_device[device[moved]], places[moved])
-        return places
 
     def settle(self, cables: Codes) -> None:
         """Marks these cables as right: something other than their place explains them."""

@@ -7,6 +7,7 @@ readings explain is one question, and no move is ordered for it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,15 +63,12 @@ def _question(
     who = f"{len(names)} host{'s' * (len(names) > 1)} ({names[0]}, ...)"
     order = f"{who} name NICs in another order than that of their GPUs"
     confirm = f"`nvidia-smi topo -m` and `rdma link` of {names[0]}: is it the vendor's order of NICs?"
-    return CauseCandidate(
-        CauseKind.GPU_NIC_ORDER,
-        names,
-        f"{order}, and the plan has {both} in each other's places; or {same[0].summary}",
-        "Move no cable before it is confirmed which of the two it is.",
-        [cable for draft in same for cable in draft.cables],
-        tuple(dict.fromkeys((*names, *(device for draft in same for device in draft.devices)))),
-        tuple(dict.fromkeys((*ORDER, *WIRING))),
-        confidence=0.5,
-        alternatives=tuple(Alternative(draft.kind, draft.summary, draft.moves) for draft in same),
-        to_confirm=f"{confirm} And the labels of {both}: does the plan say what is there?",
-    )
+    confirm = f"{confirm} And the labels of {both}: does the plan say what is there?"
+    summary = f"{order}, and the plan has {both} in each other's places; or {same[0].summary}"
+    action = "Move no cable before it is confirmed which of the two it is."
+    cables = [cable for draft in same for cable in draft.cables]
+    devices = tuple(dict.fromkeys((*names, *(device for draft in same for device in draft.devices))))
+    rules = tuple(dict.fromkeys((*ORDER, *WIRING)))
+    draft = CauseCandidate(CauseKind.GPU_NIC_ORDER, names, summary, action, cables, devices, rules, confidence=0.5)
+    others = tuple(Alternative(draft.kind, draft.summary, draft.moves) for draft in same)
+    return replace(draft, alternatives=others, to_confirm=confirm)

@@ -238,7 +238,7 @@ def fit(
     found = round_of(loaded, seen, seen.snapshot()).cabling.identity.fit
     for match in found.matches:
         terminal_output.remark(f"{match.words}{'?' * match.open}")
-    if not found:
+    if not found.matches:
         terminal_output.remark("The devices have the names of the plan.")
     if output or to:
         ports = {**found.ports, **found.proposed} if accept else found.ports

@@ -5,8 +5,10 @@ Nothing here uses a plan or a device: these are functions of text. `identity` de
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 
 _MAC_HEX = re.compile(r"[0-9a-fA-F]{12}")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -38,7 +40,7 @@ _DPU_LAST = re.compile(r"(?P<host>[^.]+)[-_](?:dpu|bf|bluefield)[-_]?(?P<number>
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
 _OCTETS = re.compile(r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-_LAST_NUMBER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
+_LAST_NUMBER = re.compile(r"(.*?)(\d*)(\D*)\Z", re.DOTALL)
 MOST_RANGES = 8
 """Maximum number of similar names and ranges of names in a sentence."""
 CUT_NAME = "..."
@@ -69,16 +71,12 @@ def device_key(name: str) -> str:
     return _SERIAL_SUFFIX.sub("", name.strip().rstrip(".")).strip().lower()
 
 
-def host_of_dpu(name: str) -> str | None:
-    """The host's name inside that of its DPU, `gpu-001` of `dpu-gpu-001` or `gpu-001-bf3`; None for other names."""
+def host_of_dpu(name: str) -> tuple[str, int | None]:
+    """The host's name and the number inside the name of its DPU: `gpu-001` of `dpu-gpu-001`, and 3 of `gpu-001-bf3`;
+    empty and None where there is none.
+    """
     found = _DPU_FIRST.fullmatch(name.strip()) or _DPU_LAST.fullmatch(name.strip())
-    return found["host"] if found else None
-
-
-def dpu_number(name: str) -> int | None:
-    """The number in a DPU's name, 3 of `gpu-001-bf3`; None without one."""
-    found = _DPU_FIRST.fullmatch(name.strip()) or _DPU_LAST.fullmatch(name.strip())
-    return int(found["number"]) if found and found["number"] else None
+    return (found["host"], int(found["number"]) if found["number"] else None) if found else ("", None)
 
 
 def short_name(key: str) -> str:
@@ -140,26 +138,20 @@ def is_loopback(host: str) -> bool:
     """Whether only this machine reaches that address."""
     from ipaddress import ip_address
 
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return host == "localhost" or ip_address(host).is_loopback
+    return False
 
 
 def folded(names: Iterable[str]) -> str:
     """Names with their last number as a range: `gpu-[003-064], leaf-7`."""
-    ordered: Sequence[str] = sorted(names, key=natural_key)
-    parts = [_LAST_NUMBER.fullmatch(name) for name in ordered]
-    split = enumerate(zip(ordered, parts, strict=True))
-    keyed = [(m[1], m[3], int(m[2]) - at) if m else (name, "", -1) for at, (name, m) in split]
+    parts = [_LAST_NUMBER.findall(name)[0] for name in sorted(names, key=natural_key)]
+    keyed = [((head, tail, int(last) - at if last else None), last) for at, (head, last, tail) in enumerate(parts)]
     shown = []
-    for key, rows in groupby(range(len(ordered)), key=keyed.__getitem__):
-        run = [*rows]
-        first, last = parts[run[0]], parts[run[-1]]
-        many = len(run) > 1 and first is not None and last is not None
-        shown.append(f"{key[0]}[{first[2]}-{last[2]}]{key[1]}" if many and first and last else ordered[run[0]])
+    for (head, tail, _), run in groupby(keyed, key=itemgetter(0)):
+        numbers = [number for _, number in run]
+        many = numbers[0] != numbers[-1]
+        shown.append(f"{head}[{numbers[0]}-{numbers[-1]}]{tail}" if many else f"{head}{numbers[0]}{tail}")
     return some(shown, MOST_RANGES)
 
 

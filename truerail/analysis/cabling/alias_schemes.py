@@ -9,7 +9,7 @@ most cables of a device agree with it: as the other end hears them, else as plan
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from truerail.model.names import port_key
 
 _NUMBER = re.compile(r"(\d{1,5})([a-h]?)(?![a-z0-9])", re.IGNORECASE)
 _LANES = (4, 8, 2, 1)
+_NUMBERS = ((0, None, 1), (-1, None, 2), (0, -1, 2))
+"""Which of an alias's numbers is the cage, and which, if any, the lane; and how many numbers it has at least."""
 MIN_VOTES = 2
 """Minimum number of cables that must agree with a scheme."""
 
@@ -27,44 +29,32 @@ Offer = tuple[Codes, Mask]
 """The port that a scheme yields for each row, and whether the row's id has the scheme's form."""
 
 
-@dataclass(frozen=True)
-class _Form:
-    """How an alias maps to its port: which of its numbers is the cage, whether another is the lane, lanes per cage."""
-
-    cage: int
-    lane: int | None
-    lanes: int
-
-
-_FORMS = tuple(_Form(cage, lane, lanes) for lanes in _LANES for cage, lane in ((0, None), (-1, None), (0, -1)))
-
-
 def schemes(names: LocalNames, device: Codes, said: Codes) -> Iterator[Offer]:
     """The ports that each scheme yields for the aliases. `said` are codes of names; -1 where there is none."""
     distinct, code = np.unique(said, return_inverse=True)
     texts = [names.index.ports.spelled(int(name)) if name >= 0 else "" for name in distinct]
-    for form in _FORMS:
-        parts = [_read(text, form) for text in texts]
+    for lanes, (cage, lane, fewest) in product(_LANES, _NUMBERS):
+        parts = [_read(text, cage, lane, fewest, lanes) for text in texts]
         columns = np.array(parts, dtype=np.int64).reshape(-1, 3)
         if (columns[:, 0] >= 0).any():
             of_rows = columns[code].T
-            yield _port(names, device, of_rows, form.lanes), (of_rows[0] >= 0) & (device >= 0)
+            yield _port(names, device, of_rows, lanes), (of_rows[0] >= 0) & (device >= 0)
 
 
-def _read(text: str, form: _Form) -> tuple[int, int, int]:
+def _read(text: str, cage: int, lane: int | None, fewest: int, lanes: int) -> tuple[int, int, int]:
     """The first lane of an alias's cage, and its lane in the cage: as a number, or as a letter, counted from 0, whose
     step is to be found. -1 where a name does not have the form.
     """
     numbers = _NUMBER.findall(text)
-    if not numbers or " " in text or (form.lane is not None and len(numbers) < 2) or (form.cage and len(numbers) < 2):
+    if len(numbers) < fewest or " " in text:
         return NONE, 0, 0
-    number, letter = numbers[form.cage]
+    number, letter = numbers[cage]
     own = port_key(text).rstrip("0123456789") == "ethernet" and len(numbers) == 1
-    lane = 0 if form.lane is None else int(numbers[form.lane][0]) - 1
+    part = 0 if lane is None else int(numbers[lane][0]) - 1
     # cages count from 1; a port off by one is no alias
-    if int(number) < 1 or (own and form.lanes == 1) or not 0 <= lane < form.lanes:
+    if int(number) < 1 or (own and lanes == 1) or not 0 <= part < lanes:
         return NONE, 0, 0
-    return (int(number) - 1) * form.lanes, lane, ord(letter.lower()) - ord("a") if letter else 0
+    return (int(number) - 1) * lanes, part, ord(letter.lower()) - ord("a") if letter else 0
 
 
 def _port(names: LocalNames, device: Codes, parts: Codes, lanes: int) -> Codes:
@@ -74,18 +64,14 @@ def _port(names: LocalNames, device: Codes, parts: Codes, lanes: int) -> Codes:
     first, lane, letter = parts
     found = _ethernet(names, device, np.where(first >= 0, first + lane, NONE))
     lettered = np.flatnonzero((letter > 0) & (first >= 0))
-    if not len(lettered):
-        return found
     start, of = first[lettered], device[lettered]
     step = np.zeros(len(lettered), dtype=np.int64)
     cage, inverse = np.unique(of << 32 | start, return_inverse=True)
     last = np.zeros(len(cage), dtype=np.int64)
     np.maximum.at(last, inverse, letter[lettered])
-    for parts_of_cage in (8, 4, 2):
-        if lanes >= parts_of_cage:
-            width = lanes // parts_of_cage
-            known = _ethernet(names, of, start + width) >= 0
-            step = np.where((step == 0) & known & (last[inverse] < parts_of_cage), width, step)
+    for count in (count for count in (8, 4, 2) if count <= lanes):
+        known = _ethernet(names, of, start + lanes // count) >= 0
+        step = np.where((step == 0) & known & (last[inverse] < count), lanes // count, step)
     found[lettered] = _ethernet(names, of, np.where(step > 0, start + letter[lettered] * step, NONE))
     return found
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.names import dpu_number, host_of_dpu
+from truerail.model.names import host_of_dpu
 
 FEWEST_VOTES = 3
 """Hosts that must agree, and be over two thirds of all, before their vote alone decides: of two, either may be the
@@ -25,8 +25,8 @@ def dpu_hosts(index: PlanIndex, system_names: Sequence[str]) -> Codes:
     """
     found = np.full(len(system_names) + 1, NONE, dtype=np.int64)
     for number, name in enumerate(system_names):
-        host = host_of_dpu(name)
-        if host is not None and not 0 <= index.devices.find(name) < index.devices.planned:
+        host, _ = host_of_dpu(name)
+        if host and not 0 <= index.devices.find(name) < index.devices.planned:
             code = index.devices.find(host)
             found[number] = code if 0 <= code < index.devices.planned and index.devices.is_host(code) else NONE
     return found
@@ -39,7 +39,7 @@ def numbered_ports(index: PlanIndex, u: Codes, host: Codes, names: Sequence[str]
     """
     if not len(index.a):  # a plan without cables, as inference begins with
         return np.full(len(u), NONE, dtype=np.int64)
-    tags = [(dpu_number(name), port) for name, port in zip(names, sent, strict=True)]
+    tags = [(host_of_dpu(name)[1], port) for name, port in zip(names, sent, strict=True)]
     order = {tag: code for code, tag in enumerate(dict.fromkeys(tags))}
     tag = np.array([order[one] for one in tags], dtype=np.int64)
     slot = (index.rail + 1) << 32 | index.plane + 1

@@ -5,9 +5,9 @@ looks wrong or missing, although none is. So before any cable is judged, the pla
 compared with the reported names that are not in the plan. Here devices are matched, in `fit_ports` their ports.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -80,9 +80,6 @@ class Fit:
     maybe: Mapping[str, str] = field(default_factory=dict)
     matches: tuple[Match, ...] = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.matches)
-
     @property
     def used(self) -> tuple[str, ...]:
         """Each map of names that is used, as a sentence."""
@@ -90,29 +87,20 @@ class Fit:
 
     def part(self, *, open: bool) -> "Fit":  # noqa: A002 - as in `Match`
         """The questions, or what is used."""
-        matches = tuple(one for one in self.matches if one.open == open)
-        if open:
-            return Fit(open=self.open, proposed=self.proposed, maybe=self.maybe, matches=matches)
-        return Fit(self.devices, self.ports, matches=matches)
+        kept = replace(self, devices={}, ports={}) if open else Fit(self.devices, self.ports)
+        return replace(kept, matches=tuple(one for one in self.matches if one.open == open))
 
     def besides(self, later: "Fit") -> "Fit":
         """The questions about devices that a later fit says nothing of."""
         known = {port.device for port in (*later.ports, *later.open)}
-        return Fit(
-            open=frozenset(port for port in self.open if port.device not in known),
-            proposed={port: own for port, own in self.proposed.items() if port.device not in known},
-            matches=tuple(one for one in self.matches if known.isdisjoint(one.devices)),
-        )
+        open_ = frozenset(port for port in self.open if port.device not in known)
+        proposed = {port: own for port, own in self.proposed.items() if port in open_}
+        return Fit(open=open_, proposed=proposed, matches=tuple(m for m in self.matches if known.isdisjoint(m.devices)))
 
     def __add__(self, other: "Fit") -> "Fit":
-        return Fit(
-            {**self.devices, **other.devices},
-            {**self.ports, **other.ports},
-            self.open | other.open,
-            {**self.proposed, **other.proposed},
-            {**self.maybe, **other.maybe},
-            (*self.matches, *other.matches),
-        )
+        devices, ports = {**self.devices, **other.devices}, {**self.ports, **other.ports}
+        proposed, maybe = {**self.proposed, **other.proposed}, {**self.maybe, **other.maybe}
+        return Fit(devices, ports, self.open | other.open, proposed, maybe, (*self.matches, *other.matches))
 
 
 def fit_devices(names: LocalNames, claims: Claims) -> Fit:
@@ -150,13 +138,12 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     some_left = {tier[code] for code in present if code < planned} if not maybe else set()
     tiers = {tier[plan] for plan in shown if maybe or len(shown) >= _FEWEST} - some_left
     tiers = tiers or ({*tier} if strange and len(lost) == planned else set())
-    absent = tuple(name for code, name in lost.items() if tier[code] in tiers)
+    absent = dict.fromkeys(name for code, name in lost.items() if tier[code] in tiers)
     if not absent:
         return Fit()
     asked = _spelled(names, maybe)
-    match = Match(absent, asked, *_in_places(maybe, places), True, of_devices=True)
-    whose = {*absent}
-    open_ = frozenset(port for cable in names.index.plan.cables for port in cable[:2] if port.device in whose)
+    match = Match(tuple(absent), asked, *_in_places(maybe, places), True, of_devices=True)
+    open_ = frozenset(port for cable in names.index.plan.cables for port in cable[:2] if port.device in absent)
     return Fit(open=open_, maybe={own: plan for plan, own in asked}, matches=(match,))
 
 
@@ -186,10 +173,8 @@ def _by_places(
     """Own to planned codes of the devices that are heard in most places of planned ones, for the tiers most of whose
     devices are lost.
     """
-    votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
-    for (plan, own), count in places.items():
-        if plan in lost and own in strange:
-            votes[plan][own] += count
+    heard = ((plan, (own, count)) for (plan, own), count in places.items() if plan in lost and own in strange)
+    votes = {plan: Counter(dict(of)) for plan, of in grouped(heard).items()}
     best = {plan: of.most_common(1)[0][0] for plan, of in votes.items() if 2 * max(of.values()) > of.total()}
     best = best if sum(map(Counter.total, votes.values())) >= _FEWEST else {}
     once, tier = Counter(best.values()), names.index.devices.tier
@@ -223,9 +208,10 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
 
 def _paired(key: Callable[[str], Iterable[Words]], plan: Names, own: Names) -> dict[int, int]:
     """Own to planned codes of names that share a key, each with one other."""
-    planned, owned = _by_key(key, plan), _by_key(key, own)
-    alone = {one: next(iter(codes)) for one, codes in planned.items() if one and len(codes) == 1}
-    pairs = {(next(iter(owned[one])), code) for one, code in alone.items() if len(owned.get(one, ())) == 1}
+    keys = ({(one, code): None for code, name in names.items() for one in key(name)} for names in (plan, own))
+    planned, owned = map(grouped, keys)
+    both = ((owned.get(one, ()), codes) for one, codes in planned.items() if one)
+    pairs = {(*mine, *codes) for mine, codes in both if len(mine) == len(codes) == 1}
     mine, theirs = (Counter(pair[at] for pair in pairs) for at in (0, 1))
     return {a: b for a, b in pairs if mine[a] == theirs[b] == 1}
 
@@ -236,10 +222,6 @@ _by_last_words = partial(_paired, last_words)
 """The same of names that end so."""
 _by_fewer_words = partial(_paired, fewer_words)
 """The same but for one word."""
-
-
-def _by_key(key: Callable[[str], Iterable[Words]], names: Mapping[int, str]) -> Mapping[Words, Sequence[int]]:
-    return grouped(dict.fromkeys((one, code) for code, name in names.items() for one in key(name)))
 
 
 def _agreement(names: LocalNames, claims: Claims, found: Mapping[int, int]) -> tuple[int, int]:

@@ -138,7 +138,7 @@ class Ports:
 
         def of(port: Codes, *columns: Codes) -> Iterator[tuple[int, ...]]:
             device = ports.device_of(port)
-            return _rows(*(column[chosen[device]] for column in (port, device, *columns)))
+            return zip(*(column[chosen[device]].tolist() for column in (port, device, *columns)), strict=True)
 
         cable, far = index.cables_at(self.planned), ports.device_of(index.far_ends(self.planned))
         for port, code, other, rail, plane in of(self.planned, far, index.rail[cable], index.plane[cable]):
@@ -157,10 +157,6 @@ class Ports:
             if device := devices.get(names.filed(host)):
                 device.nics = nic_order(says)
         return devices
-
-
-def _rows(*columns: Codes) -> Iterator[tuple[int, ...]]:
-    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
@@ -187,10 +183,9 @@ def ports_of(names: LocalNames, claims: Claims, discovered: Codes) -> Ports:
 def _described(names: LocalNames, claims: Claims) -> Codes:
     """The ports of hosts that are heard with a MAC and an interface's name in the description; -1 elsewhere."""
     index = names.index
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
     heard = names.seen.table(Neighbor)
     by_mac = heard.column("port_id_type")[claims.row] == "mac"  # its far port may follow from the plan
-    rows = np.flatnonzero(((claims.v < 0) | by_mac) & (tier[claims.w] == 0))
+    rows = np.flatnonzero(((claims.v < 0) | by_mac) & (index.devices.tiers[claims.w] == 0))
     texts = heard.column("port_description")[claims.row[rows]]
     called = index.ports.name_codes(text if text and " " not in text else None for text in texts)
     found = np.full(len(claims.v), NONE, dtype=np.int64)
@@ -226,11 +221,11 @@ def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     else:
         counted = {code: counting(device.own) for code, device in devices.items()}
         known = {of: at for one in counted.values() for of, at in one.items() if at is not None}  # for one such port
-        by_own = {
-            code: frozenset((of, known.get(of) if at is None else at) for of, at in one.items())
-            for code, one in counted.items()
-        }
-        kinds = [some for codes in kinds for some in grouped((by_own[code], code) for code in codes).values()]
+
+        def own(code: int) -> frozenset[tuple[str, int | None]]:
+            return frozenset((of, known.get(of) if at is None else at) for of, at in counted[code].items())
+
+        kinds = [some for codes in kinds for some in grouped((own(code), code) for code in codes).values()]
     list_ = {name for device in devices.values() for name in device.planned}
     for codes in filter(doubted, kinds):
         yield _Group([devices[code] for code in codes], list_, lacking=doubted(codes, lack=True))
@@ -241,14 +236,13 @@ def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> N
     host's ports are heard, if these have one set of names.
     """
     table = names.seen.table(Neighbor)
-    heard: defaultdict[int, set[str]] = defaultdict(set)
     said = (table.column(name)[claims.row] for name in ("port_description", "port_id"))
-    for code, *texts in zip(claims.w.tolist(), *said, strict=True):
-        heard[code].update(text for text in texts if text)
+    columns = zip(claims.w.tolist(), *said, strict=True)
+    heard = tally((code, text) for code, *texts in columns for text in texts if text)
     sets = {frozenset(host.planned_as) for host in hosts if host.nics}
     every = frozenset().union(*sets)
     for host in hosts:
-        fits = [one for one in sets if one >= heard[host.code] & every]
+        fits = [one for one in sets if one >= heard[host.code].keys() & every]
         if not host.nics and len(fits) == 1:
             host.planned_as = {name: host.planned_as.get(name, name) for name in fits[0]}
 
@@ -307,7 +301,6 @@ class _Group:
 
     def _maps(self, kept: frozenset[Forms]) -> Iterator[_Map]:
         pairs = [(name, own) for _, name, own in self.votes]
-        counted = all(map(is_counted, self.planned))
         if self.lacking:
             by_gpu = {device.code: dict(device.by_gpu()) for device in self.devices}
             usual = _Map(_counted(pair for pairs in by_gpu.values() for pair in pairs.items()), _SOME)
@@ -329,7 +322,7 @@ class _Group:
         if self.lacking:
             yield from (*shifted, _Map(in_line, CLEAR, self.agreed))
             yield _Map(most, _MOST, clear=False)  # it keeps no order: swapped hosts or leaves would be names
-        elif counted:
+        elif all(map(is_counted, self.planned)):
             yield _Map(in_line, _MOST)
 
     def fit(self, best: _Map | None) -> Fit:
@@ -346,10 +339,9 @@ class _Group:
         ends = Counter((port.device, own) for port, own in meant.items())
         unknown = [port for port, own in meant.items() if ends[port.device, own] > 1]  # two names of one port
         meant = {port: own for port, own in meant.items() if port not in unknown}
-        forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes}
+        forms, voted = {form(port.name) for port in meant}, {name for _, name, _ in self.votes if not best.natural}
         left = (port for device, port in ports if port not in {*meant, *unknown} and port.name not in device.planned_as)
-        open_ = voted if not best.natural else set()
-        unknown += [port for port in left if form(port.name) not in forms or port.name in open_]
+        unknown += [port for port in left if form(port.name) not in forms or port.name in voted]
         asked = [self._match(dict.fromkeys(unknown, ""), 0, open_=True)] if unknown else []
         return Fit(ports=meant, open=frozenset(unknown), matches=(*([found] if found.names else []), *asked))
 

@@ -4,7 +4,7 @@ A reading is filed under the name that its device announces. A plan may name a h
 address, or `nicN`; the host's own name for it is one of these, and its other readings show which belong together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -17,7 +17,7 @@ from truerail.analysis.cabling.macs import MacTable
 from truerail.analysis.cabling.renumbered import renumbered_hosts
 from truerail.analysis.cabling.spellings import is_no_netdev, ordinal
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, found, grouped, unanimous
+from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, equals, found, grouped, unanimous
 from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -50,8 +50,7 @@ class LocalNames:
         """The device code of every row of a table, under the name it announces."""
         found = self._row.get(table.kind)
         if found is None or found[0] is not table:
-            codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
-            rows = codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
+            rows = np.array([self.filed(name) for name in table.devices], dtype=np.int64)[table.device]
             rows.setflags(write=False)
             found = self._row[table.kind] = (table, rows)
         return found[1]
@@ -70,16 +69,14 @@ class LocalNames:
         rows = np.array([row for rows in of_host.values() for row in rows], dtype=np.int64)
         called = self.index.ports.name_codes(rdma.column("device")[rows])
         reported = self.index.ports.find(self.devices_of(rdma)[rows], called)
-        table = np.arange(len(self.index.ports) + 1, dtype=np.int64)
+        table = np.append(np.arange(len(self.index.ports)), NONE)
         table[reported[reported >= 0]] = self.own_rdma[rows[reported >= 0]]
-        return np.where(ports >= 0, table[ports], ports)
+        return table[ports]
 
-    @cached_property
-    def renumbered(self) -> Mapping[int, Mapping[int, int]]:
-        """Hosts that number their RDMA devices otherwise than planned: host code to row of the RdmaLink table to the
-        planned port that the device is, -1 where it is none.
-        """
-        return renumbered_hosts(self)
+    renumbered = cached_property(renumbered_hosts)
+    """Hosts that number their RDMA devices otherwise than planned: host code to row of the RdmaLink table to the
+    planned port that the device is, -1 where it is none.
+    """
 
     def as_planned(self, ports: Codes) -> Codes:
         """The planned port for each port that its device has reported to be the same one; the port itself elsewhere."""
@@ -106,17 +103,13 @@ class LocalNames:
     def sent(self, device: Codes, ids: Codes) -> Codes:
         """The ports that send these ids, by their own devices' reports; -1 where there is none. Shapes (n,)."""
         keys, ports = self._sent
-        wanted = np.where((device >= 0) & (ids >= 0), device << 32 | ids, NONE)
-        return np.append(ports, NONE)[found(keys, wanted)]
+        return np.append(ports, NONE)[found(keys, device << 32 | ids)]
 
     @cached_property
     def _sent(self) -> tuple[Codes, Codes]:
         """Ids that ports send, device << 32 | code of the id, in order, and those ports."""
-        reported = [
-            self._reported_ids(Neighbor, "port", "local_port_id"),
-            self._reported_ids(NetLink, "netdev", "aliases"),
-            self._reported_ids(PortIdentity, "port", "port_id"),
-        ]
+        kinds = (Neighbor, "port", "local_port_id"), (NetLink, "netdev", "aliases"), (PortIdentity, "port", "port_id")
+        reported = [self._reported_ids(*kind) for kind in kinds]
         device, ids, names = (np.concatenate(columns) for columns in zip(*reported, strict=True))
         # an alias that is the name of another port as well may be a label: which one is meant is found elsewhere
         own = self.index.ports.find_or_add(device, names)
@@ -125,16 +118,13 @@ class LocalNames:
         keys, first, count = np.unique(sent, return_index=True, return_counts=True)
         return keys[count == 1], self.as_planned(ports[first[count == 1]])
 
-    def _reported_ids(
-        self, kind: type[Neighbor] | type[NetLink] | type[PortIdentity], port: str, column: str
-    ) -> tuple[Codes, Codes, Codes]:
+    def _reported_ids(self, kind: type[Any], port: str, column: str) -> tuple[Codes, Codes, Codes]:
         """Devices, codes of the ids that they report their ports to send, and codes of the ports' names: of
         switches.
         """
         table, of = self.seen.table(kind), self.index.ports
         device, ids = self.devices_of(table), table.column(column)
-        tier = self.index.devices.tiers
-        rows = np.flatnonzero(~equals(ids, None) & (tier[device] != 0)) if len(table) else device
+        rows = np.flatnonzero(~equals(ids, None) & (self.index.devices.tiers[device] != 0))
         pairs = [(row, one) for row in rows.tolist() for one in ((ids[row],) if type(ids[row]) is str else ids[row])]
         at = np.array([row for row, _ in pairs], dtype=np.int64)
         return device[at], of.name_codes(one for _, one in pairs), of.name_codes(table.column(port)[at])
@@ -159,19 +149,16 @@ class LocalNames:
     @cached_property
     def _own_members(self) -> tuple[Codes, Codes]:
         """`rdma_members`, with the ports under the devices' own names."""
-        row, own, devices = np.arange(len(self.seen.table(RdmaLink))), self.own_rdma, self._bonded
-        if not devices:
-            return row, own
-        rdma, host = self.seen.table(RdmaLink).rows, self.devices_of(self.seen.table(RdmaLink))
-        rows: list[int] = []
-        names: list[str] = []
-        for one in np.flatnonzero(np.isin(host, list(devices))).tolist():
-            members = interfaces_of(rdma[one], devices[int(host[one])])
-            if members not in ((), (rdma[one].netdev,)):
-                rows += [one] * len(members)
-                names += members
-        at = np.array(rows, dtype=np.int64)
-        members_at = self.index.ports.find_or_add(host[at], self.index.ports.name_codes(names))
+        table, row, own = self.seen.table(RdmaLink), np.arange(len(self.own_rdma)), self.own_rdma
+        rdma, host, bonded = table.rows, self.devices_of(table), self._bonded
+        several = [
+            (one, name)
+            for one in np.flatnonzero(np.isin(host, [*bonded])).tolist()
+            if (members := interfaces_of(rdma[one], bonded[int(host[one])])) != (rdma[one].netdev,)
+            for name in members
+        ]
+        at = np.array([one for one, _ in several], dtype=np.int64)
+        members_at = self.index.ports.find_or_add(host[at], self.index.ports.name_codes(name for _, name in several))
         rest = ~np.isin(row, at)
         return np.concatenate([row[rest], at]), np.concatenate([own[rest], members_at])
 
@@ -182,8 +169,7 @@ class LocalNames:
         member = np.flatnonzero(links.codes("master")[0] >= 0)
         hosts = self.devices_of(links)[member].tolist()
         of_host = grouped(zip(hosts, (links.rows[row] for row in member.tolist()), strict=True))
-        bonds = {host: bond_members(rows) for host, rows in of_host.items()}
-        return {host: members for host, members in bonds.items() if members}
+        return {host: members for host, rows in of_host.items() if (members := bond_members(rows))}
 
     def members(self) -> Codes:
         """The ports that are members of bonds."""
@@ -196,14 +182,13 @@ class LocalNames:
         """Hosts with an RDMA device on a bond whose members were not read, shape (devices + 1,): its planned NICs are
         unknown.
         """
-        blind = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
-        table = self.seen.table(RdmaLink)
-        for column in ("device", "netdev"):  # few distinct names on many hosts
-            codes, names = table.codes(column)
-            bonded = np.array([*map(of_a_bond, names), False], dtype=bool)
-            blind[self.devices_of(table)[bonded[codes]]] = True
-        blind[self.devices_of(self.seen.table(NetLink))] = False  # a reading with interfaces contains members
-        return blind
+        table, marked = self.seen.table(RdmaLink), self.index.devices.marked
+        columns = [table.codes(column) for column in ("device", "netdev")]  # few distinct names on many hosts
+        bonded = [np.array([*map(of_a_bond, names), False], dtype=bool)[codes] for codes, names in columns]
+        # a reading with interfaces contains members
+        return marked(self.devices_of(table)[bonded[0] | bonded[1]]) & ~marked(
+            self.devices_of(self.seen.table(NetLink))
+        )
 
     def rdma_called(self, device: Codes, names: Codes) -> Codes:
         """The ports whose RDMA devices have these names on these devices, as the hosts themselves report; -1 elsewhere.
@@ -215,8 +200,7 @@ class LocalNames:
         called = self.index.ports.name_codes(device if port == 1 else f"{device}/{port}" for device, port in links)
         known = self.devices_of(table) << 32 | called[codes]
         order = np.argsort(known, kind="stable")
-        place = found(known[order], device << 32 | names)
-        return np.where((device >= 0) & (names >= 0), np.append(ports[order], NONE)[place], NONE)
+        return np.append(ports[order], NONE)[found(known[order], device << 32 | names)]
 
     @cached_property
     def own_links(self) -> Codes:
@@ -242,110 +226,97 @@ class LocalNames:
 
     def unmapped(self, port: Codes) -> Mask:
         """Ports of hosts that did not answer, under a name that cannot be in the plan because it names no netdevs."""
-        index = self.index
-        silent = np.ones(len(index.devices.names) + 1, dtype=bool)
-        for kind in (NetLink, RdmaLink):
-            silent[self.devices_of(self.seen.table(kind))] = False
-        foreign = np.zeros(len(index.devices.names) + 1, dtype=bool)
-        names, code = np.unique(index.ports.name_of(index.a), return_inverse=True)
-        is_foreign = np.array([is_no_netdev(index.ports.spelled(int(name))) for name in names], dtype=bool)
-        foreign[index.a_device[index.from_host & is_foreign[code]]] = True
-        silent[list(self._bonded)] = True  # the RDMA devices of members are gone, so their names mean no interface
-        device = index.ports.device_of(port)
-        return np.asarray((port >= index.planned_ports) & silent[device] & foreign[device], dtype=bool)
+        index, marked = self.index, self.index.devices.marked
+        answered = np.concatenate([self.devices_of(self.seen.table(kind)) for kind in (NetLink, RdmaLink)])
+        # the RDMA devices of members are gone, so their names mean no interface
+        silent = ~marked(answered) | marked([*self._bonded])
+        foreign = marked(index.a_device[self.nics_named(is_no_netdev)])
+        return np.asarray((port >= index.planned_ports) & (silent & foreign)[index.ports.device_of(port)], dtype=bool)
+
+    def nics_named(self, is_so: Callable[[str], bool]) -> Mask:
+        """Cables of hosts whose NICs have such names, shape (cables,)."""
+        ports, called = self.index.ports, self.index.ports.name_of(self.index.a)
+        names = [code for code in distinct(called).tolist() if is_so(ports.spelled(code))]
+        return np.asarray(self.index.from_host & np.isin(called, names), dtype=bool)
+
+    macs = cached_property(MacTable)
+    """The MACs that all devices list."""
+
+    @cached_property
+    def pci(self) -> Mapping[int, str | None]:
+        """The PCI address of each interface, by the port under its own name."""
+        addresses = self.seen.table(NetLink).column("pci_address").tolist()
+        return dict(zip(self.own_links.tolist(), addresses, strict=True))
 
     @cached_property
     def _aliases(self) -> Codes:
-        return _aliases(self)
+        """The planned port for each port code, where planned ports are not netdevs. Empty where none is needed."""
+        index, links, rdma = self.index, self.seen.table(NetLink), self.seen.table(RdmaLink)
+        link_device, rdma_device = self.devices_of(links), self.devices_of(rdma)
+        link_own, rdma_own = self.own_links, self.own_rdma
+        asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
+        lone = np.flatnonzero(equals(rdma.column("netdev"), None) & ~equals(rdma.column("guid"), None))
+        known = np.concatenate([link_own, rdma_own])
+        reported = np.isin(index.b_device, link_device)
+        whole = np.isin(index.a[index.from_host & asked], known).all() and np.isin(index.b[reported], known).all()
+        if not len(lone) and whole:
+            return np.empty(0, dtype=np.int64)
+        unplanned = np.flatnonzero(link_own >= index.planned_ports)
+        others = [(row, alias) for row in unplanned.tolist() for alias in links.rows[row].aliases]
+        at = np.array([row for row, _ in others], dtype=np.int64)
+        find, coded, planned = index.ports.find, index.ports.name_codes, index.planned_ports
+        pairs = [
+            (rdma_own, find(rdma_device, coded(rdma.column("pci_address")))),
+            (rdma_own, find(rdma_device, coded(rdma.column("device")))),
+            self._ordinals(),
+            (link_own, find(link_device, coded(links.column("pci_address")))),
+            (link_own[at], find(link_device[at], coded(alias for _, alias in others))),
+        ]
+        planned_for = np.arange(len(index.ports), dtype=np.int64)
+        for own, other in pairs:
+            # a netdev that the plan has under its own name needs no alias; ifAlias is free text and must not give one
+            use = (other >= 0) & (other < planned) & (own >= planned) & ~np.isin(other, link_own)
+            planned_for[own[use]] = other[use]
+        for row, port in (pair for rows in self.renumbered.values() for pair in rows.items()):
+            planned_for[rdma_own[row]] = port if port >= 0 else rdma_own[row]
+        above = np.append(planned_for, NONE)[self._ipoib(lone)]
+        use = (above >= 0) & (above < planned) & (planned_for[rdma_own[lone]] >= planned)
+        planned_for[rdma_own[lone[use]]] = above[use]
+        return planned_for
 
-    @cached_property
-    def macs(self) -> MacTable:
-        """The MACs that all devices list."""
-        return MacTable(self)
+    def _ipoib(self, lone: Codes) -> Codes:
+        """The interface above each of these RDMA devices, which do not report it: the one with its GUID (IPoIB)."""
+        links, rdma = self.seen.table(NetLink), self.seen.table(RdmaLink)
+        guids = zip(self.devices_of(links).tolist(), map(ipoib_guid, links.column("mac").tolist()), strict=True)
+        above = dict(zip(guids, self.own_links.tolist(), strict=True))
+        wanted = zip(self.devices_of(rdma)[lone].tolist(), rdma.column("guid")[lone].tolist(), strict=True)
+        return np.array([above.get(one, NONE) for one in wanted], dtype=np.int64)
 
-
-def _aliases(names: LocalNames) -> Codes:
-    """The planned port for each port code, where planned ports are not netdevs. Empty where none is needed."""
-    index = names.index
-    links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
-    link_device, rdma_device = names.devices_of(links), names.devices_of(rdma)
-    link_own, rdma_own = names.own_links, names.own_rdma
-    asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
-    lone = np.flatnonzero(equals(rdma.column("netdev"), None) & ~equals(rdma.column("guid"), None))
-    known = np.concatenate([link_own, rdma_own])
-    reported = np.isin(index.b_device, link_device)
-    whole = np.isin(index.a[index.from_host & asked], known).all() and np.isin(index.b[reported], known).all()
-    if not len(lone) and whole:
-        return np.empty(0, dtype=np.int64)
-    pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
-    pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("device")))))
-    pairs.append(_ordinals(names))
-    pairs.append((link_own, index.ports.find(link_device, index.ports.name_codes(links.column("pci_address")))))
-    unplanned = np.flatnonzero(link_own >= index.planned_ports)
-    others = [(row, alias) for row in unplanned.tolist() for alias in links.rows[row].aliases]
-    at = np.array([row for row, _ in others], dtype=np.int64)
-    pairs.append((link_own[at], index.ports.find(link_device[at], index.ports.name_codes(a for _, a in others))))
-    planned_for = np.arange(len(index.ports), dtype=np.int64)
-    for own, other in pairs:
-        # a netdev that the plan contains under its own name needs no alias; ifAlias is free text and must not give one
-        use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports) & ~np.isin(other, link_own)
-        planned_for[own[use]] = other[use]
-    for rows in names.renumbered.values():
-        own = rdma_own[list(rows)]
-        planned_for[own] = np.where(np.array(list(rows.values())) >= 0, list(rows.values()), own)
-    above = _ipoib(names, lone)
-    above = np.where(above >= 0, planned_for[above], NONE)
-    use = (above >= 0) & (above < index.planned_ports) & (planned_for[rdma_own[lone]] >= index.planned_ports)
-    planned_for[rdma_own[lone[use]]] = above[use]
-    return planned_for
-
-
-def _ipoib(names: LocalNames, lone: Codes) -> Codes:
-    """The interface above each of these RDMA devices, which do not report it: the one with its GUID (IPoIB)."""
-    links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
-    of_link = zip(names.devices_of(links).tolist(), links.column("mac").tolist(), strict=True)
-    guids = ((device, ipoib_guid(mac)) for device, mac in of_link)
-    known = {key: port for key, port in zip(guids, names.own_links.tolist(), strict=True) if key[1]}
-    devices = names.devices_of(rdma)[lone].tolist()
-    found = [known.get((device, rdma.rows[row].guid), NONE) for device, row in zip(devices, lone.tolist(), strict=True)]
-    return np.array(found, dtype=np.int64)
-
-
-def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
-    """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean;
-    the third of a plan that counts to the number of devices, from one.
-    Where some are bonded, the names of bonds are counted separately: the members count, in the order of their PCI
-    addresses.
-    """
-    index, rdma, bonded = names.index, names.seen.table(RdmaLink), names._bonded
-    row_of, own = names._own_members
-    device = names.devices_of(rdma)[row_of]
-    pci = _pci_of_members(names) if bonded else {}
-    wanted: dict[int, dict[int, int]] = {}
-    for cable in np.flatnonzero(index.from_host):
-        if (number := ordinal(index.a_port(int(cable)).name)) is not None:
-            wanted.setdefault(int(index.a_device[cable]), {})[number] = int(index.a[cable])
-    if not wanted:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    rows: dict[int, list[tuple[object, int]]] = {}
-    other = "Ethernet" if index.plan.transport is Transport.INFINIBAND else None
-    for row, host, port in zip(row_of.tolist(), device.tolist(), own.tolist(), strict=True):
-        if host in wanted and (other is None or rdma.rows[row].link_layer != other):
-            place = natural_key(pci.get(port, "") if host in bonded else "")
-            rows.setdefault(host, []).append(((place, natural_key(rdma.rows[row].device)), port))
-    found: list[tuple[int, int]] = []
-    for host, nics in rows.items():
-        from_one = 0 not in wanted[host] and max(wanted[host]) == len(nics)
-        for number, (_, port) in enumerate(sorted(nics, key=itemgetter(0)), start=int(from_one)):
-            if number in wanted[host]:
-                found.append((port, wanted[host][number]))
-    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def _pci_of_members(names: LocalNames) -> dict[int, str]:
-    """The PCI address of each interface of the hosts that have bonds, by its own port code."""
-    links, bonded = names.seen.table(NetLink), names._bonded
-    rows = np.flatnonzero(np.isin(names.devices_of(links), list(bonded))).tolist()
-    own = names.own_links
-    return {int(own[row]): links.rows[row].pci_address or "" for row in rows}
+    def _ordinals(self) -> tuple[Codes, Codes]:
+        """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can
+        mean; the third of a plan that counts to the number of devices, from one.
+        Where some are bonded, the names of bonds are counted separately: the members count, in the order of their PCI
+        addresses.
+        """
+        index, rdma, (rows, own) = self.index, self.seen.table(RdmaLink), self._own_members
+        wanted: dict[int, dict[int, int]] = {}
+        for cable in np.flatnonzero(index.from_host).tolist():
+            if (number := ordinal(index.a_port(cable).name)) is not None:
+                wanted.setdefault(int(index.a_device[cable]), {})[number] = int(index.a[cable])
+        hosts = self.devices_of(rdma)[rows]
+        use = np.isin(hosts, [*wanted])
+        if index.plan.transport is Transport.INFINIBAND:
+            use &= ~equals(rdma.column("link_layer")[rows], "Ethernet")
+        nics: dict[int, list[tuple[object, int]]] = {}
+        for host, name, port in zip(
+            hosts[use].tolist(), rdma.column("device")[rows[use]], own[use].tolist(), strict=True
+        ):
+            place = self.pci.get(port) if host in self._bonded else ""
+            nics.setdefault(host, []).append(((natural_key(place or ""), natural_key(name)), port))
+        pairs: list[tuple[int, int]] = []
+        for host, numbers in wanted.items():
+            of_host = [port for _, port in sorted(nics.get(host, ()), key=itemgetter(0))]
+            from_one = 0 not in numbers and max(numbers) == len(of_host)
+            pairs += [(port, numbers[at]) for at, port in enumerate(of_host, int(from_one)) if at in numbers]
+        own, planned = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return own, planned

@@ -8,15 +8,14 @@ swapped, the order is another: cards may have been swapped then, and no conclusi
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from truerail.analysis.cabling.spellings import is_numbered
-from truerail.model.columns import NONE
-from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.columns import NONE, grouped, tally
+from truerail.model.facts import RdmaLink
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
 
@@ -26,13 +25,10 @@ if TYPE_CHECKING:
 MIN_FELLOWS = 2
 """Minimum number of hosts that must agree on the addresses: of two hosts that differ, either may be the odd one."""
 
-_Addresses = tuple[str, ...]
-_Ports = Mapping[str, int]
-_Rows = dict[int, int]
+_Names = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class _Device(NamedTuple):
     """An RDMA device of a host: its row in the RdmaLink table, its name and the PCI address of its NIC."""
 
     row: int
@@ -40,68 +36,56 @@ class Device:
     address: str
 
 
-def renumbered(planned: Mapping[int, _Ports], reported: Mapping[int, Iterable[Device]]) -> dict[int, dict[int, int]]:
-    """For each host that numbers its devices otherwise: the row of each of its devices to the planned port that it is,
-    -1 where it is none. `planned` are the NICs of each host, name to port; `reported` its devices.
+def renumbered_hosts(names: "LocalNames") -> dict[int, dict[int, int]]:
+    """For each host that numbers its devices otherwise than planned, of those whose plan names all NICs so: the row of
+    each of its devices to the planned port that it is, -1 where it is none. Ports of InfiniBand are known by their
+    GUIDs instead.
     """
-    hosts = {host: _distinct(devices) for host, devices in reported.items()}
-    usual: dict[_Addresses, Counter[_Addresses]] = {}
-    for host, ports in planned.items():
-        by_name = {device.name: device for device in hosts.get(host, ())}
-        if hosts.get(host) and by_name.keys() >= ports.keys():
-            key = _in_order(ports)
-            usual.setdefault(key, Counter())[tuple(by_name[name].address for name in key)] += 1
-    found = {host: _of_host(ports, hosts[host], usual) for host, ports in planned.items() if hosts.get(host)}
-    return {host: rows for host, rows in found.items() if rows}
-
-
-def _in_order(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(names, key=natural_key))
-
-
-def _distinct(devices: Iterable[Device]) -> tuple[Device, ...]:
-    """The devices of a host in the order of their names; none where two have one name or one address."""
-    found = tuple(sorted(devices, key=lambda device: natural_key(device.name)))
-    whole = len({device.name for device in found}) == len({device.address for device in found}) == len(found)
-    return found if whole else ()
-
-
-def _of_host(ports: _Ports, devices: tuple[Device, ...], usual: Mapping[_Addresses, Counter[_Addresses]]) -> _Rows:
-    names, at = _in_order(ports), {device.address: device for device in devices}
-    votes = {addresses: n for addresses, n in usual.get(names, {}).items() if at.keys() >= set(addresses)}
-    count = max(votes.values(), default=0)
-    most = [addresses for addresses, n in votes.items() if n == count]
-    if len(most) != 1 or count < MIN_FELLOWS:
+    index = names.index
+    others = index.a_device[index.from_host & ~names.nics_named(is_numbered)]
+    cables = np.flatnonzero(index.from_host & ~np.isin(index.a_device, others))
+    if index.plan.transport is Transport.INFINIBAND or not len(cables):
         return {}
-    meant = [at[address] for address in most[0]]
-    if [device.name for device in meant] == list(names) or meant != [one for one in devices if one in meant]:
+    nics = grouped(zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True))
+    planned = {host: {index.spell(port).name: port for port in ports} for host, ports in nics.items()}
+    hosts = {host: _distinct(devices) for host, devices in _reported(names, planned).items()}
+    at = {host: {device.name: device.address for device in devices} for host, devices in hosts.items()}
+    called = {host: tuple(sorted(ports, key=natural_key)) for host, ports in planned.items()}
+    usual = tally(
+        (called[host], tuple(of[name] for name in called[host]))
+        for host, of in at.items()
+        if of.keys() >= planned[host].keys()
+    )
+    found = {host: _of_host(planned[host], called[host], devices, usual) for host, devices in hosts.items()}
+    return {host: rows for host, rows in found.items() if rows and host not in names.by_number}
+
+
+def _reported(names: "LocalNames", hosts: Collection[int]) -> Mapping[int, Sequence[_Device]]:
+    """The RDMA devices of these hosts whose interfaces and addresses are known."""
+    rdma = names.seen.table(RdmaLink)
+    rows = zip(rdma.rows, names.devices_of(rdma).tolist(), names.own_rdma.tolist(), strict=True)
+    return grouped(
+        (host, _Device(row, link.device, address.lower()))
+        for row, (link, host, port) in enumerate(rows)
+        if host in hosts and link.netdev and (address := link.pci_address or names.pci.get(port))
+    )
+
+
+def _distinct(devices: Sequence[_Device]) -> Sequence[_Device]:
+    """The devices of a host in the order of their names; none where two have one name or one address."""
+    whole = len({device.name for device in devices}) == len({device.address for device in devices}) == len(devices)
+    return sorted(devices, key=lambda device: natural_key(device.name)) if whole else ()
+
+
+def _of_host(
+    ports: Mapping[str, int], names: _Names, devices: Sequence[_Device], usual: Mapping[_Names, Counter[_Names]]
+) -> dict[int, int]:
+    at = {device.address: device for device in devices}
+    votes = Counter({addresses: n for addresses, n in usual[names].items() if at.keys() >= {*addresses}})
+    (addresses, most), (_, others), *_ = [*votes.most_common(2), ((), 0), ((), 0)]
+    meant = [at[address] for address in addresses]
+    named, moved = [device.name for device in meant] == [*names], meant != [one for one in devices if one in meant]
+    if most == others or most < MIN_FELLOWS or named or moved:
         return {}
     port = dict(zip(meant, (ports[name] for name in names), strict=True))
     return {device.row: port.get(device, NONE) for device in devices}
-
-
-def renumbered_hosts(names: "LocalNames") -> dict[int, dict[int, int]]:
-    """The hosts that number their RDMA devices otherwise than planned, of those whose plan names all NICs so. Ports of
-    InfiniBand are known by their GUIDs instead.
-    """
-    index = names.index
-    if index.plan.transport is Transport.INFINIBAND:
-        return {}
-    cables = np.flatnonzero(index.from_host)
-    spelled, code = np.unique(index.ports.name_of(index.a[cables]), return_inverse=True)
-    by_number = np.array([is_numbered(index.ports.spelled(int(name))) for name in spelled], dtype=bool)
-    cables = cables[~np.isin(index.a_device[cables], index.a_device[cables[~by_number[code]]])]
-    if not len(cables):
-        return {}
-    planned: dict[int, dict[str, int]] = {}
-    for host, port in zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True):
-        planned.setdefault(host, {})[index.spell(port).name] = port
-    addresses = names.seen.table(NetLink).column("pci_address").tolist()
-    pci = dict(zip(names.own_links.tolist(), addresses, strict=True))
-    rdma, reported = names.seen.table(RdmaLink), dict[int, list[Device]]()
-    own, hosts = names.own_rdma.tolist(), names.devices_of(rdma).tolist()
-    for row, (link, port, host) in enumerate(zip(rdma.rows, own, hosts, strict=True)):
-        address = link.pci_address or pci.get(port)
-        if host in planned and link.netdev and address:
-            reported.setdefault(host, []).append(Device(row, link.device, address.lower()))
-    return {host: rows for host, rows in renumbered(planned, reported).items() if host not in names.by_number}

@@ -7,7 +7,7 @@ only taken apart; which port it is follows from the cabling, see `fit`.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from math import gcd
@@ -28,17 +28,7 @@ _REMARK = re.compile(r"\s*\([^()]*\)|\s+-\s.*|\b\d{1,4}\s?g(?:be?|b/s|bps|ig)?\b
 _PART = re.compile(r"(\d{1,9})([a-h](?![a-z]))?", re.IGNORECASE)
 _OF_SWITCH = re.compile(r"(?:p|port|ib|ibp)?[ _-]?#|(?:ib)?[ _-]?#(?:/#){1,3}")
 """Forms of the names of InfiniBand switches' ports."""
-_HEAD = re.compile(r"\D*")
-_NUMBERED = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|hns_|rxe|siw|erdma_|mana_)\d+", re.IGNORECASE)
 _ORDINAL = re.compile(r"nic[-_ ]?(\d+)", re.IGNORECASE)
-_ETH = re.compile(r"eth\d+", re.IGNORECASE)
-_BY_PLACE = re.compile(
-    r"(?:en|ib|roce|rdma|iw|opa|hns)(?:(?:p\d+)?p\d+s\d+|s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*"
-    r"|(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
-    re.IGNORECASE,
-)
-_BY_SLOT = re.compile(r"(?:en|ib|roce|rdma|iw|opa|hns)(?:s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*", re.IGNORECASE)
-_NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
 _DOMAIN = re.compile(r"(?:\.[a-z][a-z-]*)+$")
 """Its parts have no numbers, as those of `dc1.node-1` have."""
 _WORD = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
@@ -90,11 +80,11 @@ def port_number(name: str) -> int | None:
 
 def like(name: str, number: int) -> str:
     """The number of a port in the notation of another port of the same InfiniBand switch."""
-    parts, head = numbers(name), _HEAD.match(name.strip())
+    parts, head = numbers(name), re.split(r"\d", name.strip(), maxsplit=1)[0]
     label = {1: f"{number}", 2: f"1/{number}", 3: f"1/{(number + 1) // 2}/{2 - number % 2}"}.get(len(parts))
     if label is None or not _OF_SWITCH.fullmatch(form(name)) or (len(parts) == 2 and parts[0] != 1):
         return str(number)
-    return f"{head[0] if head else ''}{label}"
+    return f"{head}{label}"
 
 
 @lru_cache(maxsize=65536)
@@ -127,24 +117,24 @@ def numbers_alone(name: str) -> tuple[int, ...]:
     return tuple(part for part in words(name) if isinstance(part, int))
 
 
-def is_by_place(name: str) -> bool:
-    """Whether a NIC's name follows from the card's location in the host, or from its MAC."""
-    return _BY_PLACE.fullmatch(name) is not None
+def _whole(pattern: str) -> Callable[[str], bool]:
+    """Whether a whole name has a pattern, in upper or lower case."""
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return lambda name: compiled.fullmatch(name) is not None
 
 
-def is_by_slot(name: str) -> bool:
-    """Whether a NIC's name follows from the number of its slot or from its MAC, whatever bus the firmware gives it."""
-    return _BY_SLOT.fullmatch(name) is not None
-
-
-def is_no_netdev(name: str) -> bool:
-    """Whether a name is that of an RDMA device or a PCI address, which LLDP never carries."""
-    return _NO_NETDEV.match(name) is not None
-
-
-def is_numbered(name: str) -> bool:
-    """Whether a name is that of an RDMA device by its number."""
-    return _NUMBERED.fullmatch(name) is not None
+is_by_place = _whole(
+    r"(?:en|ib|roce|rdma|iw|opa|hns)(?:(?:p\d+)?p\d+s\d+|s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*"
+    r"|(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
+)
+"""Whether a NIC's name follows from the card's location in the host, or from its MAC."""
+is_by_slot = _whole(r"(?:en|ib|roce|rdma|iw|opa|hns)(?:s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*")
+"""Whether a NIC's name follows from the number of its slot or from its MAC, whatever bus the firmware gives it."""
+is_no_netdev = _whole(r"(?:mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:)(?s:.*)")
+"""Whether a name is that of an RDMA device or a PCI address, which LLDP never carries."""
+is_numbered = _whole(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|hns_|rxe|siw|erdma_|mana_)\d+")
+"""Whether a name is that of an RDMA device by its number."""
+_is_eth = _whole(r"eth\d+")
 
 
 def ordinal(name: str) -> int | None:
@@ -155,7 +145,7 @@ def ordinal(name: str) -> int | None:
 
 def is_counted(name: str) -> bool:
     """Whether a NIC's name is counted, by its host or by a list."""
-    return is_numbered(name) or ordinal(name) is not None or _ETH.fullmatch(name) is not None
+    return is_numbered(name) or ordinal(name) is not None or _is_eth(name)
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -165,7 +155,7 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def numbered(names: Collection[str]) -> dict[str, int]:
     """The place of each port on the front, among the names of its form."""
-    return {name: place for of in set(map(form, names)) for name, place in _Line(names, {of}).stepped.items()}
+    return {name: place for of in set(map(form, names)) for name, place in _places(names, {of})[0].items()}
 
 
 def lines(
@@ -187,29 +177,24 @@ def lines(
     together = grouped(  # a whole cage is counted as the first half of a split one, where the device does so
         ((of, _width(one) + ((of, _width(one) + 1) in shapes)), (one, count)) for one, (of, count) in meant.items()
     )
-    sides = [
-        (
-            _Line(planned, dict(some), list_),
-            _Line(own, {of}),
-            sum(dict(some).values()),
-            {*product(dict(some), [of], [counts[of]])},
-        )
-        for (of, _), some in together.items()
-    ]
-    for mine, theirs in product(("stepped", "plain"), repeat=2):
+    sides = []
+    for (of, _), some in together.items():
+        counted, place = dict(some), counts[of]
+        sure = place is not None and sum(used[one] for one in counted) > 1
+        both_sides = _places(planned, counted, list_), _places(own, {of})
+        sides.append((*both_sides, sum(counted.values()), {*product(counted, [of], [place])}, sure))
+    for mine, theirs in product((0, 1), repeat=2):
         names, forms, natural = dict[str, str](), set[Forms](), True
-        for one, other, count, which in sides:
-            here, there = getattr(one, mine), getattr(other, theirs)
+        for one, other, count, which, sure in sides:
+            here, there = one[mine], other[theirs]
             shifts = Counter(there[b] - here[a] for a, b in pairs if a in here and b in there)
             shift = 0 if 2 * shifts[0] >= count or which <= kept else shifts.most_common(1)[0][0]
             if 2 * shifts[shift] >= count or which <= kept:
                 at = {place: name for name, place in there.items()}
                 names |= {name: at[place + shift] for name, place in here.items() if place + shift in at}
                 forms |= which
-                natural &= (
-                    shift == 0 and sum(used[one] for one, *_ in which) > 1 and counts[next(iter(which))[1]] is not None
-                )
-        if _COVERED * len(pairs) < sum(count for *_, count, which in sides if which <= forms):
+                natural &= shift == 0 and sure
+        if _COVERED * len(pairs) < sum(count for *_, count, which, _ in sides if which <= forms):
             yield names, frozenset(forms), natural
 
 
@@ -218,35 +203,26 @@ def _width(of: str) -> int:
     return of.count("#") + of.count("@")
 
 
-class _Line:
-    """Places of the names of some forms on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if
-    they are `stepped`. Of several numbers the last counts fastest; one that is always equal to another, as in `f1np1`,
-    counts once. Names begin at 1, unless one has 0, of `list_` where a number differs here.
+def _places(names: Iterable[str], of: Collection[str], list_: Iterable[str] = ()) -> tuple[dict[str, int], ...]:
+    """Places of the names of some forms on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 in
+    steps, and beside these the plain ones. Of several numbers the last counts fastest; one that is always equal to
+    another, as in `f1np1`, counts once. Names begin at 1, unless one has 0, of `list_` where a number differs here.
     """
+    called = [name for name in names if form(name) in of]
+    every = {name: numbers(name) for name in (*called, *list_) if form(name) in of}
+    width = max(map(len, every.values()), default=0)
+    first = min((one[-1] for one in every.values() if len(one) == width > 0), default=0)
+    every = {name: (*one, first)[:width] for name, one in every.items()}
+    mine, used = [*zip(*(every[name] for name in called), strict=True)], [*zip(*every.values(), strict=True)]
+    at = sorted({column: at for at, column in enumerate(mine)}.values())
+    columns = [sorted({*(mine if len({*mine[one]}) == 1 < len(called) else used)[one]}) for one in at]
+    starts = [0 if column[0] == 0 else 1 if len(column) > 1 else column[0] for column in columns]
+    steps = [gcd(*(value - start for value in column)) or 1 for column, start in zip(columns, starts, strict=True)]
 
-    def __init__(self, names: Iterable[str], of: Collection[str], list_: Iterable[str] = ()) -> None:
-        called = [name for name in names if form(name) in of]
-        every = {name: numbers(name) for name in (*called, *list_) if form(name) in of}
-        width = max(map(len, every.values()), default=0)
-        first = min((one[-1] for one in every.values() if len(one) == width > 0), default=0)
-        every = {name: (*one, first)[:width] for name, one in every.items()}
-        mine, used = [*zip(*(every[name] for name in called), strict=True)], [*zip(*every.values(), strict=True)]
-        at = sorted({column: at for at, column in enumerate(mine)}.values())
-        found = {name: tuple(every[name][one] for one in at) for name in called}
-        columns = [sorted({*(mine if len({*mine[one]}) == 1 < len(called) else used)[one]}) for one in at]
-        starts = [0 if column[0] == 0 else 1 if len(column) > 1 else column[0] for column in columns]
-        steps = [gcd(*(value - start for value in column)) or 1 for column, start in zip(columns, starts, strict=True)]
-        self.plain = _places(found, columns, starts, [1] * len(columns))
-        self.stepped = _places(found, columns, starts, steps)
+    def place(name: str, steps: Iterable[int]) -> int:
+        found = 0
+        for one, column, start, step in zip(at, columns, starts, steps, strict=True):
+            found = found * ((column[-1] - start) // step + 1) + (every[name][one] - start) // step
+        return found
 
-
-def _places(
-    found: Mapping[str, tuple[int, ...]], columns: Sequence[Sequence[int]], starts: Sequence[int], steps: Sequence[int]
-) -> dict[str, int]:
-    places: dict[str, int] = {}
-    for name, values in found.items():
-        at = 0
-        for value, column, start, step in zip(values, columns, starts, steps, strict=True):
-            at = at * ((column[-1] - start) // step + 1) + (value - start) // step
-        places[name] = at
-    return places
+    return tuple({name: place(name, by) for name in called} for by in (steps, [1] * len(steps)))
