@@ -47,12 +47,9 @@ class Links:
         if not self.values.yes(keys.get("within_pod"), "" not in lower and "" not in upper):
             yield below, above
             return
-        for pod, devices in lower.items():
-            if pod in upper:
-                yield devices, upper[pod]
-            else:
-                why = "no device above in this pod; `within_pod: no` joins across pods"
-                self.values.faults.add(entry.line, pod, why)
+        for pod in sorted(lower.keys() - upper.keys()):
+            self.values.faults.add(entry.line, pod, "no device above in this pod; `within_pod: no` joins across pods")
+        yield from ((devices, upper[pod]) for pod, devices in lower.items() if pod in upper)
 
 
 def host_links(entry: Node, links: Links) -> list[Cable]:
@@ -79,8 +76,7 @@ def host_links(entry: Node, links: Links) -> list[Cable]:
             for rail in rails:
                 name = _nic_port(host, rail, plane, links, entry)
                 if name is not None:
-                    ends = Port(host, name), where[rail][at]
-                    cables.append(Cable(*ends, rail, plane, speed, "", None, entry.line))
+                    cables.append(Cable(Port(host, name), where[rail][at], rail, plane, speed, line=entry.line))
     return cables
 
 
@@ -90,14 +86,11 @@ def _nic_port(host: str, rail: int, plane: int | None, links: Links, entry: Node
     ports = nics[rail] if rail < len(nics) else ()
     if len(ports) == 1:
         return ports[0]
-    if not ports:
-        links.values.faults.add(entry.line, host, f"`nics` names {len(nics)} NICs, none for rail {rail}")
-    elif plane is None:
-        links.values.faults.add(entry.line, host, f"the NIC of rail {rail} has {len(ports)} ports: say `plane`")
-    elif plane >= len(ports):
-        links.values.faults.add(entry.line, host, f"the NIC of rail {rail} has no port for plane {plane}")
-    else:
+    if plane is not None and plane < len(ports):
         return ports[plane]
+    lacks = f"{len(ports)} ports: say `plane`" if plane is None else f"no port for plane {plane}"
+    why = f"the NIC of rail {rail} has {lacks}" if ports else f"`nics` names {len(nics)} NICs, none for rail {rail}"
+    links.values.faults.add(entry.line, host, why)
     return None
 
 

@@ -130,10 +130,7 @@ class Rows:
 
     def reported(self) -> list[str]:
         """One line for each reason, then the notes."""
-        return [
-            *(f"{some([*places], _MOST_LISTED)}: {reason}" for reason, places in self.left_out.items()),
-            *self.notes,
-        ]
+        return [f"{some([*places], _MOST_LISTED)}: {why}" for why, places in self.left_out.items()] + self.notes
 
 
 class UnnamedPorts(Counter[str]):

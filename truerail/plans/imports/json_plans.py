@@ -105,9 +105,8 @@ def netq(data: Any) -> Rows | None:
         return None
     nodes = [node for graph in graphs for tier in dicts(graph["nodes"]) for node in dicts(tier.get("compounded_nodes"))]
     known = {text(node.get("id")): node for node in nodes}
-    links = [
-        link for graph in graphs for group in dicts(graph["links"]) for link in dicts(group.get("compounded_links"))
-    ]
+    groups = (group for graph in graphs for group in dicts(graph["links"]))
+    links = (link for group in groups for link in dicts(group.get("compounded_links")))
     return Rows.of_links([_netq_end(known, end) for end in dicts(link.get("interfaces"))] for link in links)
 
 

@@ -7,7 +7,6 @@ Bandwidth in Mb/s. Console and power cables have an ElementType of their own. A 
 sonic-buildimage `src/sonic-config-engine/minigraph.py`, parse_png.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from truerail.errors import QueryError
@@ -18,9 +17,10 @@ if TYPE_CHECKING:
 
 _CABLES: Final = ("DeviceInterfaceLink", "UnderlayInterfaceLink")
 _BESIDE: Final = "DeviceMgmtLink"
-_CONSOLE_OR_POWER: Final = ("Serial", "Power")
+_CONSOLE_OR_POWER: Final = ("Serial", "Power", "Console", "Bmc")
 """Types of links by a part of their names; LogicalLink is one of others, which stand for no cable of their own."""
-_OF_LAB: Final = ("DeviceInterfaceLink", "ConsoleLinkInfo", "PowerControlLinkInfo", "BmcLinkInfo")
+_LINKS: Final = ("DeviceLinkBase", "DeviceInterfaceLink", "ConsoleLinkInfo", "PowerControlLinkInfo", "BmcLinkInfo")
+"""The elements of links: of a minigraph, then of a lab's graph."""
 
 
 def root_of(text: str) -> "Element":
@@ -53,49 +53,34 @@ def read_cable_plan(text: str) -> Rows:
     return rows
 
 
-def read_lab_graph(text: str) -> Rows:
-    """The cables of `<DeviceInterfaceLink StartDevice StartPort EndDevice EndPort BandWidth>`, in Mb/s, as
-    `creategraph.py` makes them of a lab's CSV files; those of consoles and of power are listed. Source: sonic-mgmt
-    `ansible/files/lab_connection_graph.xml`. Raises `QueryError`.
+def read_links(text: str) -> Rows:
+    """The cables of a minigraph, and of the graph of a lab: `<DeviceInterfaceLink StartDevice StartPort EndDevice
+    EndPort BandWidth>`, in Mb/s, as `creategraph.py` makes them of a lab's CSV files. Source: sonic-mgmt
+    `ansible/files/lab_connection_graph.xml`. Raises `QueryError` for a file that is cut, or that declares a document
+    type, which may have entities.
     """
     root, rows = root_of(text), Rows()
     kinds = {one.get("Hostname", ""): one.get("Type", "") for one in root.iter("Device")}
-    for number, link in enumerate((one for one in root.iter() if one.tag in _OF_LAB), 1):
-        if link.tag != _CABLES[0]:
-            rows.leave_out("a console or power cable", f"link {number}")
-            continue
-        rows.add(_row(link.attrib, link.get("BandWidth", ""), f"link {number}", kinds))
-    return rows
-
-
-def read_minigraph(text: str) -> Rows:
-    """The cables. Raises `QueryError` for a file that is cut, or that declares a document type, which may have
-    entities.
-    """
-    rows = Rows()
-    links = (element for element in root_of(text).iter() if element.tag.rpartition("}")[2] == "DeviceLinkBase")
-    for number, link in enumerate(links, 1):
-        words = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in link}
-        where = f"link {number}"
-        kind = words.get("ElementType", "")
+    links = ((name, one) for one in root.iter() if (name := one.tag.rpartition("}")[2]) in _LINKS)
+    for number, (name, link) in enumerate(links, 1):
+        inner = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in link}
+        words = {"Bandwidth": link.get("BandWidth", ""), **link.attrib, **inner}
+        kind = words.get("ElementType", "") if name == _LINKS[0] else name
         if kind not in (*_CABLES, _BESIDE) or words.get("ChassisInternal", "").lower() == "true":
             console = any(word in kind for word in _CONSOLE_OR_POWER)
             known = "a console or power cable" if console else "no cable of a port"
-            rows.leave_out("within its chassis" if kind in _CABLES else known, where)
+            rows.leave_out("within its chassis" if kind in _CABLES else known, f"link {number}")
             continue
-        rows.add(_row(words, words.get("Bandwidth", ""), where, {}))
+        names = [(words.get(f"{side}Device", ""), words.get(f"{side}Port", "")) for side in ("Start", "End")]
+        a, b = (End(device, port, kind=kinds.get(device, "")) for device, port in names)
+        mbps = words["Bandwidth"]
+        rows.add(ImportRow(a, b, where=f"link {number}", speed_gbps=int(mbps) / 1000 if mbps.isdecimal() else None))
     return rows
 
 
-def _row(words: Mapping[str, str], mbps: str, where: str, kinds: Mapping[str, str]) -> ImportRow:
-    names = [(words.get(f"{side}Device", ""), words.get(f"{side}Port", "")) for side in ("Start", "End")]
-    a, b = (End(device, port, kind=kinds.get(device, "")) for device, port in names)
-    return ImportRow(a, b, where=where, speed_gbps=int(mbps) / 1000 if mbps.isdecimal() else None)
-
-
 READERS: Final = {
-    "SONiC minigraph": ("<DeviceMiniGraph", read_minigraph),
-    "SONiC lab graph": ("<LabConnectionGraph", read_lab_graph),
+    "SONiC minigraph": ("<DeviceMiniGraph", read_links),
+    "SONiC lab graph": ("<LabConnectionGraph", read_links),
     "Cisco cable plan": ("<CISCO_NETWORK_TYPES", read_cable_plan),
 }
 """By the name of the format: the element that a file begins with, and what reads it."""

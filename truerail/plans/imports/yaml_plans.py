@@ -5,7 +5,6 @@ Each reader takes the file's documents and returns its rows, or None where the f
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 from truerail.files.nodesets import Budget, expand
@@ -57,12 +56,9 @@ def hedgehog(documents: Documents) -> Rows | None:
     rows = Rows()
     for one in named:
         if one.get("kind") == "Connection":
-            links = list(_links(one.get("spec")))
-            for link in links:
-                rows.add(ImportRow(_port(kinds, link[0]), _port(kinds, link[1])))
-            if not links:
-                name = _mapping(one.get("metadata")).get("name")
-                rows.leave_out("not a cable between two devices", f"connection {name}")
+            name = _mapping(one.get("metadata")).get("name")
+            for link in [*_links(one.get("spec"))] or [[]]:
+                rows.add_link([_port(kinds, end) for end in link], f"connection {name}")
     return rows
 
 
@@ -96,11 +92,8 @@ def netlab(documents: Documents) -> Rows | None:
     links, kinds = first.get("links"), _netlab_kinds(first)
     if not kinds or not isinstance(links, list | Mapping) or "topology" in first:
         return None
-    listed = (
-        links
-        if isinstance(links, list)
-        else [*chain.from_iterable(group if isinstance(group, list) else [group] for group in links.values())]
-    )
+    groups = [links] if isinstance(links, list) else links.values()
+    listed = [link for group in groups for link in (group if isinstance(group, list) else [group])]
     rows, unnamed = Rows(), UnnamedPorts()
     for number, link in enumerate(_members(listed), 1):
         nodes = _netlab_nodes(link, kinds)
