@@ -9,7 +9,7 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.columns import grouped
-from truerail.model.names import port_key, some
+from truerail.model.names import natural_key, port_key, some
 from truerail.plans.imports.implied import first_ports, is_out_of_band, roles_of, with_names, with_rails
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.panels import joined
@@ -144,13 +144,13 @@ def _once(found: Sequence[ImportRow], rows: Rows) -> list[ImportRow]:
 
 
 def _devices(found: Sequence[ImportRow], roles: Mapping[str, Role], panels: Collection[str]) -> dict[str, Device]:
-    """Devices in the order of the file, with the first rack and unit that it gives each."""
+    """Devices in natural order, as their lists read best, with the first rack and unit that the file gives each."""
     devices: dict[str, Device] = {}
     for end in (end for row in found for end in (row.a, row.b) if end.device not in panels):
         known = devices.setdefault(end.device, Device(end.device, roles[end.device]))
         if not known.rack and end.rack:
             devices[end.device] = replace(known, rack=end.rack, unit=end.unit)
-    return devices
+    return {name: devices[name] for name in sorted(devices, key=natural_key)}
 
 
 def _cable(row: ImportRow, devices: Mapping[str, Device]) -> Cable:

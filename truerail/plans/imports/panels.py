@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from truerail.model import Panel
+from truerail.model.names import natural_key
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.translated import pattern
 
@@ -151,7 +152,7 @@ def _places(found: Sequence[ImportRow], names: Collection[str]) -> dict[str, Pan
         for end in (*(end for end in (row.a, row.b) if end.device in names), *row.via):
             if end.rack or end.device not in places:
                 places[end.device] = Panel(end.rack, end.unit)
-    return places
+    return {name: places[name] for name in sorted(places, key=natural_key)}
 
 
 def _path(panels: _Panels, number: int) -> tuple[ImportRow, list[int]]:
