@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
 from typer.exceptions import TyperException
 
@@ -69,7 +68,7 @@ def fleet() -> FakeFleet:
     return FakeFleet(fabric())
 
 
-def give(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def give(folder: Path, monkeypatch: Any) -> Path:
     """Writes what a reader has: the files of the fabric, also packed, and settings. Its devices answer from now on."""
     fabric().write(folder)
     LiveSite(folder, fabric(), monkeypatch, fleet())
