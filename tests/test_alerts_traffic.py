@@ -12,7 +12,6 @@ from dashboards.generate import GENERATED, ROOT
 from dashboards.rules.traffic import RECORDS
 from tests.real import require
 
-GROUP = "truerail.traffic"
 SENT, SPEED = "truerail_link_transmit_bytes_per_second", "truerail_link_speed_bytes_per_second"
 UP, UP_SPEED = "truerail_uplink_transmit_bytes_per_second", "truerail_uplink_speed_bytes_per_second"
 LINE = 100.0
@@ -23,7 +22,7 @@ Loads = dict[str, list[float | None]]
 def rules() -> str:
     """The generated rules of traffic: promtool reads all others as long as it tests one of these."""
     generated = yaml.safe_load((ROOT / GENERATED / "prometheus/truerail.rules.yaml").read_text())
-    return yaml.safe_dump({"groups": [group for group in generated["groups"] if group["name"] == GROUP]})
+    return yaml.safe_dump({"groups": [group for group in generated["groups"] if group["name"] == "truerail.traffic"]})
 
 
 def links(loads: Loads, plane: str = "") -> dict[str, float]:
