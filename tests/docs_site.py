@@ -1,5 +1,6 @@
 """A reader who follows a page of the documentation: a folder with a fabric's files, devices that answer, a service."""
 
+import filecmp
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,10 +68,13 @@ def fleet() -> FakeFleet:
     return FakeFleet(fabric())
 
 
-def give(folder: Path) -> Path:
-    """Writes what a reader has: the files of the fabric, also packed, and settings."""
+def give(folder: Path, monkeypatch: Any) -> Path:
+    """Writes what a reader has: the files of the fabric, also packed, and settings. Its devices answer from now on."""
     fabric().write(folder)
-    (folder / "plan.yaml").write_text(dump_yaml(fabric().plan))
+    LiveSite(folder, fabric(), monkeypatch, fleet())
+    plan = fabric().plan
+    (folder / "plan.yaml").write_text(dump_yaml(plan))
+    (folder / "part.yaml").write_text(dump_yaml(replace(plan, cables=plan.cables[::16])))
     (folder / "truerail.yaml").write_text("inventory: inventory.yaml\nplan: plan.yaml\n")
     with tarfile.open(folder / "capture.tar.gz", "w:gz", compresslevel=1) as packed:
         packed.add(folder / "capture", "capture")
@@ -83,10 +88,9 @@ class Site:
     def __init__(self, given: Path, folder: Path, run: Run, service: Callable[[], str], monkeypatch: Any) -> None:
         (folder / "capture").symlink_to(given / "capture")  # nothing writes there
         shutil.copytree(given, folder, ignore=lambda _, names: {"capture"}.intersection(names), dirs_exist_ok=True)
-        LiveSite(folder, fabric(), monkeypatch, fleet())
         monkeypatch.chdir(folder)
         monkeypatch.setenv("COLUMNS", "100")
-        self.folder, self._run, self._service, self._patch = folder, run, service, monkeypatch
+        self.folder, self._run, self._service, self._patch, self._given = folder, run, service, monkeypatch, given
         self._shell: list[str] = []
 
     def follow(self, block: Block) -> None:
@@ -110,7 +114,7 @@ class Site:
         parse(words, where)
         if tuple(words[:2]) in PARSED_ONLY:
             return ""
-        words = [self._stand_in(word) for word in words] + [*self._end(words)]
+        words = [self._stand_in(word, words) for word in words] + [*self._end(words)]
         address = self._service() if words[0] in QUESTIONS and not ELSEWHERE.intersection(words) else ""
         self._patch.setenv("TRUERAIL_URL", address)
         code, said, complaint = self._run(*words)
@@ -123,8 +127,12 @@ class Site:
         more = ENDLESS.get(words[0], ())
         return () if set(more[:1]) & set(words) else more
 
-    def _stand_in(self, word: str) -> str:
-        """The word; for `FINDING` the id of one that the service has."""
+    def _stand_in(self, word: str, words: list[str]) -> str:
+        """The word; for `FINDING` the id of one that the service has. The codes of all 768 cables take seconds: of the
+        plan that each reader has a part is packed.
+        """
+        if word == "plan.yaml" and words[1] == "pack" and filecmp.cmp(word, self._given / word):
+            return "part.yaml"
         if word != "FINDING":
             return word
         _, findings = get(f"{self._service()}/api/v1/findings?limit=1")

@@ -1,9 +1,7 @@
 """The fabric of tests with pollers in processes of their own: each process builds the same one."""
 
-import os
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 from tests.fake_fleet import targets
 from truerail.model import CauseKind, Role
@@ -15,25 +13,6 @@ from truerail.simulator import Fault, Shape, Simulation, simulate
 PROGRAM = (sys.executable, "-m", "tests.simulated_poller")
 SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
 QUICK = ("lldp_host", "lldp_switch", "net_link", "rdma_link")
-
-
-class _Flag:
-    """A file that says whether pollers can start: a process that cannot is what an operator's mistake looks like."""
-
-    def set(self, folder: Path) -> None:
-        """From now on processes started with this environment end at once."""
-        (folder / "gone").touch()
-
-    def clear(self, folder: Path) -> None:
-        """They start again."""
-        (folder / "gone").unlink()
-
-    def is_set(self) -> bool:
-        """Whether this process should end."""
-        return Path(os.environ["TRUERAIL_TEST_FOLDER"], "gone").exists()
-
-
-GONE = _Flag()
 
 
 def simulation() -> Simulation:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +119,14 @@ def test_every_behaviour_shows_in_the_answers(flag: str) -> None:
     behaviour = CATALOGUE[flag.partition("=")[0]]
     shape = shape_of((behaviour,))
     plain, implied = (_planted(shape, fault, behaviour.implies) for fault in ("swap", "none"))
-    shown = {fault: dict(fabric((flag,), fault, 1).answers()) for fault in ("swap", "none")}
-    assert shown["swap"] != plain
+    assert _differs(fabric((flag,), "swap", 1), plain)
     if flag != "swap_two_neighbors":  # nothing was swapped before
-        assert shown["none"] != implied
+        assert _differs(fabric((flag,), "none", 1), implied)
+
+
+def _differs(simulation: Simulation, answers: dict[str, dict[str, str]]) -> bool:
+    """Whether a device answers otherwise; those after the first one that does are not rendered."""
+    return any(one != other for one, other in zip_longest(simulation.answers(), answers.items()))
 
 
 @pytest.mark.parametrize("flag", sorted(written()))

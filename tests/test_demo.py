@@ -15,6 +15,7 @@ import yaml
 
 from collector import collectors
 from tests.demo_process import get, ready, running
+from tests.live_site import runner
 from tests.living_site import Site
 from tests.patience import ENOUGH
 from tests.real import require
@@ -227,14 +228,16 @@ def test_once_serves_nothing(tmp_path: Path) -> None:
     assert made == {"capture": 0o700, **dict.fromkeys((MARK, "plan.csv", "truth.json", "report.html"), 0o600)}
 
 
-def test_a_fabric_too_small_for_its_faults_is_refused_with_a_size_that_has_room(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "truerail", "demo", "--once", "--output", str(tmp_path / "demo")]
-    small = subprocess.run([*command, "--hosts", "8", "--rails", "4"], capture_output=True, text=True, timeout=ENOUGH)
-    assert small.returncode == 2
-    assert "8 hosts with 4 rails are too few for these faults" in small.stderr
-    assert "(16 and 8 have room)" in small.stderr
-    room = subprocess.run([*command, "--hosts", "16", "--rails", "8"], capture_output=True, text=True, timeout=ENOUGH)
-    assert room.returncode == 0, room.stderr
+def test_a_fabric_too_small_for_its_faults_is_refused_with_a_size_that_has_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, command = runner(monkeypatch, capsys), ("demo", "--once", "--output", tmp_path / "demo")
+    code, _, errors = run(*command, "--hosts", 8, "--rails", 4)
+    assert code == 2
+    assert "8 hosts with 4 rails are too few for these faults" in errors
+    assert "(16 and 8 have room)" in errors
+    code, _, errors = run(*command, "--hosts", 16, "--rails", 8)
+    assert code == 0, errors
 
 
 def test_the_demos_slurm_has_the_jobs_whose_traffic_is_simulated(site: Site) -> None:

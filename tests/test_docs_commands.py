@@ -69,9 +69,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], s
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The files that each reader begins with."""
-    return give(tmp_path_factory.mktemp("given"))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield give(tmp_path_factory.mktemp("given"), monkeypatch)
 
 
 @pytest.mark.parametrize("page", FOLLOWED, ids=named)

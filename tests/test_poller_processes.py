@@ -17,7 +17,8 @@ import pytest
 from collector import collectors
 from tests.fake_fleet import FakeFleet
 from tests.patience import ENOUGH, soon, until
-from tests.poller_fabric import GONE, PROGRAM, QUICK, simulation, work
+from tests.poller_fabric import PROGRAM, QUICK, simulation, work
+from tests.simulated_poller import GONE
 from tests.watched_service import settings_for
 from truerail.model import CauseKind, Finding
 from truerail.model.life import LifeState
@@ -132,7 +133,7 @@ def test_without_a_poller_its_devices_become_unknown_with_the_reason_and_nothing
         async with watched(folder, 0.5) as (front, asking):
             await until(lambda: len(findings(front)) > 1 and asking.figures["pollers_running"] == 2)
             known = findings(front)
-            GONE.set(folder)
+            (folder / GONE).touch()
             for child in asking.children:
                 assert child.process
                 os.kill(child.process.pid, signal.SIGKILL)
@@ -147,7 +148,7 @@ def test_without_a_poller_its_devices_become_unknown_with_the_reason_and_nothing
             assert reasons
             assert all(re.fullmatch(r"poller process \d has not run since \d\d:\d\d UTC", one) for one in reasons)
             assert {publication.lives[key].state for key in known} == {LifeState.UNSEEN}
-            GONE.clear(folder)
+            (folder / GONE).unlink()
             await until(lambda: findings(front) == known)
 
     run(body())
@@ -155,7 +156,7 @@ def test_without_a_poller_its_devices_become_unknown_with_the_reason_and_nothing
 
 def test_devices_of_a_poller_that_never_ran_are_unknown_with_the_reason(folder: Path) -> None:
     async def body() -> None:
-        GONE.set(folder)
+        (folder / GONE).touch()
         asking = PollerProcesses(work(), int, 1, PROGRAM)
         asking.start()
         try:
@@ -163,7 +164,7 @@ def test_devices_of_a_poller_that_never_ran_are_unknown_with_the_reason(folder: 
             snapshot = asking.latest.snapshot()
             assert snapshot
             assert all(re.search(r"poller process 1 has not run since", one.error) for one in snapshot.readings)
-            GONE.clear(folder)
+            (folder / GONE).unlink()
             await until(lambda: not any("poller process" in one.error for one in asking.latest.snapshot().readings))  # type: ignore[union-attr]
         finally:
             await asking.stop()

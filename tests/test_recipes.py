@@ -28,7 +28,8 @@ CONCERNED = " or ".join(
 )
 """Tests whose name, or parameter, has one of these words."""
 FOLLOWED = """
-import contextlib, io, json, os, pathlib, runpy, sys
+import contextlib, gc, io, json, os, pathlib, runpy, sys
+gc.set_threshold(200_000)  # what is imported is no garbage
 _, folder, *checks = sys.argv
 os.environ["TRUERAIL_REFRESH"] = "1"
 from tests import test_recordings
@@ -100,17 +101,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the tree answers by itself, once its files were generated."""
-    checks = (
-        "-W",
-        "ignore:Module already imported",
-        "-p",
-        "no:cacheprovider",
-        "--basetemp=checks",
-        *FILES,
-        "-k",
-        CONCERNED,
-    )
-    said = python(tree, "-c", FOLLOWED, str(tmp_path_factory.mktemp("fabric")), *checks)
+    checks = ("-W", "ignore:Module already imported", "-p", "no:cacheprovider", "--basetemp=checks", *FILES)
+    said = python(tree, "-c", FOLLOWED, str(tmp_path_factory.mktemp("fabric")), *checks, "-k", CONCERNED)
     answered: dict[str, Any] = json.loads(said.splitlines()[-1])
     return answered
 

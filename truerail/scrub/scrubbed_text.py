@@ -7,17 +7,18 @@ from truerail.scrub.keyed import Keyed
 from truerail.scrub.pseudonyms import Names
 
 _HEX = "[0-9A-Fa-f]"
-_MAC = re.compile(rf"(?<![\w:.-]){_HEX}{{2}}([:-])(?:{_HEX}{{2}}\1){{4}}{_HEX}{{2}}(?![:-]?{_HEX})")
-_CISCO = re.compile(rf"(?<![\w:.-]){_HEX}{{4}}\.{_HEX}{{4}}\.{_HEX}{{4}}(?![\w.])")
+# What stands before is looked at behind the first character: `re` finds those that begin with one twice as fast.
+_MAC = re.compile(rf"{_HEX}(?<![\w:.-].){_HEX}([:-])(?:{_HEX}{{2}}\1){{4}}{_HEX}{{2}}(?![:-]?{_HEX})")
+_CISCO = re.compile(rf"{_HEX}(?<![\w:.-].){_HEX}{{3}}\.{_HEX}{{4}}\.{_HEX}{{4}}(?![\w.])")
 _BARE = re.compile(rf"(?<![\w.-])(0x)?({_HEX}{{12}})(?![\w-])")
 _GUID = re.compile(
-    rf"(?<![\w:.-])(?:0x{_HEX}{{16}}|{_HEX}{{4}}(?::{_HEX}{{4}}){{3}}|{_HEX}{{2}}(?::{_HEX}{{2}}){{7}})(?![\w:])"
+    rf"{_HEX}(?<![\w:.-].)(?:(?<=0)x{_HEX}{{16}}|{_HEX}{{3}}(?::{_HEX}{{4}}){{3}}|{_HEX}(?::{_HEX}{{2}}){{7}})(?![\w:])"
 )
 _INFINIBAND = re.compile(rf"(?<![\w:.-])((?:{_HEX}{{2}}:){{12}})((?:{_HEX}{{2}}:){{7}}{_HEX}{{2}})(?![\w:])")
 _FABRIC = re.compile(rf"(?<![\w.-])([SHR]-|0x(?!{_HEX}{{16}})|)({_HEX}{{13,16}})(?![\w:-])")
 """GUIDs as InfiniBand's tools print them: `S-0008f10400410015`, `0x8f10400410015`, `(8f10400410015)`, all one."""
 _UUID = re.compile(rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}")
-_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)")
+_IPV4 = re.compile(r"\d(?<![\w.].)\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?!\.?\w)")
 _IPV6 = re.compile(rf"(?<![\w:.]){_HEX}{{0,4}}(?::{_HEX}{{0,4}}){{2,7}}(?![\w:])")
 _SERIALS = (
     re.compile(r'("[^"]*(?:serial|uuid|asset)[^"]*"\s*:\s*")([^"]+)(?=")', re.IGNORECASE),
