@@ -16,9 +16,9 @@ EVERY_FAULT = [Fault(kind, variant) for kind, variants in VARIANTS.items() for v
 SMALL = Shape(hosts=draws(6, 12), rails=4, spines=2, uplinks=draws(2, 4))
 BUSY = Pace(fault_seconds=(30.0, 70.0), repair_seconds=(35.0, 60.0), most=3, seen_seconds=30.0)
 
-LOOKS = draws(3, 6)
+LOOKS = draws(2, 6)
 """Times that a fabric is evaluated in 24 s after a change, which LLDP remembers for 20 s."""
-ROUNDS = draws(100, 400)
+ROUNDS = draws(70, 400)
 
 PARTS = (CauseKind.CABLE_MOVE, CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION)
 
