@@ -31,21 +31,9 @@ from truerail.outputs.metrics.traffic_series import Measured
 from truerail.simulator import Noise, Shape, simulate
 
 HOSTILE = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
-    [
-        '"',
-        "\\",
-        "\n",
-        'a"} 1\ntruerail_link_state{host="b',
-        "\\n",
-        "\x1b[31m",
-        "\u202e",
-        "\ud800",
-        "é",
-        "x" * 300,
-        "{}",
-        " ",
-    ]
-)
+    ['"', "\\", "\n", 'a"} 1\ntruerail_link_state{host="b', "\\n", "\x1b[31m", "\u202e", "\ud800",
+     "é", "x" * 300, "{}", " "]
+)  # fmt: skip
 NUMBERS = st.integers(0, 1 << 40) | st.floats(allow_nan=False, allow_infinity=False)
 SHAPES = {
     "one pod": (Shape(hosts=12, rails=4, spines=2, uplinks=4), 3, Noise()),
