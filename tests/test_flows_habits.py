@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from benchmarks.telemetry.days import EVERY, alarms_of, draw_day, habits_of
-from tests.draws import draws
+from tests.draws import SOAK, draws
 from truerail.model import Counter, PortCounters
 from truerail.simulator import Shape, simulate
 from truerail.simulator.traffic import HABITS, FlowSimulation, Polls, flows
 from truerail.simulator.traffic.ledger import PLACE, Key, Q
 
 FABRIC = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4), seed=1)
+TOGETHER = [(habit,) for habit in HABITS] if SOAK else [HABITS[first::5] for first in range(5)]
+"""Habits that a day has at once; two of one kind, which follow each other in `HABITS`, never."""
 
 
 def living(*habits: str, steps: int = 6) -> FlowSimulation:
@@ -162,10 +164,10 @@ def test_an_idle_host_restarts_and_the_ports_of_its_leaves_tell_it_later() -> No
     assert next(number for number, count in enumerate(falls[1:], 1) if count) == 12
 
 
-@pytest.mark.parametrize("habit", HABITS)
-def test_the_first_windows_of_a_day_with_a_habit_have_no_alarm(habit: str) -> None:
+@pytest.mark.parametrize("habits", TOGETHER, ids=" ".join)
+def test_the_first_windows_of_a_day_with_habits_have_no_alarm(habits: tuple[str, ...]) -> None:
     seconds = draws(2, 6) * EVERY
-    assert [alarm for alarm in alarms_of(draw_day(0, habits=[habit]), seconds) if not alarm.load] == []
+    assert [alarm for alarm in alarms_of(draw_day(0, habits=habits), seconds) if not alarm.load] == []
 
 
 def test_days_have_habits_of_their_own() -> None:

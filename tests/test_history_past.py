@@ -17,16 +17,16 @@ from truerail.questions.past import Past, past_of
 from truerail.questions.question import Asked
 from truerail.questions.rates import Rates, rates
 
-BEGAN = datetime(2026, 11, 20, 14, 36, tzinfo=UTC)
+BEGAN = datetime(2026, 11, 20, 14, 41, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RecordedSite, Journal]]:
-    """Ten minutes of a fabric at work, over the end of an hour, in journal and store."""
+    """Five minutes of a fabric at work, over the end of an hour, in journal and store."""
     folder = tmp_path_factory.mktemp("past")
     site, journal = RecordedSite(folder / "store", began=BEGAN), open_journal(Settings(f"sqlite:///{folder}/j.db"))
     site.journal = journal
-    site.rounds(60)
+    site.rounds(30)
     site.write()
     yield site, journal
     journal.close()

@@ -25,10 +25,10 @@ from truerail.transport.ssh_hosts import SshHosts
 from truerail.transport.switch_cli import SwitchCli
 from truerail.transport.turns import Turns, clock_stopped, timed_by
 
-HUNG, GOOD, TURNS = 36, 4, 4
+HUNG, GOOD, TURNS = 20, 4, 4
 ROUND = Limits(device_seconds=ENOUGH, deadline_seconds=2 * ENOUGH, retries=0)
 SECONDS = ENOUGH / 2
-"""What a hung device may take: 36 of them, four at a time, would take four and a half minutes."""
+"""What a hung device may take: 20 of them, four at a time, would take two and a half times `ENOUGH`."""
 
 
 @pytest.mark.parametrize("kind", ["hosts", "switches"])

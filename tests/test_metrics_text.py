@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.draws import draws
 from tests.metrics_pages import (
     COUNTERS,
     NOW,
@@ -30,21 +31,9 @@ from truerail.outputs.metrics.traffic_series import Measured
 from truerail.simulator import Noise, Shape, simulate
 
 HOSTILE = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
-    [
-        '"',
-        "\\",
-        "\n",
-        'a"} 1\ntruerail_link_state{host="b',
-        "\\n",
-        "\x1b[31m",
-        "\u202e",
-        "\ud800",
-        "é",
-        "x" * 300,
-        "{}",
-        " ",
-    ]
-)
+    ['"', "\\", "\n", 'a"} 1\ntruerail_link_state{host="b', "\\n", "\x1b[31m", "\u202e", "\ud800",
+     "é", "x" * 300, "{}", " "]
+)  # fmt: skip
 NUMBERS = st.integers(0, 1 << 40) | st.floats(allow_nan=False, allow_infinity=False)
 SHAPES = {
     "one pod": (Shape(hosts=12, rails=4, spines=2, uplinks=4), 3, Noise()),
@@ -67,6 +56,7 @@ def simulated(name: str) -> Published:
     return with_traffic(published(simulation.plan, simulation.snapshot()))
 
 
+@settings(max_examples=draws(30, 300))
 @given(st.lists(st.tuples(HOSTILE, HOSTILE, HOSTILE, NUMBERS, st.integers(0, 2)), max_size=8), HOSTILE)
 def test_joined_text_means_what_the_family_means(rows: list[tuple[str, str, str, float, int]], fabric: str) -> None:
     rows = sorted(rows, key=lambda row: row[4])
@@ -96,6 +86,7 @@ def test_a_stencil_means_what_the_family_means(rows: list[tuple[str, int, int]])
 RATES = st.just(float("nan")) | st.floats(0, 1e12) | st.floats(0, 1) | st.just(0.0)
 
 
+@settings(max_examples=draws(40, 300))
 @given(st.lists(st.tuples(HOSTILE, st.integers(0, 2)), max_size=8), st.data())
 def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]], data: st.DataObject) -> None:
     rows = sorted(rows, key=lambda row: row[1])
@@ -138,7 +129,7 @@ def test_the_page_means_what_the_families_mean(name: str) -> None:
     assert meaning(page(publication)) == meaning(text_of(families(publication)))
 
 
-@settings(max_examples=25)
+@settings(max_examples=draws(8, 100))
 @given(st.lists(HOSTILE.filter(_nameable), min_size=6, max_size=6, unique_by=lambda name: name[:100]), HOSTILE)
 def test_whatever_a_plan_calls_things(names: list[str], pod: str) -> None:
     host, leaf, nic, port, rack, fabric = names
