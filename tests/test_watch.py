@@ -239,11 +239,11 @@ def test_watch_shows_which_names_mean_what_or_asks(
     words = ("watch", "--from", capture, "--plan", plan, "--interval", "0")
     out = run(*words)[1]
     assert out.count(shown) >= 1
-    console = Console(file=StringIO(), width=60, height=30, force_terminal=True)
-    live = Live(console=console, auto_refresh=False)
+    drawn = StringIO()
+    live = Live(console=Console(file=drawn, width=60, height=30, force_terminal=True), auto_refresh=False)
     monkeypatch.setattr("truerail.cli.terminal_output.redrawn", lambda stack: stack.enter_context(live))
     run(*words)
-    assert shown in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue()).split())
+    assert shown in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn.getvalue()).split())
 
 
 def test_watch_where_nobody_answers_is_exit_2(site: Site, run: Run) -> None:
