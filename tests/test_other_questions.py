@@ -60,11 +60,11 @@ def answer_of(path: Path) -> str:
 
 
 def test_no_answer_to_another_question_is_one_of_nothing() -> None:
-    """Each file is read once, and offered to a sixth of all collectors, its neighbour to the next sixth; in `make soak`
+    """Each file is read once, and offered to a twelfth of all collectors, its neighbour to the next; in `make soak`
     to all.
     """
     asked = [(name, one, Device("any", Role.HOST if Role.HOST in one.on else one.on[0])) for name, one in READERS]
-    shares = draws(6, 1)
+    shares = draws(12, 1)
     taken = [
         (name, str(path))
         for number, path in enumerate(FILES)

@@ -33,7 +33,7 @@ SMALL = Shape(hosts=8, rails=4, spines=2, uplinks=4)
 @each("name", NAMES)
 def test_no_list_moves_a_right_cable(name: str) -> None:
     seed = Random(name).randrange(1000)
-    verdict = run(seed, name, ("four rails", "shared NICs", "two rails a leaf, blocks", "two planes"))
+    verdict = run(seed, name, ("four rails", "shared NICs", "two rails a leaf, blocks", "two planes"), draws(6, 32))
     assert not verdict.mistaken, verdict
     assert verdict.asked or not verdict.unknown, verdict
 

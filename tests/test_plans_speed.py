@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.draws import draws
 from tests.patience import grows_with
 from truerail.model import Severity
 from truerail.plans import dump_csv, lint, loads
@@ -26,12 +27,12 @@ def test_a_plan_loads_in_time_that_grows_with_its_cables(suffix: str) -> None:
     texts = {size: fabric(10 * size) for size in (1, 4)}
     if suffix == ".csv":
         texts = {size: dump_csv(loads(text, ".yaml")) for size, text in texts.items()}
-    counts = {size: len(loads(text, suffix).cables) for size, text in texts.items()}
-    assert counts == {1: 10 * 1128, 4: 40 * 1128}
-    grows_with(lambda size: loads(texts[size], suffix))
+    counts: dict[int, int] = {}
+    grows_with(lambda size: counts.update({size: len(loads(texts[size], suffix).cables)}))
+    assert counts[4] == 40 * 1128
 
 
 def test_a_large_fabric_has_no_fault_but_its_oversubscription_is_reported() -> None:
-    found = lint(loads(fabric(100), ".yaml"))
+    found = lint(loads(fabric(pods := draws(20, 100)), ".yaml"))
     assert {(problem.value, problem.severity) for problem in found} == {("7.81:1", Severity.INFO)}
-    assert len(found) == 800
+    assert len(found) == 8 * pods

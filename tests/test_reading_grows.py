@@ -79,7 +79,7 @@ def read(name: str, answer: str) -> tuple[Fact, ...] | None:
 def _cases() -> Iterable[tuple[str, int, int | str, int]]:
     number = 0
     for name in NAMES:
-        for case in range(0, len(recorded(name)), draws(3, 1)):
+        for case in range(0, len(recorded(name)), draws(4, 1)):
             for _ in range(draws(1, len(SHAPES))):
                 number += 1
                 yield name, case, SHAPES[number * 7 % len(SHAPES)], number // 7

@@ -1,6 +1,7 @@
 """Both SNMP engines against snmpsim, which plays recorded switches that no machine here has."""
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         rows = sorted(path.read_text(encoding="utf-8").splitlines(), key=_oid)
         (folder / f"{path.parent.name}.snmprec").write_text("\n".join(rows) + "\n", encoding="utf-8")
     free = free_port()
-    user = ("--process-user=root", "--process-group=root") if Path("/root").exists() and _is_root() else ()
+    user = ("--process-user=root", "--process-group=root") if Path("/root").exists() and os.geteuid() == 0 else ()
     command = [
         str(RESPONDER), f"--data-dir={folder}", f"--cache-dir={folder / 'cache'}", *user,
         f"--agent-udpv4-endpoint=127.0.0.1:{free}", "--logging-method=null",
@@ -40,12 +41,6 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
             yield free
         finally:
             responder.terminate()
-
-
-def _is_root() -> bool:
-    import os
-
-    return os.geteuid() == 0
 
 
 def _oid(row: str) -> tuple[int, ...]:

@@ -114,12 +114,12 @@ def test_a_changed_key_is_refused_with_both_fingerprints(
 def test_a_device_that_now_shows_a_key_of_another_type_has_changed(
     transport: type[SshHosts], server: Sshd, tmp_path: Path
 ) -> None:
-    new_key(tmp_path / "rsa", "rsa")
-    rsa = " ".join((tmp_path / "rsa.pub").read_text().split()[:2])
-    server.known_hosts.write_text(f"[127.0.0.1]:{server.port} {rsa}\n")
+    new_key(tmp_path / "ecdsa", "ecdsa")
+    ecdsa = " ".join((tmp_path / "ecdsa.pub").read_text().split()[:2])
+    server.known_hosts.write_text(f"[127.0.0.1]:{server.port} {ecdsa}\n")
     said = refused(transport, server.target())
     assert "has changed: now ssh-ed25519" in said
-    assert "has ssh-rsa SHA256:" in said
+    assert "has ecdsa-sha2-nistp256 SHA256:" in said
 
 
 @TRANSPORTS

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from rich.console import Console
+from rich.live import Live
 
 from benchmarks.accuracy.list_forms import FORMS
 from benchmarks.accuracy.lists import written
@@ -230,15 +231,20 @@ def test_watch_replays_the_rounds_of_a_capture(tmp_path: Path, run: Run) -> None
 
 
 @pytest.mark.parametrize(("form", "shown"), [("ports PN", "P1 is swp1"), ("ports N + 100", "is P101 its swp1?")])
-def test_watch_shows_which_names_mean_what_or_asks(tmp_path: Path, run: Run, form: str, shown: str) -> None:
+def test_watch_shows_which_names_mean_what_or_asks(
+    tmp_path: Path, run: Run, form: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     simulation = simulate(replace(SHAPE, platforms=("cumulus",)), (), seed=2)
     capture, plan = simulation.write(tmp_path), tmp_path / "list.csv"
     plan.write_text(dump_csv(written(simulation, FORMS[form]).plan))
     words = ("watch", "--from", capture, "--plan", plan, "--interval", "0")
     out = run(*words)[1]
     assert out.count(shown) >= 1
-    _, drawn = on_terminal([sys.executable, "-m", "truerail", *map(str, words)], columns=60, rows=30)
-    assert shown in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).split())
+    drawn = StringIO()
+    live = Live(console=Console(file=drawn, width=60, height=30, force_terminal=True), auto_refresh=False)
+    monkeypatch.setattr("truerail.cli.terminal_output.redrawn", lambda stack: stack.enter_context(live))
+    run(*words)
+    assert shown in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn.getvalue()).split())
 
 
 def test_watch_where_nobody_answers_is_exit_2(site: Site, run: Run) -> None:

@@ -35,7 +35,7 @@ class Fabric:
     `old` one of another plan, `none`. `plan_port` names a switch port in the plan.
     """
 
-    hosts: int = 16
+    hosts: int = 8
     rails: int = 2
     spines: int = 2
     nos: str = "sonic"

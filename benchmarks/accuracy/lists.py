@@ -171,7 +171,7 @@ NAMES = (*FORMS, *DRAWN)
 SHAPES_OF_LISTS = tuple(name for name, shape in SHAPES.items() if shape.host_ports == "netdev")
 
 
-def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> Verdict:
+def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS, most_hosts: int = 32) -> Verdict:
     """One fabric, with up to two faults, under one form, read from a file in one of the layouts or as it is."""
     rng, drawing = Random(f"list {seed}"), Random(f"drawn {seed}")  # noqa: S311 - reproducible is wanted, not secret
     name = form or NAMES[seed % len(NAMES)]
@@ -188,6 +188,7 @@ def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> V
     if fabric == "infiniband":
         shape, noise, seen = (shape if shape in INFINIBAND else "one rail a leaf"), Noise(), "all"
     plain = INFINIBAND[shape] if fabric == "infiniband" else drawn_shape(drawing) if name in DRAWN else SHAPES[shape]
+    plain = replace(plain, hosts=min(plain.hosts, most_hosts))
     simulation = simulate(_shape(plain, fabric, platforms, storage=storage), faults, noise, seed)
     snapshot = _seen(simulation, SEEN[seen]) if fabric != "infiniband" else simulation.snapshot()
     list_ = edited(written(simulation, of), of, rng)
