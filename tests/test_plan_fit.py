@@ -38,6 +38,21 @@ def test_no_list_moves_a_right_cable(name: str) -> None:
     assert verdict.asked or not verdict.unknown, verdict
 
 
+def test_exchanged_leaves_are_shown_by_their_uplinks_where_half_of_the_hosts_name_nics_otherwise() -> None:
+    simulation = simulate(SMALL, 0, Noise(), 7)
+    names, nics = {"leaf-0": "leaf-1", "leaf-1": "leaf-0"}, dict[Port, Port]()
+    for at in range(0, 32, 8):  # every second host
+        one, two = (cable.a for cable in [*simulation.plan.host_cables][at : at + 2])
+        nics |= {one: two, two: one}
+
+    def end(port: Port) -> Port:
+        return nics.get(port, port._replace(device=names.get(port.device, port.device)))
+
+    cables = tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in simulation.plan.cables)
+    causes = evaluate(Round(replace(simulation.plan, cables=cables), simulation.snapshot())).causes
+    assert [(cause.kind, cause.moves) for cause in causes] == [("leaf-swap", ())]
+
+
 def test_the_section_counts_each_run() -> None:
     found = [Verdict("ports N", 0), Verdict("ports N", 1, moved_right=2), Verdict("NICs N", 2, unknown=3, asked=True)]
     rows = [line for line in section(found).splitlines() if line.startswith("| ")]

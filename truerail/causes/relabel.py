@@ -201,8 +201,9 @@ def _switches(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
         against = MIN_EXPLAINED_PER_BROKEN * broken
         if not _closes(cycle, places + uplinks, seen):
             continue
-        if label > 0 and label >= bundle and by_place + by_uplink >= against + uplinks_right:
-            shown = by_uplink > 0 and by_uplink >= sum(int(ballot.owner_seen[d]) for d in cycle) and not broken
+        all_crossed = 0 < by_uplink >= sum(int(ballot.owner_seen[d]) for d in cycle)
+        if label > 0 and label >= bundle and (all_crossed or by_place + by_uplink >= against + uplinks_right):
+            shown = all_crossed and not broken
             yield Relabelling(CauseKind.LEAF_SWAP, cycle, true_name, label, decided, shown)
         elif bundle > 0 and by_place >= against:
             yield Relabelling(CauseKind.BUNDLE_SWAP, cycle, true_name, bundle, decided)
