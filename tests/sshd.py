@@ -104,14 +104,9 @@ class Sshd:
 
     def target(self, name: str = "gpu-001", *, timeout_seconds: float = ENOUGH, **access: object) -> Target:
         """How this server is reached, as an inventory would say it."""
-        reported = {
-            "user": getpass.getuser(),
-            "key": str(self.key),
-            "known_hosts": str(self.known_hosts),
-            "port": self.port,
-            "agent": False,
-        }
-        ssh = SshAccess(**{**reported, **access})  # type: ignore[arg-type]  # a test names fields of SshAccess
+        files = {"key": str(self.key), "known_hosts": str(self.known_hosts)}
+        login = {"user": getpass.getuser(), "port": self.port, "agent": False, **files, **access}
+        ssh = SshAccess(**login)  # type: ignore[arg-type]  # a test names fields of SshAccess
         return Target(name, "127.0.0.1", platform="linux", timeout_seconds=timeout_seconds, ssh=ssh)
 
 
@@ -125,12 +120,9 @@ def _children(parent: int) -> list[int]:
     """The processes whose parent this is (proc(5), stat, field 4)."""
     found = []
     for process in filter(str.isdecimal, os.listdir("/proc")):
-        try:
+        with suppress(FileNotFoundError, ProcessLookupError):
             fields = Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if int(fields[1]) == parent:
-            found.append(int(process))
+            found += [int(process)] if int(fields[1]) == parent else []
     return found
 
 
