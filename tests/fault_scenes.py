@@ -50,6 +50,5 @@ def seen(*faults: OpenFault, later: timedelta = timedelta(), muted: tuple[OpenFa
     mark = Mute(MuteKind.ACKNOWLEDGED, 1, "anna", "known")
     mutes = {finding: mark for one in muted for finding in one.findings}
     quiet = _quiet()
-    at = replace(quiet.evaluation, at=AT + later)
-    evaluated = replace(quiet.evaluated, evaluation=at)
+    evaluated = replace(quiet.evaluated, evaluation=replace(quiet.evaluation, at=AT + later))
     return replace(quiet, evaluated=evaluated, open_faults=faults, mutes=mutes, page_url=PAGE)

@@ -196,8 +196,7 @@ def test_a_renewed_certificate_is_taken_over_and_a_bad_one_is_not(tmp_path: Path
 
 
 def test_a_certificate_that_cannot_be_used_names_the_file(tmp_path: Path) -> None:
-    files = certificate(tmp_path)
-    tls = Tls(**{name: Path(path) for name, path in files.items()})
+    tls = Tls(**{name: Path(path) for name, path in certificate(tmp_path).items()})
     locked = _pem(ec.generate_private_key(ec.SECP256R1()), serialization.BestAvailableEncryption(b"secret"))
     key, chain = tls.key.read_bytes(), tls.certificate.read_bytes()
     for file, content, summary in (

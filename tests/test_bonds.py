@@ -222,8 +222,7 @@ def test_every_cable_of_a_bonded_fabric_is_right() -> None:
 
 
 def test_a_wrong_gpu_order_is_seen_through_bonds() -> None:
-    found = files(order={3: (1, 0, 2, 3)})
-    evaluation = evaluate(Round(plan(), snapshot(found)))
+    evaluation = evaluate(Round(plan(), snapshot(files(order={3: (1, 0, 2, 3)}))))
     assert [(f.rule, f.subject) for f in evaluation.findings if f.rule == "NIC001"] == [("NIC001", "gpu-3")]
     (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.GPU_NIC_ORDER]
     assert (cause.subjects, cause.moves) == (("gpu-3",), ())
@@ -365,8 +364,7 @@ def test_the_command_line_checks_a_bonded_fabric(tmp_path: Path) -> None:
 
 
 def test_rails_and_planes_are_inferred_through_bonds(tmp_path: Path) -> None:
-    capture = grow(tmp_path / "capture", files())
-    done = run("plan", "infer", "--from", capture, "--to", "csv")
+    done = run("plan", "infer", "--from", grow(tmp_path / "capture", files()), "--to", "csv")
     assert done.returncode == 0, done.stderr
     rows = {row["a_device"] + "/" + row["a_port"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
     for host in range(1, HOSTS + 1):

@@ -122,8 +122,7 @@ def test_two_swapped_pairs_of_uplinks_are_no_swap_of_spines_whose_other_uplinks_
 
 @pytest.mark.parametrize(("start", "count", "offset"), [(5, 4, 4), (2, 5, 1), (1, 3, 7)])
 def test_a_block_shifted_into_free_ports(start: int, count: int, offset: int) -> None:
-    plan = make_plan(hosts=8)
-    world = World(plan)
+    world = World(make_plan(hosts=8))
     for i in range(start, start + count):
         world.where[nic(i, 2)] = Port("leaf-2", f"swp{i + offset}")
     for i in range(start + count, start + count + offset):  # the host that was there is not cabled

@@ -79,8 +79,7 @@ def run(*words: str | Path, given: str = "", cwd: Path | None = None) -> Done:
         patch.chdir(cwd or Path.cwd())
         with pytest.raises(SystemExit) as ended:
             cli_run.main()
-    code = ended.value.code
-    return Done(int(code or 0), *(_text(stream) for stream in (stdout, stderr)))
+    return Done(int(ended.value.code or 0), *(_text(stream) for stream in (stdout, stderr)))
 
 
 def _text(stream: io.TextIOWrapper) -> str:

@@ -101,8 +101,7 @@ def test_the_only_uplinks_cut_leaves_from_each_other() -> None:
 
 def test_who_has_a_fault_already_has_both() -> None:
     down = next(finding for finding in DOWN.evaluation.findings if finding.device.startswith("gpu"))
-    other = next(f"leaf-{rail}" for rail in range(4) if rail != down.rail)
-    answer = asked(DOWN, other)
+    answer = asked(DOWN, next(f"leaf-{rail}" for rail in range(4) if rail != down.rail))
     assert [fault.hosts for fault in answer.faults if fault.hosts] == [down.device]
     assert f"{down.device} loses both" in answer.summary
     assert answer.steps[0].startswith("Repair C")

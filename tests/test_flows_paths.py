@@ -154,8 +154,7 @@ def _uplink_bytes(made: FlowSimulation) -> float:
 
 @pytest.mark.parametrize("balancing", [LoadBalancing.SPRAY, LoadBalancing.ADAPTIVE])
 def test_spread_packets_load_all_uplinks_alike(balancing: LoadBalancing) -> None:
-    made = running(balancing=balancing)
-    load = _by_uplink(made)
+    load = _by_uplink(running(balancing=balancing))
     assert load.std() / load.mean() < 0.05
     assert _by_uplink(running()).std() / _by_uplink(running()).mean() > 0.05
 

@@ -110,8 +110,7 @@ def test_any_text_is_read_or_refused(name: str, answer: str) -> None:
 @settings(max_examples=draws(30, 600))
 @given(data=st.data())
 def test_any_mutation_of_a_recording_is_read_or_refused(name: str, data: st.DataObject) -> None:
-    answer = data.draw(mutations(name))
-    read(collectors()[name], answer)
+    read(collectors()[name], data.draw(mutations(name)))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -140,8 +140,7 @@ def test_gpus_are_compared_with_hosts_of_as_many_gpus_and_nics_only() -> None:
 
 
 def test_equal_hosts_may_share_their_facts() -> None:
-    made = scene(Case(plan=FOUR))
-    plan = made.plan
+    plan = scene(Case(plan=FOUR)).plan
     near, bad = tuple(paths("PIX")), (HostSetting("acs", "enabled", "0000:15:01.0"),)
     readings = [
         Reading(f"gpu-{n}", "gpu_nic_topology", AT, near if n < 4 else tuple(paths("SYS"))) for n in (1, 2, 3, 4)

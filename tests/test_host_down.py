@@ -73,8 +73,7 @@ def test_many_hosts_that_are_down_are_one_block_with_the_right_step(tmp_path: Pa
         seed=3,
         folders="inventory",
     )
-    capture = made.write(tmp_path)
-    _, out, _ = run("check", "--from", capture, "--plan", tmp_path / "plan.csv")
+    _, out, _ = run("check", "--from", made.write(tmp_path), "--plan", tmp_path / "plan.csv")
     text = " ".join(out.split())
     assert "4 devices are down: no answer, and no link on their cables. Check that they are powered." in text
     assert "management access" not in text

@@ -27,6 +27,7 @@ from benchmarks.accuracy.lists import written
 from tests.fake_fleet import FakeFleet
 from tests.live_site import Run, Site, runner
 from truerail.analysis.round import Round
+from truerail.cli.watch_screen import Watch
 from truerail.model import CauseKind, Evaluation, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist, line_of, screen, status_line, totals
 from truerail.plans import dump_csv
@@ -298,6 +299,18 @@ def test_the_cursor_comes_back_after_sigterm(tmp_path: Path, live: bool) -> None
     assert "\x1b[?25l" in shown
     assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l"), shown
     assert "Traceback" not in shown
+
+
+def test_nothing_interrupts_the_return_of_the_cursor() -> None:
+    back = []
+
+    def interrupted() -> None:
+        signal.raise_signal(signal.SIGINT)
+        back.append(True)
+
+    with pytest.raises(KeyboardInterrupt), Watch(None) as shown:
+        shown._stack.callback(interrupted)
+    assert back
 
 
 def on_terminal(

@@ -43,6 +43,10 @@ class _Loop(asyncio.SelectorEventLoop):
         done.add_done_callback(self._rest)
         return done
 
+    async def shutdown_default_executor(self, *_: object) -> None:
+        """As the loop has it, without its limit of five minutes, which would pass at once."""
+        await super().shutdown_default_executor()
+
     def _rest(self, _: object) -> None:
         self._at_work -= 1
 

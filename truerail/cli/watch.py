@@ -96,14 +96,11 @@ def _replayed(capture: Path, plan: Path | None, interval: float, rounds: int) ->
     from truerail.cli.evaluating import load_plan
     from truerail.cli.watch_screen import Watch, replay
 
-    with Watch(load_plan(plan) if plan else None) as shown:
-        try:
-            for seen, asked, read in replay(capture, shown):
-                if shown.work.round:
-                    time.sleep(interval)
-                shown.take(seen, read, asked, 0.0)
-                if rounds and shown.work.round >= rounds:
-                    break
-        except KeyboardInterrupt:
-            return shown
+    with Watch(load_plan(plan) if plan else None) as shown, suppress(KeyboardInterrupt):
+        for seen, asked, read in replay(capture, shown):
+            if shown.work.round:
+                time.sleep(interval)
+            shown.take(seen, read, asked, 0.0)
+            if rounds and shown.work.round >= rounds:
+                break
     return shown

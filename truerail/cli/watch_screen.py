@@ -1,5 +1,6 @@
 """The output of `truerail watch`: one redrawn screen on a terminal, a line for each change elsewhere."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -41,7 +42,9 @@ class Watch:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until the cursor is back
         self._stack.close()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def greet(self, words: str) -> None:
         """Explains the first round on a terminal: it is the longest."""
