@@ -277,8 +277,7 @@ def test_compound_faults(make: Callable[[World], None], kinds: list[CauseKind]) 
 
 
 def test_an_unread_host_is_not_wrong() -> None:
-    world = World(make_plan(), unread={"h3"}, deaf={"leaf-1"})
-    wiring, causes = causes_of(world)
+    wiring, causes = causes_of(World(make_plan(), unread={"h3"}, deaf={"leaf-1"}))
     assert causes == ()
     unknown = [str(wiring.index.a_port(int(c))) for c in wiring.cables(State.UNKNOWN)]
     assert unknown == ["h3/nicb"]  # its other leaves hear it

@@ -8,8 +8,7 @@ ALL = np.arange(3)
 
 
 def a_ring(*samples: list[float]) -> Ring:
-    table = np.array(samples, dtype=np.float32).T
-    return Ring.beginning_with(table, 3)
+    return Ring.beginning_with(np.array(samples, dtype=np.float32).T, 3)
 
 
 def shown(ring: Ring) -> list[list[float]]:

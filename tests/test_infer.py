@@ -67,8 +67,7 @@ def test_a_swap_between_hosts_is_seen_by_the_ports_of_the_other_rails(variant: s
 
 
 def test_support_counts_the_hosts_that_agree() -> None:
-    sim = simulate(Shape(hosts=16), [Fault(CauseKind.CABLE_SWAP, "one-host")])
-    found = infer(sim.snapshot())
+    found = infer(simulate(Shape(hosts=16), [Fault(CauseKind.CABLE_SWAP, "one-host")]).snapshot())
     assert sorted(found.support.values()) == ["15 of 16"] * 2 + ["16 of 16"] * 6
 
 
@@ -103,8 +102,7 @@ def test_noise_does_not_change_what_is_found(seed: int) -> None:
 
 
 def test_storage_and_management_are_set_apart() -> None:
-    sim = simulate(Shape(hosts=8, storage=True), 0, Noise(management=True))
-    found = infer(sim.snapshot())
+    found = infer(simulate(Shape(hosts=8, storage=True), 0, Noise(management=True)).snapshot())
     assert {cable.rail for cable in found.plan.host_cables} == set(range(8))
     assert any("storage or management" in note for note in found.notes)
 

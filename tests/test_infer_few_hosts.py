@@ -152,8 +152,7 @@ def test_two_kinds_of_names_for_the_same_adapters(tmp_path: Path) -> None:
 
 
 def test_a_kind_with_half_the_adapters_goes_by_the_leaves_that_it_reaches(tmp_path: Path) -> None:
-    site = Site((9, 9), kinds=(DGX, DGX, EIGHT[:4]))
-    moved, undecided, apart, _ = found(site, tmp_path)
+    moved, undecided, apart, _ = found(Site((9, 9), kinds=(DGX, DGX, EIGHT[:4])), tmp_path)
     assert (moved, undecided, apart) == (set(), set(), set())
 
 

@@ -45,8 +45,7 @@ def kinds(changes: Changes) -> list[EventKind]:
 
 
 def test_new_then_ongoing() -> None:
-    fabric = Fabric()
-    first, second = fabric.rounds(2, swapped)
+    first, second = Fabric().rounds(2, swapped)
     assert [life(first).state, life(second).state] == [LifeState.NEW, LifeState.ONGOING]
     assert set(kinds(first)) == {EventKind.APPEARED}
     assert kinds(second) == []

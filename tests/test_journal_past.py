@@ -63,8 +63,7 @@ def test_causes_begin_and_end_with_what_they_explain(journal: Journal) -> None:
 
 
 def test_what_is_resolved_keeps_its_evidence(journal: Journal) -> None:
-    fabric = Fabric()
-    rounds = lived(fabric)
+    rounds = lived(Fabric())
     keep(journal, *rounds)
     for key, row in rounds[2].findings.items():
         kept = journal.kept_finding(key)

@@ -146,8 +146,7 @@ def test_findings_and_causes_come_back_with_their_lives(journal: Journal) -> Non
     assert (kept.summary, kept.action, kept.cause) == (reported.summary, reported.action, row.cause)
     assert journal.finding(row.life.id) == kept
     assert {one.life.id: one.life for one in journal.causes()} == rounds[-1].cause_lives
-    ended = fabric.rounds(5)
-    keep(journal, fabric, *ended)
+    keep(journal, fabric, *fabric.rounds(5))
     assert list(journal.findings()) == []
     assert {one.life.id for one in journal.findings(resolved_since=AT)} == found.keys()
     assert list(journal.findings(resolved_since=fabric.at)) == []

@@ -55,8 +55,7 @@ def _lldp(site: Site, device: str) -> list[Reading]:
 
 def swap(site: Site) -> tuple[Port, Port, Port]:
     """Swaps two cables of one host: a host port, where it belongs, where it is now."""
-    standing = site.director.plant(Fault(CauseKind.CABLE_SWAP, "one-host"))
-    port = standing.cause.cables[0]
+    port = site.director.plant(Fault(CauseKind.CABLE_SWAP, "one-host")).cause.cables[0]
     planned = site.fabric.plan.peer_of(port)
     assert planned
     return port, planned, site.fabric.living.world.far[port]

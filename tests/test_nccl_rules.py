@@ -84,8 +84,7 @@ def test_a_cable_in_another_place_is_the_reason_where_the_plan_has_one_rail() ->
         f"leaf_{leaf}": [Neighbor("p1", system_name="gpu-1", port_id=f"mlx5_{nic}", port_id_type="ifname")]
         for leaf, nic in ((0, 1), (1, 0))
     }
-    round = round_of([*LISTS, *pair(0, 0)], **swapped)
-    found = the_finding("JOB002", round)
+    found = the_finding("JOB002", round_of([*LISTS, *pair(0, 0)], **swapped))
     assert "a cable is in another place than planned: gpu-1/mlx5_0" in found.summary
     assert "its moves are there" in found.action
     received = round_of([*LISTS, *pair(0, 0, hosts=("gpu-2", "gpu-1"))], **swapped)

@@ -92,8 +92,7 @@ def test_hosts_with_swapped_names_bear_no_third_one(flag: str) -> None:
 def test_crossed_bundles_without_a_topology_may_be_another_order_of_nics(kind: CauseKind) -> None:
     """Names that follow the order of probing, and no matrix that shows NICs: both are named, and no cable moves."""
     fault = Fault(kind, "model" if kind is CauseKind.GPU_NIC_ORDER else "")
-    simulation = simulate(SHAPE, [fault], seed=5, behaviours=["topo_no_nic"])
-    causes = evaluated(simulation).causes
+    causes = evaluated(simulate(SHAPE, [fault], seed=5, behaviours=["topo_no_nic"])).causes
     assert causes
     assert not [move for cause in causes for move in cause.moves]
     assert all(cause.alternatives and cause.to_confirm for cause in causes)
@@ -158,8 +157,7 @@ def test_an_order_of_which_only_the_leaves_are_heard_is_one_cause(seed: int) -> 
     """
     shape = replace(SHAPE, platforms=("infiniband",))
     simulation = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "names")], seed=seed, behaviours=["ib_multi_asic"])
-    evaluation = evaluated(simulation)
-    (cause,) = evaluation.causes
+    (cause,) = evaluated(simulation).causes
     assert (cause.kind, cause.moves, cause.alternatives) == (CauseKind.GPU_NIC_ORDER, (), ())
     assert cause.subjects == simulation.truth.causes[0].subjects
 

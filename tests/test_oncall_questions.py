@@ -86,8 +86,7 @@ def test_hosts_on_different_planes_are_cut() -> None:
 
 
 def test_unknown_is_never_whole() -> None:
-    publication = published(SPINES, HUNG)
-    answer = job(publication, "gpu-[001-008]")
+    answer = job(published(SPINES, HUNG), "gpu-[001-008]")
     (worst,) = answer.worst
     assert (worst.lost, worst.unknown) == ((), (0, 1, 2, 3))
     assert {rail.connected for rail in answer.rails} == {7}

@@ -110,8 +110,7 @@ def test_names_stay_names_and_what_is_unknown_is_shown_so(watched: Watched) -> N
 
 def test_a_job_that_does_not_run_is_not_found(browser: Browser, site: Site) -> None:
     one = Watched(browser, site)
-    page = one.open("/jobs/no%2Fsuch")
-    expect(page.locator(".empty h2")).to_have_text("Not found")
+    expect(one.open("/jobs/no%2Fsuch").locator(".empty h2")).to_have_text("Not found")
     one.close()
 
 

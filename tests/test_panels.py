@@ -320,8 +320,7 @@ def test_two_exchanged_cords_name_the_panels_where_they_may_be_exchanged() -> No
 
 def test_a_block_that_is_shifted_at_its_switch_as_well_names_both_places() -> None:
     """LLDP shows the ends alone: at the panel or at the leaf, the moves are the same, and the confidence says so."""
-    hall = simulate(HALL, [Fault(CauseKind.PORT_SHIFT)], seed=1)
-    (cause,) = judged(hall).causes
+    (cause,) = judged(simulate(HALL, [Fault(CauseKind.PORT_SHIFT)], seed=1)).causes
     assert (cause.kind, [other.kind for other in cause.alternatives]) == (CauseKind.PANEL_SHIFT, [CauseKind.PORT_SHIFT])
     assert cause.alternatives[0].moves == cause.moves
     leaf = cause.moves[0].target.device

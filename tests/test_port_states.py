@@ -226,8 +226,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
 
 def test_where_the_interface_was_not_read_the_step_says_so() -> None:
     facts: dict[str, Sequence[Fact]] = {"gpu-1": [rdma("mlx5_0", "DOWN", "DISABLED")], "leaf-0": []}
-    evaluation = evaluate(scene(Case(facts, plan="gpu-1/nic0 leaf-0/swp1 rail=0")))
-    (cause,) = evaluation.causes
+    (cause,) = evaluate(scene(Case(facts, plan="gpu-1/nic0 leaf-0/swp1 rail=0"))).causes
     assert cause.kind is CauseKind.LINK_DOWN
     assert "check with `ip link` on gpu-1 whether the interface is switched off" in cause.action
 

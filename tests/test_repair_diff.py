@@ -90,8 +90,7 @@ def test_the_names_end_the_findings_and_bring_none(kind: CauseKind) -> None:
 @pytest.mark.parametrize("machines", [["gpu-001", "gpu-004", "gpu-002"], ["leaf-3", "leaf-1", "leaf-2", "leaf-0"]])
 def test_names_that_go_round_are_put_right_one_by_one(machines: list[str]) -> None:
     fabric = named(rotated(machines))
-    before = published(fabric)
-    (repair,) = repair_diff(before, "").repairs
+    (repair,) = repair_diff(published(fabric), "").repairs
     assert {one.new_name: one.device for one in repair.devices} == rotated(machines)
     assert sorted({one.name for one in repair.inventory} - set(machines)) == [f"{repair.inventory[0].name}-renamed"]
     applied(fabric, repair.devices)

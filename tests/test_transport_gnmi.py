@@ -287,8 +287,7 @@ async def _round(*devices: Target, seconds: float = ENOUGH) -> Gathered:
 
 def test_a_device_that_refuses_get_is_subscribed_to(switch: GnmiSwitch, files: Certificates) -> None:
     switch.ways.get, switch.ways.capabilities = grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNIMPLEMENTED
-    gathered = asyncio.run(_round(replace(target(switch, files), platform="eos")))
-    [row] = gathered.rows
+    [row] = asyncio.run(_round(replace(target(switch, files), platform="eos"))).rows
     found = {reading.collector: reading.facts for reading in row.readings if not reading.error}
     assert (row.error, row.platform) == ("", "gnmi")
     assert {"lldp_switch", "link_speed", "port_state", "port_counters"} <= found.keys()

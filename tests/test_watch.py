@@ -153,8 +153,7 @@ def test_the_screen_fits(width: int, height: int) -> None:
 
 def test_both_ends_and_their_places_are_reported() -> None:
     simulation = of(SWAP)
-    work = Worklist()
-    change = work.update(evaluated(simulation))[0]
+    change = Worklist().update(evaluated(simulation))[0]
     line = line_of(change, simulation.plan)
     step = change.entry.step
     assert line.startswith("new    rack ")
@@ -167,8 +166,7 @@ def test_a_hostile_label_cannot_act_on_the_terminal() -> None:
     simulation = of(SWAP)
     cables = tuple(cable._replace(label="\x1b[2Jpwned") for cable in simulation.plan.cables)
     plan = replace(simulation.plan, cables=cables)
-    work = Worklist()
-    change = work.update(evaluate(Round(plan, simulation.snapshot())))[0]
+    change = Worklist().update(evaluate(Round(plan, simulation.snapshot())))[0]
     assert "\x1b" not in line_of(change, plan)
     assert "\\x1b[2Jpwned" in line_of(change, plan)
 
