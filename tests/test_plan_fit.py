@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from benchmarks.accuracy.list_forms import FORMS
 from benchmarks.accuracy.lists import NAMES, PLATFORMS, Verdict, edited, judged, run, section, written
 from tests.draws import draws
 from tests.each import each
+from truerail.analysis.cabling.alias_schemes import agreeing
 from truerail.analysis.cabling.fit import Fit, Match
 from truerail.analysis.cabling.spellings import form, in_order, last_words, lines, numbers, words
 from truerail.analysis.round import Round
@@ -51,6 +53,13 @@ def test_exchanged_leaves_are_shown_by_their_uplinks_where_half_of_the_hosts_nam
     cables = tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in simulation.plan.cables)
     causes = evaluate(Round(replace(simulation.plan, cables=cables), simulation.snapshot())).causes
     assert [(cause.kind, cause.moves) for cause in causes] == [("leaf-swap", ())]
+
+
+def test_a_third_scheme_does_not_decide_between_two() -> None:
+    index = PlanIndex(simulate(SMALL, 0).plan)
+    leaf, whole = np.full(3, index.ports.device_of(index.b)[0]), np.ones(3, dtype=bool)
+    offers = [(np.array([*index.b[:2], port]), whole) for port in (7, 8, 7)]
+    assert agreeing(index.ports, leaf, np.array([*index.ports.name_of(index.b[:2]), -1]), offers)[0][2] == -1
 
 
 def test_the_section_counts_each_run() -> None:

@@ -95,11 +95,12 @@ def agreeing(ports: Ports, device: Codes, reference: Codes, offers: Sequence[Off
         for number, (offer, score) in enumerate(zip(offers, scored, strict=True)):
             votes = np.where(offer[1] & undecided, score[pooled][device], 0)
             better, tied = votes > best, (votes == best) & (votes > 0)
-            clash = tied & (found >= 0) & (offer[0] >= 0) & (offer[0] != found)
-            found = np.where(better, offer[0], np.where(clash, NONE, np.where(tied & (found < 0), offer[0], found)))
+            clash = tied & (found != NONE) & (offer[0] >= 0) & (offer[0] != found)
+            other = np.where(tied & (found == NONE), offer[0], found)
+            found = np.where(better, offer[0], np.where(clash, NONE - 1, other))  # a third offer does not decide either
             first = np.where(better, number == 0, first)
             best = np.maximum(best, votes)
-    return found, first
+    return np.maximum(found, NONE), first
 
 
 def _score(ports: Ports, device: Codes, reference: Codes, offer: Offer, size: int) -> tuple[Codes, Codes]:

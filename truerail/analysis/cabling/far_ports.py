@@ -160,10 +160,8 @@ class _Open:
     def _by_scheme(self) -> tuple[Codes, Mask]:
         """Ports by alias schemes; and whether the device is found to send its ports' own names."""
         said = np.where(self.is_mac, NONE, self.id_name)
-        offers = [(self.direct, said >= 0)]
         devices = np.where(self.known, self.heard.w, NONE)
-        for proposal, fits in schemes(self.names, devices, said):
-            offers.append((proposal, fits))
+        offers = [(self.direct, said >= 0), *schemes(self.names, devices, said)]
         found, first = agreeing(self.ports, devices, self.reference, [o for o in offers if o[1].any()])
         own = self.vague & (self.direct >= 0) & (found < 0)
         # an alias may look like another port's name: without an agreed scheme, such a name only confirms the plan
