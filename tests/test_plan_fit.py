@@ -249,10 +249,11 @@ def test_the_words_of_what_is_not_known() -> None:
     rest = Match(("leaf-0", "leaf-1"), (("1/18", ""), ("1/19", "")), 0, 4, open=True)
     assert rest.words == "leaf-[0-1] have other ports than planned: it is not known which are 1/18, 1/19"
     assert rest.question == "Look at leaf-0: which port is 1/18?"
+    later = Fit(matches=(rest,)).besides(Fit(open=frozenset({Port("leaf-0", "1/18")})))
+    assert [one.devices for one in later.matches] == [("leaf-1",)]
     assert Match(("leaf-0",), (), 0, 0, open=True).question == "Look at leaf-0: which port is which?"
     assert Match(("a1",), (), 0, 0, open=True, of_devices=True).question == "Look at a1: what is its hostname?"
-    ports = Match(("leaf-0",), (("P1", "swp2"),), 4, 4, open=True)
-    assert ports.question == "Look at leaf-0: is P1 its swp2?"
+    assert Match(("leaf-0",), (("P1", "swp2"),), 4, 4, open=True).question == "Look at leaf-0: is P1 its swp2?"
 
 
 @pytest.mark.parametrize("open_", [False, True])

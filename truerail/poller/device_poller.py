@@ -2,10 +2,10 @@
 
 After an answer that was too late or too long no alternative command is sent: a GPU driver that hangs would hang again.
 
-Reading keeps the event loop waiting, and so all other devices and whoever asks the service. Devices are therefore read
-one after the other, and between two of them the loop does all else that is due. Those whose answers are not read
-quickly are read in a thread, in a turn of their own. One that takes too long even so is not asked for a while, for
-longer each time.
+Reading keeps the event loop waiting, and so all other devices and each request to the service. Devices are therefore
+read one after the other, and between two of them the loop does all else that is due. Those whose answers are not read
+quickly are read in a thread, one at a time. A device that takes too long even so is not asked for a while, for longer
+each time.
 """
 
 import asyncio
@@ -124,7 +124,7 @@ class DevicePoller:
             if not known.slow:
                 try:
                     async with self._turn:
-                        await asyncio.sleep(0)  # the loop comes round, with whoever asks, before the next device
+                        await asyncio.sleep(0)  # the loop does all else that is due before the next device
                         row.read_here(reader)
                     return
                 except SlowDeviceError:

@@ -95,7 +95,10 @@ class Fit:
         known = {port.device for port in (*later.ports, *later.open)}
         open_ = frozenset(port for port in self.open if port.device not in known)
         proposed = {port: own for port, own in self.proposed.items() if port in open_}
-        return Fit(open=open_, proposed=proposed, matches=tuple(m for m in self.matches if known.isdisjoint(m.devices)))
+        matches = (
+            replace(one, devices=tuple(name for name in one.devices if name not in known)) for one in self.matches
+        )
+        return Fit(open=open_, proposed=proposed, matches=tuple(one for one in matches if one.devices))
 
     def __add__(self, other: "Fit") -> "Fit":
         devices, ports = {**self.devices, **other.devices}, {**self.ports, **other.ports}

@@ -219,9 +219,8 @@ def identify(plan: Plan, snapshot: Snapshot) -> Identity:
     asked = [Fit(), Fit(), Fit()]
     while at < len(asked):  # of devices, of switches' ports, of hosts' ports: each that is found may show more of all
         if at == 1:
-            ports = ports_of(
-                found.names, found.claims, found.discovery.ports if found.discovery else found.claims.u[:0]
-            )
+            shown = found.discovery.ports if found.discovery else found.claims.u[:0]
+            ports = ports_of(found.names, found.claims, shown)
         more = fit_ports(ports, hosts=at == 2) if at else fit_devices(found.names, found.claims)
         asked[at] = (asked[at].besides(more) if at else Fit()) + more.part(open=True)
         at += 1

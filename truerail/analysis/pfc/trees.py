@@ -62,8 +62,7 @@ class PauseGraph:
         passing = graph.only(graph.passing)
         under = self._heads(level > NOTHING)
         roots = graph.roots & passing.reached(under)
-        open_ = under & ~passing.reached(roots, backwards=True)
-        return self._truest(roots), open_
+        return self._truest(roots), under & ~passing.reached(roots, backwards=True)
 
     def _heads(self, edges: Mask) -> Mask:
         found = np.zeros(self.graph.nodes, dtype=bool)
