@@ -1,7 +1,7 @@
 """Texts and moves for cables in wrong places: swaps, rotations, moves, shifted blocks, and their alternatives."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,9 +52,7 @@ def moves_on(s: ObservedLinks, rows: Iterable[int], before: Sequence[Relabelling
 
 def nic_renames(s: ObservedLinks, rows: Iterable[int], cables: Iterable[int]) -> tuple[Rename, ...]:
     """The NICs of sightings that have other names than planned; `cables` are those that they really are."""
-    pairs = (
-        (s.index.a_port(int(s.cable[r])), s.index.a_port(int(cable))) for r, cable in zip(rows, cables, strict=True)
-    )
+    pairs = ((s.index.a_port(int(s.cable[r])), s.index.a_port(int(to))) for r, to in zip(rows, cables, strict=True))
     found = [Rename(f"{real.device}/{name.name}", str(real)) for name, real in pairs if name.name != real.name]
     return tuple(sorted(found, key=lambda one: natural_key(one.planned)))
 
@@ -76,11 +74,12 @@ def _waits_for(s: ObservedLinks, row: int, before: Sequence[Relabelling]) -> lis
 
 
 def chain_drafts(
-    s: ObservedLinks, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling] = ()
+    s: ObservedLinks, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling], ordered: Collection[str]
 ) -> Iterator[tuple[Sequence[int], CauseCandidate]]:
     """A swap, a rotation or a path for each chain, with its sightings. `before` are repairs that come first. If the
     names of a host's NICs may as well be swapped, no move is ordered: two of one host are likelier cables, to be
-    confirmed first; the same order on three hosts or more is one cause.
+    confirmed first, unless it is one of the `ordered`, whose other NICs are in another order; the same order on three
+    hosts or more is one cause.
     """
     orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
     unknown = _of_other_nics(s, wiring.gpu_rails)
@@ -101,7 +100,7 @@ def chain_drafts(
     chains_of = Counter(one.host for members in orders.values() for one in members)
     for (_, decided), hosts in _shared(orders):
         draft, alone = _order_of_names(s, hosts, decided=decided), chains_of[hosts[0].host] == len(hosts) == 1
-        if alone and not decided and hosts[0].moved.kind is CauseKind.CABLE_SWAP:
+        if alone and draft.subjects[0] not in ordered and not decided and hosts[0].moved.kind is CauseKind.CABLE_SWAP:
             draft = _likely_swap(hosts[0].moved, draft)
         yield [row for one in hosts for row in one.rows], draft
 
@@ -180,8 +179,9 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
     if decided:
         finds = "find their NICs" if many else "finds its NICs"
         draft.summary = f"{who} {finds} in another order: by their PCI addresses, {own}"
-        action = "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
-        draft.action = action
+        draft.action = (
+            "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
+        )
         return draft
     order = f"{who} name{'s' * (not many)} NICs in another order than planned ({own})"
     draft.summary = f"{order}, or their cables are swapped"

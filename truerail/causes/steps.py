@@ -159,7 +159,8 @@ def _shifts(found: Search) -> Iterator[CauseCandidate]:
 def _chains(found: Search) -> Iterator[CauseCandidate]:
     """The rest: cycles and paths of single cables."""
     links = found.links
-    for rows, draft in chain_drafts(links, chains(links), found.wiring, found.repairs):
+    ordered = {host for one in found.drafts if one.kind is CauseKind.GPU_NIC_ORDER for host in one.subjects}
+    for rows, draft in chain_drafts(links, chains(links), found.wiring, found.repairs, ordered):
         open_ = device_only.left_open(links, rows, draft, found.ports)
         yield device_only.without_absent_targets(found.wiring, links, rows, open_)
         links.place[rows] = links.index.b[links.taken_for[rows]]
