@@ -3,7 +3,8 @@
 A case has `answer.txt` and either `facts.json` (what `truerail parse` prints of it) or `error.txt` (why it is refused).
 `public-...` are excerpts of public texts that were once misread, with changed names; `source.txt` says whose.
 `odd-...` are made up: odd cells, hostile text, wrappers, cuts, in as few lines as show it.
-`TRUERAIL_REFRESH=1 pytest tests/test_recordings.py` writes both again, to be reviewed as a diff.
+`TRUERAIL_REFRESH=new pytest tests/test_recordings.py` writes what a new case lacks, `=1` all cases again: a new reader may
+take answers that others read, which only the diff of all shows.
 """
 
 import json
@@ -22,7 +23,7 @@ EXCERPTS = ("public-", "odd-")
 """How the names of cases begin that are not a whole answer of a device."""
 CASES = sorted(path for path in RECORDINGS.glob("*/*") if path.is_dir())
 SELDOM = ("lag_seconds", "able_gbps", "medium", "actor_state", "partner_state", "selected", "bfd", "below")
-REFRESH = os.environ.get("TRUERAIL_REFRESH") == "1"
+REFRESH, NEW = (os.environ.get("TRUERAIL_REFRESH") == value for value in ("1", "new"))
 
 
 def outcome(name: str, answer: Path, device: Device) -> tuple[str, str]:
@@ -51,7 +52,7 @@ def expected(case: Path) -> dict[str, str]:
 @each("case", lambda name: sorted((RECORDINGS / name).iterdir()), ids=lambda case: case.name)
 def test_recording(name: str, case: Path) -> None:
     file, content = outcome(name, case / "answer.txt", Device(case.name))
-    if REFRESH:
+    if REFRESH or (NEW and not expected(case)):
         for stale in expected(case):
             (case / stale).unlink()
         (case / file).write_text(content)

@@ -56,7 +56,8 @@ _LABEL = re.compile(
 )
 _RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})+[ \t]*")
 _END = re.compile(
-    r"[-=]{10,}\s*$|total |```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]\s*(?:$|(?:show|display)\s)", re.IGNORECASE
+    r"[-=]{10,}\s*$|total |number of neighbors|```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]\s*(?:$|(?:show|display)\s)",
+    re.IGNORECASE,
 )
 _TOTAL = re.compile(
     r"^[ \t]*(?:total (?:entries displayed|neighbor entries|number of lldp neighbors on all ports)|number of neighbors)"
