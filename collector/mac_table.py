@@ -163,7 +163,7 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
-    if (rows := cumulus_forms.table(lines(answer))) is not None:
+    if (rows := cumulus_forms.macs_from_table(lines(answer))) is not None:
         for row in rows:
             yield from _linux(*row)
         return
