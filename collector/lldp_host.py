@@ -33,7 +33,7 @@ from collector.formats.lldpd import (
     neighbors_from_plain,
     neighbors_from_xml,
 )
-from collector.formats.text import decode, is_json, lines, named
+from collector.formats.text import argument, decode, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import Device, Neighbor, Role, collector, commands, minutes, saved_as
 from truerail.model.names import canonical_mac
@@ -242,7 +242,7 @@ def _interface(line: str) -> str | None:
     given = _given(line)
     for flags, word in pairwise(given):
         if _FLAGS.fullmatch(flags) and flags.endswith("i"):
-            return named(word)
+            return argument(word)
     name = line.strip(_FRAME).removeprefix("Interface").strip(_FRAME)
     return name if name and len(name.split()) == 1 else None
 

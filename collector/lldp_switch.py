@@ -94,7 +94,7 @@ ASK = (
 @collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[Neighbor], volatile=OF_SWITCHES)
 def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a switch's answer, whichever network OS gave it."""
-    if (plain := sonic_forms.plain_table(answer)) is not None:
+    if (plain := sonic_forms.neighbors_from_table(answer)) is not None:
         return plain
     if _LLDPD_JSON.match(answer):
         return lldpd.neighbors_from_json(answer)
@@ -111,17 +111,17 @@ def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
     keys = document if isinstance(document, dict) else {}
     if "lldpNeighbors" in keys:
         return eos_forms.neighbors_from_json(document)
-    if not nxos_forms.KEYS.isdisjoint(keys):
+    if not nxos_forms.LLDP_KEYS.isdisjoint(keys):
         return nxos_forms.neighbors_from_json(document)
-    if not junos_forms.KEYS.isdisjoint(keys):
+    if not junos_forms.LLDP_KEYS.isdisjoint(keys):
         return junos_forms.neighbors_from_json(document)
     if model_forms.lldp_is_model(answer):  # parses the whole answer, so it comes last
-        return model_forms.neighbors(document)
+        return model_forms.neighbors_from_model(document)
     if not isinstance(document, dict):
         raise UnreadableError("JSON that is not an object")
     if "lldp" in document:
         return lldpd.neighbors_from_json(answer)
-    if cumulus_forms.lldp_understands(document):
+    if cumulus_forms.lldp_is_json(document):
         return cumulus_forms.neighbors_from_json(document)
     raise UnreadableError("JSON that does not speak of LLDP neighbours")
 
@@ -129,18 +129,18 @@ def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
 def _from_text(answer: str) -> Iterable[Neighbor]:
     rows = lines(answer)
     text = "\n".join(rows)
-    if eos_forms.HEADING.search(text):
+    if eos_forms.LLDP_HEADING.search(text):
         return eos_forms.neighbors_from_text(text)
     if _LLDPD_KEYVALUE.search(text):
         return lldpd.neighbors_from_keyvalue(text)
-    if cumulus_forms.HEADING.search(text):
+    if cumulus_forms.LLDP_HEADING.search(text):
         return cumulus_forms.neighbors_from_text(text)
     if _LLDPD_PLAIN.search(text):
         return lldpd.neighbors_from_plain(text)
-    if (framed := sonic_forms.of_framework(rows)) is not None:
+    if (framed := sonic_forms.neighbors_from_cli(rows)) is not None:
         return framed
-    if cumulus_forms.is_table(rows):
-        return cumulus_forms.neighbors(rows)
+    if cumulus_forms.interface_is_table(rows):
+        return cumulus_forms.neighbors_from_table(rows)
     if lldp_text.is_table(rows):
         return lldp_text.boxed_neighbors(rows)
     if _BLOCK.search(text) or lldp_text.VRP.search(text):

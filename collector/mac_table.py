@@ -33,7 +33,7 @@ from typing import Any, Literal
 
 from collector.formats.documents import document, listed, rows_of
 from collector.formats.table import has_title, is_port, is_remote, refuse_several, stations
-from collector.formats.text import lines, whole
+from collector.formats.text import lines, small_count
 from collector.nos import cumulus_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, commands, minutes, saved_as
@@ -99,7 +99,7 @@ def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iter
     of_kind = _kind(words)
     if found and of_kind and is_port(str(port)) and not is_remote(str(port)):
         by_peer = words in ("peerdynamic", "dr", "dlr")
-        yield MacEntry(str(port), found, whole(str(vlan)), of_kind, whole(str(moves)), by_peer)
+        yield MacEntry(str(port), found, small_count(str(vlan)), of_kind, small_count(str(moves)), by_peer)
 
 
 def _kind(words: str) -> Literal["dynamic", "static"] | None:
@@ -163,7 +163,7 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
-    if (rows := cumulus_forms.table(lines(answer))) is not None:
+    if (rows := cumulus_forms.macs_from_table(lines(answer))) is not None:
         for row in rows:
             yield from _linux(*row)
         return

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.text import decode, is_json, lines, whole
+from collector.formats.text import decode, is_json, lines, small_count
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
 from truerail.model.nccl_facts import NcclBandwidth
@@ -137,9 +137,9 @@ def _bandwidth(labels: dict[str, str], kind: str, value: str, number: int) -> Nc
     return NcclBandwidth(
         None if job in ("unknown", "") else job,
         labels["node"],
-        whole(labels.get("gpu", "").removeprefix("GPU")),
+        small_count(labels.get("gpu", "").removeprefix("GPU")),
         labels["comm_name"],
-        whole(labels.get("nranks", "")),
+        small_count(labels.get("nranks", "")),
         labels[kind],
         labels.get("message_size", ""),
         rate,

@@ -106,9 +106,9 @@ def optics(answer: str, device: Device) -> list[Optic]:
     module."""
     text = lines(answer)
     if '"oper-state"' in answer and '"port-speed"' in answer and is_json(answer):
-        return _some(list(model_forms.port_optics(unwrapped(answer))), text)
+        return _some(list(model_forms.optics_from_srlinux(unwrapped(answer))), text)
     if is_json(answer) and model_forms.optics_is_model(answer):
-        return _some(list(model_forms.optics_optics(unwrapped(answer))), text)
+        return _some(list(model_forms.optics_from_model(unwrapped(answer))), text)
     if _OTHER_INVENTORY.search(answer):
         raise NoAnswerError("an inventory that is not read", line=1, text=text[0])
     if (of_ports := of_switch(answer)) is not None:

@@ -66,11 +66,11 @@ def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
     if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign
         return ethtool.pfc_counters(answer)
     if sonic_database.is_dump(answer):
-        return sonic_database.pfc_counters(answer)
-    if is_json(answer) and cumulus_forms.nvue_understands(answer):
-        return cumulus_forms.nvue_pfc_counters(answer)
-    if cumulus_forms.has_pfc(answer):
-        return cumulus_forms.text_pfc_counters(answer)
+        return sonic_database.pfc_from_dump(answer)
+    if is_json(answer) and cumulus_forms.nvue_is_json(answer):
+        return cumulus_forms.pfc_from_nvue(answer)
+    if cumulus_forms.pfc_is_text(answer):
+        return cumulus_forms.pfc_from_text(answer)
     found = junos_forms.document_or_text(answer)
     return _from_text(answer) if found is None else _from_json(found)
 
@@ -81,22 +81,22 @@ def _from_text(answer: str) -> list[PortCounters]:
     if nxos_qos_forms.is_detail(answer):
         return nxos_qos_forms.detailed_counters(answer)
     if eos_forms.pfc_is_text(answer):
-        return eos_forms.text_counters(answer)
+        return eos_forms.pfc_from_text(answer)
     if enterprise_forms.pfc_is_table(answer):
-        return enterprise_forms.pfc_counters(lines(answer))
+        return enterprise_forms.pfc_from_table(lines(answer))
     found = tables(answer)
-    if sonic_forms.is_frames(found):
-        return sonic_forms.counters(found)
-    if sonic_forms.is_history(found):
-        return sonic_forms.history(found)
+    if sonic_forms.has_pfc(found):
+        return sonic_forms.pfc_from_tables(found)
+    if sonic_forms.has_pfc_history(found):
+        return sonic_forms.pfc_history_from_tables(found)
     raise UnreadableError("not an answer about pause frames", line=1, text=answer.strip().split("\n")[0])
 
 
 def _from_json(found: Any) -> list[PortCounters]:
     if nxos_qos_forms.pfc_is_json(found):
         return nxos_qos_forms.counters(nxos_qos_forms.pfc_from_json(found))
-    if eos_forms.is_counters(found):
-        return eos_forms.counters(found)
+    if eos_forms.pfc_is_json(found):
+        return eos_forms.pfc_from_json(found)
     if isinstance(found, dict) and junos_forms.PORT_KEY in found:
         return junos_forms.pfc_counters(found)
     raise UnreadableError("JSON that does not speak of pause frames")

@@ -79,9 +79,9 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
     if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign
         return ethtool.port_counters(answer)
     if sonic_database.is_dump(answer):
-        return sonic_database.port_counters(answer)
-    if is_json(answer) and cumulus_forms.nvue_understands(answer):
-        return cumulus_forms.port_counters(answer)
+        return sonic_database.port_from_dump(answer)
+    if is_json(answer) and cumulus_forms.nvue_is_json(answer):
+        return cumulus_forms.port_from_nvue(answer)
     found = junos_forms.document_or_text(answer)
     return _from_text(answer) if found is None else from_json(found)
 
@@ -95,28 +95,28 @@ def _from_text(answer: str) -> list[PortCounters]:
         return nxos_forms.paragraph_from_text(lines(answer))
     if enterprise_forms.counted_is_text(answer):
         return enterprise_forms.counted_from_text(lines(answer))
-    if sonic_forms.is_cli(answer):
-        return sonic_forms.from_cli(lines(answer))
+    if sonic_forms.port_is_cli(answer):
+        return sonic_forms.port_from_cli(lines(answer))
     if found := [table for table in tables(answer) if sonic_forms.port_is_table(table)]:
         return sonic_forms.port_from_tables(found)
     if nxos_forms.port_is_text(answer):
         return nxos_forms.port_from_text(answer)
-    if sonic_forms.is_details(answer):
-        return sonic_forms.from_details(answer)
+    if sonic_forms.port_is_details(answer):
+        return sonic_forms.port_from_details(answer)
     raise UnreadableError("not an answer about what ports counted", line=1, text=answer.strip().split("\n")[0])
 
 
 def from_json(found: Any) -> list[PortCounters]:
     """The counters in a document of any platform. Raises `UnreadableError`."""
     if model_forms.port_is_model(found):
-        return model_forms.port_port_counters(found)
+        return model_forms.port_from_model(found)
     if isinstance(found, dict):
         if junos_forms.PORT_KEY in found:
             return junos_forms.port_counters(found)
-        if not eos_forms.KEYS.isdisjoint(found):
+        if not eos_forms.PORT_KEYS.isdisjoint(found):
             return eos_forms.port_from_json(found)
-        if nxos_forms.is_json(found):
-            return nxos_forms.from_json(found)
+        if nxos_forms.port_is_json(found):
+            return nxos_forms.port_from_json(found)
         if sonic_forms.port_is_json(found):
             return sonic_forms.port_from_json(found)
     raise UnreadableError("JSON that does not speak of what ports counted")

@@ -29,8 +29,8 @@ def port_errors(answer: str, device: Device) -> list[PortCounters]:
         found = unwrapped(answer)
         if isinstance(found, dict) and "interfaceErrorCounters" in found:
             return eos_forms.port_from_json(found)
-        if isinstance(found, dict) and nxos_forms.is_json(found):
-            return nxos_forms.from_json(found)
+        if isinstance(found, dict) and nxos_forms.port_is_json(found):
+            return nxos_forms.port_from_json(found)
     elif nxos_forms.port_is_text(answer):
         return nxos_forms.port_from_text(answer)
     raise UnreadableError("not an answer about errors of ports", line=1, text=answer.strip().split("\n")[0])

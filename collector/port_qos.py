@@ -50,7 +50,7 @@ def port_qos(answer: str, device: Device) -> list[PortQos]:
         return nxos_qos_forms.settings(nxos_qos_forms.pfc_from_text(answer))
     if nxos_qos_forms.is_detail(answer):
         return nxos_qos_forms.detailed_settings(answer)
-    if eos_forms.is_settings_text(answer):
+    if eos_forms.settings_is_text(answer):
         return eos_forms.settings_from_text(answer)
     found = tables(answer)
     if not any(_has(table, _PRIORITIES) or _has(table, _WATCHDOG) for table in found):

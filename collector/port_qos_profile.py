@@ -21,7 +21,7 @@ Traps:
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from collector.formats.text import document_at, lines, whole
+from collector.formats.text import document_at, lines, small_count
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortQos, collector, minutes
 
@@ -82,7 +82,7 @@ class _Database:
     def of_port(self, port: str) -> PortQos:
         """The settings of one port."""
         maps, queues = self._maps[port], self._rows.get(("QUEUE", port), {})
-        lossless = [of for of in map(whole, maps.get("pfc_enable", "").split(",")) if of is not None]
+        lossless = [of for of in map(small_count, maps.get("pfc_enable", "").split(",")) if of is not None]
         wred = {of: self._named("WRED_PROFILE", row, "wred_profile") for of, row in queues.items()}
         marked = tuple(of for of in sorted(wred) if wred[of].get("ecn") in _GREEN)
         marking = [wred[of] for of in marked if of in lossless]
@@ -108,7 +108,7 @@ class _Database:
     def _dscp(self, maps: Mapping[str, str]) -> tuple[tuple[int, int], ...] | None:
         classes = self._named("DSCP_TO_TC_MAP", maps, "dscp_to_tc_map")
         groups = self._named("TC_TO_PRIORITY_GROUP_MAP", maps, "tc_to_pg_map")
-        pairs = [(whole(dscp), whole(groups.get(of, ""))) for dscp, of in classes.items()]
+        pairs = [(small_count(dscp), small_count(groups.get(of, ""))) for dscp, of in classes.items()]
         found = sorted((dscp, priority) for dscp, priority in pairs if dscp is not None and priority is not None)
         return tuple(found) or None
 
@@ -122,12 +122,12 @@ def _trust(maps: Mapping[str, str]) -> str | None:
 def _span(text: str) -> range:
     """`3` or `3-4`; empty for what is neither."""
     first, _, last = text.partition("-")
-    low, high = whole(first), whole(last or first)
+    low, high = small_count(first), small_count(last or first)
     return range(0) if low is None or high is None else range(low, min(high, 7) + 1)
 
 
 def _least(entries: list[Mapping[str, str]], field: str) -> int | None:
     """The smallest value; None where one does not report it."""
-    values = [whole(entry.get(field, "")) for entry in entries]
+    values = [small_count(entry.get(field, "")) for entry in entries]
     known = [value for value in values if value is not None]
     return min(known) if known and len(known) == len(values) else None

@@ -57,20 +57,20 @@ ASK = (
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def queue_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
-    if is_json(answer) and cumulus_forms.nvue_understands(answer):
-        return cumulus_forms.nvue_queue_counters(answer)
-    if cumulus_forms.has_queues(answer):
-        return cumulus_forms.text_queue_counters(answer)
+    if is_json(answer) and cumulus_forms.nvue_is_json(answer):
+        return cumulus_forms.queue_from_nvue(answer)
+    if cumulus_forms.queue_is_text(answer):
+        return cumulus_forms.queue_from_text(answer)
     if (document_of := junos_forms.document_or_text(answer)) is not None:
         return _from_json(document_of)
     if nxos_qos_forms.queue_is_text(answer):
         return nxos_qos_forms.queue_from_text(lines(answer))
     if eos_forms.queue_is_text(answer):
-        return eos_forms.from_text(lines(answer))
-    if junos_forms.is_text(answer):
-        return junos_forms.counters(lines(answer))
+        return eos_forms.queue_from_text(lines(answer))
+    if junos_forms.queue_is_text(answer):
+        return junos_forms.queue_from_text(lines(answer))
     if enterprise_forms.os10_is_table(answer):
-        return enterprise_forms.os10_counters(lines(answer))
+        return enterprise_forms.os10_from_table(lines(answer))
     found = [table for table in tables(answer) if sonic_forms.queue_is_table(table)]
     if not found:
         raise UnreadableError("not an answer about queues", line=1, text=answer.strip().split("\n")[0])
@@ -82,10 +82,10 @@ def _from_json(found: Any) -> list[PortCounters]:
         return sonic_forms.queue_from_json(found)
     if nxos_qos_forms.queue_is_json(found):
         return nxos_qos_forms.queue_from_json(found)
-    if isinstance(found, dict) and eos_forms.KEY in found:
+    if isinstance(found, dict) and eos_forms.QUEUE_KEY in found:
         return eos_forms.queue_from_json(found)
     if isinstance(found, dict) and junos_forms.PORT_KEY in found:
         return junos_forms.queue_counters(found)
     if model_forms.queue_is_model(found):
-        return model_forms.queue_port_counters(found)
+        return model_forms.queue_from_model(found)
     raise UnreadableError("JSON that does not speak of queues")

@@ -27,25 +27,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from collector.formats.counts import KEPT, MOST_KEPT, all_counts, is_count, named, port_counters
+from collector.formats.counts import KEPT, MOST_KEPT, all_counts, counters_of, is_count, port_counters
 from collector.formats.rdma_reports import Counted, from_json, from_show_counters, from_statistic
 from collector.formats.sysfs import files
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError
 from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes, saved_as
 
-_BOTH = "/sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*"
-_LIVE = f"grep -sH . {_BOTH}; :"
-_PORT_FILE = re.compile(r"(?:.*/)?([^/]+)/ports/(\d+)/(?:hw_)?counters/([^/]+)")
-_SYSFS = "/ports/"
+_FILES = "/sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*"
+_ALL_FILES = f"grep -sH . {_FILES}; :"
+_PORT_FILE = re.compile(r"(?:.*/)?(?P<hca>[^/]+)/ports/(?P<port>\d+)/(?:hw_)?counters/(?P<counter>[^/]+)")
+_SYSFS_SIGN = "/ports/"
 _HEAD = 400
 """The first path of sysfs is within this many characters."""
-_NO_COUNTERS = frozenset(("lifespan",))
+_NOT_COUNTERS = frozenset(("lifespan",))
 
 
 ASK = (
-    Command(_LIVE),
-    *saved_as(f"grep . {_BOTH}", "grep . /sys/class/infiniband/*/ports/*/*counters/*", "rdma statistic show"),
+    Command(_ALL_FILES),
+    *saved_as(f"grep . {_FILES}", "grep . /sys/class/infiniband/*/ports/*/*counters/*", "rdma statistic show"),
     *saved_as("grep . /sys/class/infiniband/*/ports/*/hw_counters/*", "rdma statistic show link", "rdma stat"),
     *saved_as("rdma -p statistic", "rdma -p stat", "rdma -j statistic", "rdma -jp statistic"),
     *saved_as("show_counters {port}"),
@@ -58,8 +58,8 @@ def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
 
     Raises `UnreadableError`, also if no port has counters.
     """
-    if _SYSFS in answer[:_HEAD] and (at_once := _all_from_sysfs(answer)):
-        return at_once
+    if _SYSFS_SIGN in answer[:_HEAD] and (ports_of_sysfs := _from_clean_sysfs(answer)):
+        return ports_of_sysfs
     ports: dict[str, dict[str, int]] = {}
     for port, counted in _read(answer):
         ports.setdefault(port, {}).update(counted)
@@ -76,7 +76,7 @@ def _read(answer: str) -> Iterable[Counted]:
     return _from_sysfs(answer)
 
 
-def _all_from_sysfs(answer: str) -> list[PortCounters] | None:
+def _from_clean_sysfs(answer: str) -> list[PortCounters] | None:
     """The counters if every line is one, as in a live host's answer."""
     if not answer.endswith("\n"):
         return None
@@ -84,36 +84,36 @@ def _all_from_sysfs(answer: str) -> list[PortCounters] | None:
     if len(parts) > MOST_KEPT:
         return None
     values = all_counts([value for _, _, value in parts])
-    ports = _ports_of(tuple(path for path, _, _ in parts)) if values else None
+    ports = _layout_of(tuple(path for path, _, _ in parts)) if values else None
     if not values or not ports:
         return None
     return [PortCounters(port, counters, tuple(map(values.__getitem__, at))) for port, counters, at in ports]
 
 
 @lru_cache(maxsize=KEPT)
-def _ports_of(paths: tuple[str, ...]) -> list[tuple[str, tuple[Counter, ...], list[int]]] | None:
+def _layout_of(paths: tuple[str, ...]) -> list[tuple[str, tuple[Counter, ...], list[int]]] | None:
     """Each port's counters and their indexes in `paths`. None if a file is not a counter's, or occurs twice."""
     ports: dict[str, dict[str, int]] = {}
     for at, path in enumerate(paths):
-        found = _PORT_FILE.fullmatch(path)
-        if found is None or ports.setdefault(f"{found[1]}/{found[2]}", {}).setdefault(found[3], at) != at:
+        file = _PORT_FILE.fullmatch(path)
+        if file is None or ports.setdefault(f"{file['hca']}/{file['port']}", {}).setdefault(file["counter"], at) != at:
             return None
     for counted in ports.values():
-        for name in _NO_COUNTERS:
+        for name in _NOT_COUNTERS:
             counted.pop(name, None)
-    return [(port, named(tuple(counted)), list(counted.values())) for port, counted in ports.items() if counted]
+    return [(port, counters_of(tuple(counted)), list(counted.values())) for port, counted in ports.items() if counted]
 
 
 def _from_sysfs(answer: str) -> Iterator[Counted]:
     for path, value in files(answer):
-        found = _PORT_FILE.fullmatch(path)
-        if found and is_count(value) and found[3] not in _NO_COUNTERS:
-            yield f"{found[1]}/{found[2]}", {found[3]: int(value)}
+        file = _PORT_FILE.fullmatch(path)
+        if file and is_count(value) and file["counter"] not in _NOT_COUNTERS:
+            yield f"{file['hca']}/{file['port']}", {file["counter"]: int(value)}
 
 
 def _from_shown(answer: str) -> Iterator[Counted]:
     for port, counted in from_show_counters(answer):
-        if not _NO_COUNTERS.intersection(counted):
+        if not _NOT_COUNTERS.intersection(counted):
             yield port, counted
 
 

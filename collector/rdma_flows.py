@@ -22,7 +22,7 @@ from collections import Counter as Tally
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.rdma_reports import linked
+from collector.formats.rdma_reports import link_words
 from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes, saved_as
@@ -65,33 +65,33 @@ def _from_text(answer: str) -> Iterator[_QueuePair]:
             break
         if first.endswith(":"):
             raise UnreadableError("not queue pairs", line=number, text=raw)
-    for number, words in linked(answer):
-        yield _link(words, number)
+    for number, words in link_words(answer):
+        yield _pair_from_words(words, number)
 
 
-def _link(words: list[str], line: int) -> _QueuePair:
+def _pair_from_words(words: list[str], line: int) -> _QueuePair:
     reported = words[: words.index("comm")] if "comm" in words else words
     if len(reported) < 2 or not _PORT.fullmatch(reported[1]):
         raise UnreadableError("a queue pair without its port: cut short", line=line, text=" ".join(reported))
-    said = dict(zip(reported[2::2], reported[3::2], strict=False))
-    return reported[1], str(said.get("lqpn")), _counts(said, line, reported[1])
+    values = dict(zip(reported[2::2], reported[3::2], strict=False))
+    return reported[1], str(values.get("lqpn")), _is_flow(values, line, reported[1])
 
 
 def _from_json(answer: str) -> Iterator[_QueuePair]:
-    return map(_entry, filter(None, list_in(answer, "queue pairs")))
+    return map(_pair_from_entry, filter(None, list_in(answer, "queue pairs")))
 
 
-def _entry(entry: Any) -> _QueuePair:
+def _pair_from_entry(entry: Any) -> _QueuePair:
     name, port = (entry.get("ifname"), entry.get("port", _NONE)) if type(entry) is dict else (None, None)
     spelled = f"{name}/{port}"
     if type(name) is not str or not _PORT.fullmatch(spelled):
         raise UnreadableError("an entry that is no queue pair")
-    return spelled, str(entry.get("lqpn")), _counts(entry, 0, spelled)
+    return spelled, str(entry.get("lqpn")), _is_flow(entry, 0, spelled)
 
 
-def _counts(said: dict[str, Any], line: int, port: str) -> bool:
+def _is_flow(values: dict[str, Any], line: int, port: str) -> bool:
     """Whether this queue pair is a flow. Raises `UnreadableError` if it has no type or no state."""
-    kind, state = str(said.get("type")), str(said.get("state"))
-    if "lqpn" not in said or "type" not in said or state not in _STATES:
+    kind, state = str(values.get("type")), str(values.get("state"))
+    if "lqpn" not in values or "type" not in values or state not in _STATES:
         raise UnreadableError("without number, type or state: cut short, or no queue pair", line=line, text=port)
-    return state == _READY and (kind in _CONNECTED or str(said.get("subtype")) in _CONNECTED)
+    return state == _READY and (kind in _CONNECTED or str(values.get("subtype")) in _CONNECTED)

@@ -38,13 +38,13 @@ from truerail.errors import UnreadableError
 from truerail.model import Device, RdmaLink, Role, collector, commands, minutes, saved_as
 
 _LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physical_state", "netdev", "netdev_index"))
-_NUMBERED = re.compile(r"\d+/\d+:")
-_TO_NETDEV = re.compile(
+_LINK_NUMBER = re.compile(r"\d+/\d+:")
+_IBDEV2NETDEV = re.compile(
     r"(?:(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\s++)?(?P<device>[^\s(:]++)\s++(?:\(.*\s)?"
     r"port\s++(?P<port>\d+)(?:\s++\((?P<state>[A-Z_]+) *\))?\s++<?={2,3}>\s++(?P<netdev>[^\s(]*+)\s*+"
     r"\((?P<up>Up|Down)\)(?:\s.*)?$"
 )
-_VERBOSE = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+[^\s(:]+\s+\(")
+_VERBOSE_BEGINNING = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+[^\s(:]+\s+\(")
 
 
 ASK = (
@@ -59,25 +59,25 @@ def rdma_link(answer: str, device: Device) -> Iterable[RdmaLink]:
     """One `RdmaLink` for each port of each RDMA device, in the answer's order. Raises `UnreadableError`."""
     for recognised, read in _FORMS:
         if recognised(answer):
-            return _of_one_host(read(answer))
+            return _refusing_several_hosts(read(answer))
     raise UnreadableError("not an answer about RDMA links", line=1, text=lines(answer)[0])
 
 
-def _of_one_host(links: Iterable[RdmaLink]) -> Iterator[RdmaLink]:
-    """The links. A port may be in an answer twice, and then is the same one."""
-    known: dict[tuple[str, int], RdmaLink] = {}
+def _refusing_several_hosts(links: Iterable[RdmaLink]) -> Iterator[RdmaLink]:
+    """The same links. A port that is in the answer twice has to be the same one both times."""
+    first_seen: dict[tuple[str, int], RdmaLink] = {}
     for link in links:
-        first = known.setdefault((link.device, link.port), link)
+        first = first_seen.setdefault((link.device, link.port), link)
         if (first.guid, first.pci_address) != (link.guid, link.pci_address):
             raise UnreadableError(f"{link.device} with two GUIDs or PCI addresses: answers of several hosts")
         yield link
 
 
 def _from_json(answer: str) -> Iterator[RdmaLink]:
-    return map(_entry, list_in(answer, "RDMA links"))
+    return map(_link_from_entry, list_in(answer, "RDMA links"))
 
 
-def _entry(entry: Any) -> RdmaLink:
+def _link_from_entry(entry: Any) -> RdmaLink:
     name, port = (entry.get("ifname"), entry.get("port")) if type(entry) is dict else (None, None)
     if type(name) is not str or type(port) is not int or "state" not in entry:
         raise UnreadableError("an entry without ifname, port or state: not a list of RDMA links")
@@ -86,7 +86,7 @@ def _entry(entry: Any) -> RdmaLink:
     return RdmaLink(name, port, state, physical, netdev if type(netdev) is str else None)
 
 
-def _from_links(answer: str) -> Iterator[RdmaLink]:
+def _from_rdma_text(answer: str) -> Iterator[RdmaLink]:
     """`rdma link` as text. A line that begins with one of its keys, or with a pending value, was wrapped."""
     link: list[str] = []
     line = 0
@@ -94,50 +94,47 @@ def _from_links(answer: str) -> Iterator[RdmaLink]:
         words = raw.lstrip(PASTED).split()
         if not words:
             continue
-        if words[0] == "link" or _NUMBERED.fullmatch(words[0]):
+        if words[0] == "link" or _LINK_NUMBER.fullmatch(words[0]):
             if link:
-                yield _link(link, line)
+                yield _link_from_words(link, line)
             link, line = words, number
         elif link and (words[0] in _LINK_KEYS or len(link) % 2):
             link += words
-    yield _link(link, line)
+    yield _link_from_words(link, line)
 
 
-def _link(words: Sequence[str], line: int) -> RdmaLink:
+def _link_from_words(words: Sequence[str], line: int) -> RdmaLink:
     """One link from its words: `link` and the name, then keys and values in turn."""
-    pairs = iter(words)
-    said = dict(zip(pairs, pairs, strict=False))
-    name, _, port = said.get(words[0], "").rpartition("/")
+    values = dict(zip(words[::2], words[1::2], strict=False))
+    name, _, port = values.get(words[0], "").rpartition("/")
     port = port.removesuffix(":")
-    if "state" not in said or not name or not port.isdecimal():
+    if "state" not in values or not name or not port.isdecimal():
         raise UnreadableError("an RDMA link without its name or its state: cut short", line=line, text=" ".join(words))
-    state, physical = port_state(said["state"], line), physical_state(said.get("physical_state"), line)
-    return RdmaLink(name, int(port), state, physical, said.get("netdev"))
+    state, physical = port_state(values["state"], line), physical_state(values.get("physical_state"), line)
+    return RdmaLink(name, int(port), state, physical, values.get("netdev"))
 
 
-def _from_netdevs(answer: str) -> Iterator[RdmaLink]:
+def _from_ibdev2netdev(answer: str) -> Iterator[RdmaLink]:
     """`ibdev2netdev` and `ibdev2netdev -v`, whose long line a description or a paste may break."""
-    begun = ""
+    long_line = ""  # of `-v`, as far as it was read
     for number, raw in enumerate(lines(answer), 1):
         text = raw.strip(PASTED)
-        broken = bool(begun) and not _VERBOSE.match(text)
-        begun = f"{begun} {text}" if broken else text if _VERBOSE.match(text) else ""
+        continues = bool(long_line) and not _VERBOSE_BEGINNING.match(text)
+        long_line = f"{long_line} {text}" if continues else text if _VERBOSE_BEGINNING.match(text) else ""
         if "==>" not in raw:
             continue
-        found = _TO_NETDEV.match(begun or text)
-        if found is None or (broken and not found["state"]):
+        port = _IBDEV2NETDEV.match(long_line or text)
+        if port is None or (continues and not port["state"]):
             raise UnreadableError("not a line of ibdev2netdev, or cut short", line=number, text=raw)
-        begun = ""
-        state = port_state(found["state"] or ("ACTIVE" if found["up"] == "Up" else "DOWN"), number)
-        yield RdmaLink(
-            found["device"], int(found["port"]), state, None, found["netdev"] or None, pci_address=found["pci"]
-        )
+        long_line = ""
+        state = port_state(port["state"] or ("ACTIVE" if port["up"] == "Up" else "DOWN"), number)
+        yield RdmaLink(port["device"], int(port["port"]), state, None, port["netdev"] or None, pci_address=port["pci"])
 
 
 _FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterator[RdmaLink]]], ...] = (
-    (re.compile(r"^[#> \t]*(?:link|\d+/\d+:) +\S+/\d", re.MULTILINE).search, _from_links),
+    (re.compile(r"^[#> \t]*(?:link|\d+/\d+:) +\S+/\d", re.MULTILINE).search, _from_rdma_text),
     (is_json, _from_json),
-    (re.compile(r"==>").search, _from_netdevs),
+    (re.compile(r"==>").search, _from_ibdev2netdev),
     (re.compile(r"^[#> \t]*Infiniband device '", re.MULTILINE).search, ports_from_ibstatus),
     (re.compile(r"^[#> \t]*CA '", re.MULTILINE).search, ports_from_ibstat),
     (re.compile(r"^[#> \t]*hca_id:", re.MULTILINE).search, ports_from_devinfo),

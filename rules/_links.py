@@ -27,9 +27,9 @@ def other_ends(wiring: Wiring) -> Codes:
     other = np.full(index.planned_ports, NONE, dtype=np.int64)
     for here, there in ((index.b, index.a), (index.a, index.b)):
         other[here[here >= 0]] = there[here >= 0]
-    seen = wiring.partner[: index.planned_ports]
+    actual = wiring.partner[: index.planned_ports]
     elsewhere = (wiring.partner[other] >= 0) & (wiring.partner[other] != np.arange(len(other)))
-    return np.where(seen >= 0, seen, np.where(elsewhere, NONE, other))
+    return np.where(actual >= 0, actual, np.where(elsewhere, NONE, other))
 
 
 def subject_of(index: PlanIndex, port: int, other: int) -> int:
@@ -54,11 +54,11 @@ def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *quantities: Qu
         if 0 <= port < telemetry.ports
         for collector, device, name in telemetry.reported_as(port)
         for reading in telemetry.readings.get((collector, device), ())
-        for fact in _only(reading, name, quantities)
+        for fact in _counters_of(reading, name, quantities)
     )
 
 
-def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iterator[PortCounters]:
+def _counters_of(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iterator[PortCounters]:
     for fact in cast("tuple[PortCounters, ...]", reading.facts):
         if fact.port == port:
             columns = zip(fact.counters, fact.values, columns_of(fact.counters, reading.collector), strict=True)
@@ -68,7 +68,7 @@ def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iter
                 yield PortCounters(port, counters, tuple(value for _, value in kept))
 
 
-def hosts_of(telemetry: Telemetry) -> Mask:
+def ports_of_hosts(telemetry: Telemetry) -> Mask:
     """Which planned ports belong to hosts, shape (planned ports,)."""
     index = telemetry.wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
@@ -82,7 +82,7 @@ def majority(votes: Counter[T], least: int) -> T | None:
     return most if 2 * count > votes.total() >= least else None
 
 
-def every_link(
+def report_uncounted_links(
     telemetry: Telemetry,
     what: str,
     *quantities: Quantity,
@@ -90,12 +90,12 @@ def every_link(
     least: int = 1,
     switches: bool = False,
 ) -> None:
-    """Raises InsufficientDataError where neither end of a planned link counts any of these, with the number of such
-    links and their devices once each. A port counts them with `least` samples in the window, or one among the `last`
-    ones; with `switches`, only links between switches matter.
+    """Raises InsufficientDataError where neither end of a planned link counts any of these quantities, with the number
+    of such links and their devices once each. A port counts them with `least` samples in the window, or one among the
+    `last` ones; with `switches`, only links between switches matter.
     """
     wiring, seen = telemetry.wiring, np.zeros(telemetry.ports, dtype=bool)
-    for counting in counting_each(telemetry, quantities, last, least):
+    for counting in ports_counting(telemetry, quantities, last, least):
         seen |= with_other_ends(wiring, counting)
         if seen.all():
             return
@@ -171,11 +171,11 @@ def with_other_ends(wiring: Wiring, seen: Mask) -> Mask:
 
 def devices_counting(telemetry: Telemetry, *quantities: Quantity) -> Codes:
     """The devices of which a port counts one of these."""
-    counting = np.logical_or.reduce([np.zeros(telemetry.ports, dtype=bool), *counting_each(telemetry, quantities)])
+    counting = np.logical_or.reduce([np.zeros(telemetry.ports, dtype=bool), *ports_counting(telemetry, quantities)])
     return distinct(telemetry.wiring.index.ports.device_of(np.flatnonzero(counting)))
 
 
-def counting_each(
+def ports_counting(
     telemetry: Telemetry, quantities: Iterable[Quantity], last: int | None = None, least: int = 1
 ) -> Iterator[Mask]:
     """Ports that count each of these, one quantity at a time: usually the first is enough."""
@@ -205,15 +205,15 @@ def unpolled(round: Round, question: str = "") -> dict[int, str]:
         for reading in round.snapshot.readings
         if not reading.polled and reading.collector.startswith(question)
     }
-    found = {devices.find(name): printable(error, 120) for name, error in why.items()}
-    return {code: error for code, error in found.items() if 0 <= code < devices.planned}
+    by_code = {devices.find(name): printable(error, 120) for name, error in why.items()}
+    return {code: error for code, error in by_code.items() if 0 <= code < devices.planned}
 
 
 def not_polled(round: Round, codes: Mapping[int, str]) -> Iterator[NotEvaluated]:
     """The parts of the fabric that these devices are, one for each reason."""
     devices = round.cabling.index.devices
-    for why, found in grouped((why, code) for code, why in sorted(codes.items())).items():
-        names = tuple(devices.names[code] for code in found)
+    for why, unpolled_codes in grouped((why, code) for code, why in sorted(codes.items())).items():
+        names = tuple(devices.names[code] for code in unpolled_codes)
         many = f"{len(names):,} {'device is' if len(names) == 1 else 'devices are'} not polled"
         shown = some(names, MOST_EXAMPLES, ", ...")
         yield NotEvaluated(

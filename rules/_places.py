@@ -58,7 +58,7 @@ class Places:
         }
         return rule.found(index.a_port(cable), **about | fields)
 
-    def of(self, kind: Misplaced) -> list[int]:
+    def cables_of(self, kind: Misplaced) -> list[int]:
         """The cables of a kind."""
         cables: list[int] = np.flatnonzero(self.kind == kind).tolist()
         return cables
@@ -68,8 +68,8 @@ class Places:
         port = int(self.wiring.place[cable])
         return str(self.wiring.index.spell(port)) if port >= 0 else None
 
-    def sight(self, cable: int) -> str:
-        """The same in words, also where only the device is known."""
+    def seen_at(self, cable: int) -> str:
+        """Where the cable is seen, in words, also where only the device is known."""
         name = self.wiring.index.devices.names[int(self.at[cable])]
         return self.observed(cable) or f"{name} (which does not report its port)"
 
@@ -82,7 +82,7 @@ class Places:
 
 def places(round: Round) -> Places:
     """Classifies the wrong cables of a snapshot."""
-    return round.once(_sort)
+    return round.once(_classified)
 
 
 def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
@@ -131,7 +131,7 @@ def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[NotEvaluated]:
             yield some_cables(wiring, rows, of, f"{cables}: {reason}")
 
 
-def _sort(round: Round) -> Places:
+def _classified(round: Round) -> Places:
     wiring, index = round.cabling, round.cabling.index
     at = index.ports.device_of(wiring.place)
     at = np.where(at >= 0, at, wiring.heard[index.a])

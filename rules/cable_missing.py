@@ -63,11 +63,11 @@ _REASONS = {Why.LINK_DOWN: "link down", Why.SILENT: "silent", Why.DISABLED: "swi
 def cable_missing(round: Round) -> Findings:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
     wiring = round.cabling
-    gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
+    missing = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
     unseen = np.isin(wiring.why, [Why.PENDING, Why.SILENT])
-    for cable in np.flatnonzero(gone | unseen).tolist():
+    for cable in np.flatnonzero(missing | unseen).tolist():
         why = Why(int(wiring.why[cable]))
-        summary, action = _words(wiring, cable, why, places(round).subject(cable))
+        summary, action = _summary_and_action(wiring, cable, why, places(round).subject(cable))
         yield places(round).found(
             cable_missing,
             cable,
@@ -86,7 +86,7 @@ def _severity(why: Why, *, from_host: bool) -> Severity:
     return Severity.WARNING if why is Why.SILENT else Severity.INFO
 
 
-def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
+def _summary_and_action(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
     a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
     pair = f"{subject} to {b}"
     if why is Why.LINK_DOWN:
@@ -118,10 +118,10 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
         )
     if not any(wiring.states.up(code[[cable]])[0] for code in (wiring.index.a, wiring.index.b)):
         return (
-            f"{pair}: {_unheard(wiring, cable)}; no end reports whether it has link",
+            f"{pair}: {_who_hears_whom(wiring, cable)}; no end reports whether it has link",
             f"Check whether {a} and {b} have link. Without it reseat the cable; with it find the cable's other end.",
         )
-    summary = f"{pair}: link is up, but {_unheard(wiring, cable)}"
+    summary = f"{pair}: link is up, but {_who_hears_whom(wiring, cable)}"
     action = f"Check again in a minute: a new link has sent no frame yet. Then check that LLDP is on for {a} and {b}"
     return (
         f"{summary}; where the cable leads is unknown",
@@ -129,7 +129,7 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
     )
 
 
-def _unheard(wiring: Wiring, cable: int) -> str:
+def _who_hears_whom(wiring: Wiring, cable: int) -> str:
     """Which end does not hear which."""
     a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
     hears = wiring.hears[[wiring.index.a_device[cable], wiring.index.b_device[cable]]].tolist()
@@ -143,8 +143,8 @@ def _witnesses(wiring: Wiring, cable: int) -> list[str]:
     """What reports that there is no link: the ports themselves, and a discovery, which is one witness for both ends."""
     index, states = wiring.index, wiring.states
     ends = ((index.a[[cable]], index.a_port(cable)), (index.b[[cable]], index.b_port(cable)))
-    found = [str(port) for code, port in ends if states.dark(code)[0]]
-    return [*found, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]
+    dark_ends = [str(port) for code, port in ends if states.dark(code)[0]]
+    return [*dark_ends, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]
 
 
 PLAN = (

@@ -48,7 +48,7 @@ import numpy as np
 
 from rules._congestion import INFERRED, LEAST_SECONDS, LOOK, REPORTED, Said, Scene, marked, paused, reported_of
 from rules._examples import finds_nic, undecided
-from rules._links import blind_links, counter_evidence, hosts_of, other_ends, rail_at, with_other_ends
+from rules._links import blind_links, counter_evidence, other_ends, ports_of_hosts, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -75,7 +75,7 @@ def ecn_congestion(round: Round) -> Findings:
     seen = np.logical_or.reduce([reported_of(t, sign).seconds >= LEAST_SECONDS for sign in signs])
     if not seen.any():
         raise InsufficientDataError(f"no port reported ECN or CNP for {LEAST_SECONDS:.0f} seconds")
-    scene = Scene(t, other_ends(t.wiring), hosts_of(t))
+    scene = Scene(t, other_ends(t.wiring), ports_of_hosts(t))
     for look in (marked, _flooding, _lost_marks, _no_notices, _ignored, _unanswered, _unmarked):
         look(scene)
     for subject, said in scene.said.items():

@@ -53,18 +53,18 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
 @rule("CAB005", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def ends_disagree(round: Round) -> Findings:
     """Cables whose ends are unknown, because the reports about them contradict each other."""
-    sorted_ = places(round)
-    wiring = sorted_.wiring
+    placed = places(round)
+    wiring = placed.wiring
     torn = np.flatnonzero((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
     reported = _about(wiring, torn)
     for cable in torn.tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         wait = _longest_ttl(reported, a, b)
-        yield sorted_.found(
+        yield placed.found(
             ends_disagree,
             cable,
             severity=Severity.INFO if _plan_may_hold(wiring, reported, a, b) else None,
-            summary=f"{sorted_.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, reported, a, b))}",
+            summary=f"{placed.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, reported, a, b))}",
             action=_NAMES if wiring.met else _WAIT.format(wait=wait),
             confidence=ONE_END,
         )

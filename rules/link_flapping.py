@@ -41,7 +41,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._examples import finds_nic, railed
-from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
+from rules._links import counter_evidence, other_ends, rail_at, report_uncounted_links, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
@@ -75,23 +75,23 @@ Samples = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class _Fallen:
-    """The links that fell, by port that counted a fall: `gained[port]` is the number of falls in each sample,
-    `bits[port]` the bits that it could have received a second, in a sample of `seconds[port]`.
+    """The links that fell, by port that counted a fall: in each sample the number of falls, the bits that could have
+    been received in a second, and the length of the sample. `other_end` is by planned port.
     """
 
     telemetry: Telemetry
-    gained: Mapping[int, Samples]
-    bits: Mapping[int, Samples]
+    falls_in: Mapping[int, Samples]
+    bits_per_second: Mapping[int, Samples]
     seconds: Mapping[int, Samples]
-    other: Codes
+    other_end: Codes
 
-    def falls(self, ports: Sequence[int]) -> int:
+    def most_falls(self, ports: Sequence[int]) -> int:
         """How often the links of these ports fell: the most that one of them counted."""
-        return max((int(np.nansum(self.gained[port])) for port in ports if port in self.gained), default=0)
+        return max((int(np.nansum(self.falls_in[port])) for port in ports if port in self.falls_in), default=0)
 
-    def first(self, port: int) -> int:
+    def first_sample(self, port: int) -> int:
         """The sample of the first fall."""
-        return int(np.argmax(self.gained[port] > 0))
+        return int(np.argmax(self.falls_in[port] > 0))
 
 
 @rule("LNK003", Severity.WARNING, [PortCounters], cause=CauseKind.FLAPPING_LINK)
@@ -102,25 +102,25 @@ def link_flapping(round: Round) -> Findings:
     if not counted.samples.any():
         raise InsufficientDataError("no port reported twice how often its link fell")
     ports = np.flatnonzero(counted.gained > 0)
-    gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
-    gained = _flapping_only(round, ports, gained, spans)
-    falling = np.nansum(gained, axis=1) > 0
-    ports, gained = ports[falling], gained[falling]
+    counted_falls, seconds = telemetry.part(Quantity.LINK_DOWNS, None, ports)
+    falls = _flapping_only(round, ports, counted_falls, seconds)
+    flapping = np.nansum(falls, axis=1) > 0
+    ports, falls = ports[flapping], falls[flapping]
     if len(ports):
-        yield from _findings(telemetry, ports, gained, counted.samples > 0)
-    every_link(telemetry, "falls", Quantity.LINK_DOWNS)
+        yield from _findings(telemetry, ports, falls, counted.samples > 0)
+    report_uncounted_links(telemetry, "falls", Quantity.LINK_DOWNS)
 
 
-def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: Mask) -> Findings:
-    """One finding for each link that fell, or for the device that lost all of its links. `gained` has shape (ports,
+def _findings(telemetry: Telemetry, ports: Codes, falls: Samples, counted: Mask) -> Findings:
+    """One finding for each link that fell, or for the device that lost all of its links. `falls` has shape (ports,
     samples), `counted` is which planned ports count falls.
     """
     bits, seconds = telemetry.part(Quantity.RX_BITS, None, ports)
-    falls, rates, times = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (gained, bits / seconds, seconds))
-    fallen = _Fallen(telemetry, falls, rates, times, other_ends(telemetry.wiring))
+    falls_in, rates, spans = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (falls, bits / seconds, seconds))
+    fallen = _Fallen(telemetry, falls_in, rates, spans, other_ends(telemetry.wiring))
     links = _links(fallen)
-    for device, of_device in _whole_devices(fallen, counted, links).items():
-        yield _device_fell(fallen, device, [links.pop(subject) for subject in of_device])
+    for device, subjects in _devices_that_fell(fallen, counted, links).items():
+        yield _device_fell(fallen, device, [links.pop(subject) for subject in subjects])
     for subject, ends in links.items():
         yield _link_fell(fallen, subject, ends)
 
@@ -129,40 +129,40 @@ def _links(fallen: _Fallen) -> dict[int, tuple[int, ...]]:
     """The links that fell: subject to the planned ports at its ends that counted it."""
     index = fallen.telemetry.wiring.index
     links: dict[int, tuple[int, ...]] = {}
-    for port in fallen.gained:
-        subject = subject_of(index, port, int(fallen.other[port]))
+    for port in fallen.falls_in:
+        subject = subject_of(index, port, int(fallen.other_end[port]))
         links[subject] = (*links.get(subject, ()), port)
     return links
 
 
-def _whole_devices(fallen: _Fallen, reported: Mask, links: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
+def _devices_that_fell(fallen: _Fallen, counted: Mask, links: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     """Devices of which every link with data fell, together; each with the subjects of these links."""
-    known = _links_reported(fallen, reported)
-    of_device = grouped((device, subject) for subject in links for device in _devices(fallen, subject))
-    whole: dict[int, list[int]] = {}
+    reported = _links_reported(fallen, counted)
+    links_of = grouped((device, subject) for subject in links for device in _planned_devices(fallen, subject))
+    devices: dict[int, list[int]] = {}
     taken: set[int] = set()
-    apart = 1 + TOGETHER_SECONDS / fallen.telemetry.pace
-    for device, subjects in sorted(of_device.items(), key=lambda item: -len(item[1])):
-        if len(subjects) == known[device] >= LEAST_LINKS and taken.isdisjoint(subjects):
-            first = [min(fallen.first(port) for port in links[subject]) for subject in subjects]
-            if max(first) - min(first) <= apart:
-                whole[device] = subjects
+    most_apart = 1 + TOGETHER_SECONDS / fallen.telemetry.pace
+    for device, subjects in sorted(links_of.items(), key=lambda item: -len(item[1])):
+        if len(subjects) == reported[device] >= LEAST_LINKS and taken.isdisjoint(subjects):
+            first = [min(fallen.first_sample(port) for port in links[subject]) for subject in subjects]
+            if max(first) - min(first) <= most_apart:
+                devices[device] = subjects
                 taken.update(subjects)
-    return whole
+    return devices
 
 
-def _links_reported(fallen: _Fallen, reported: Mask) -> Codes:
+def _links_reported(fallen: _Fallen, counted: Mask) -> Codes:
     """The number of links of each device of which either end counts falls, shape (devices,)."""
     index = fallen.telemetry.wiring.index
-    other = np.where(fallen.other < index.planned_ports, fallen.other, NONE)
-    either = reported | (reported[other] & (other >= 0))
+    other = np.where(fallen.other_end < index.planned_ports, fallen.other_end, NONE)
+    either = counted | (counted[other] & (other >= 0))
     return np.bincount(index.ports.device_of(np.flatnonzero(either)), minlength=len(index.devices.names))
 
 
-def _devices(fallen: _Fallen, subject: int) -> list[int]:
+def _planned_devices(fallen: _Fallen, subject: int) -> list[int]:
     """The devices at the two ends of a link, where planned."""
     index = fallen.telemetry.wiring.index
-    ends = [end for end in (subject, int(fallen.other[subject])) if 0 <= end < index.planned_ports]
+    ends = [end for end in (subject, int(fallen.other_end[subject])) if 0 <= end < index.planned_ports]
     devices: list[int] = index.ports.device_of(np.array(ends)).tolist()
     return devices
 
@@ -176,7 +176,7 @@ def _severity(falls: int, down: float | None, window: float) -> Severity:
 def _device_fell(fallen: _Fallen, device: int, links: Sequence[tuple[int, ...]]) -> Finding:
     name = fallen.telemetry.wiring.index.devices.names[device]
     ports = [port for ends in links for port in ends]
-    falls, window = fallen.falls(ports), _window(fallen, ports[0])
+    falls, window = fallen.most_falls(ports), _window(fallen, ports[0])
     return link_flapping.found(
         name,
         severity=_severity(falls, None, window),
@@ -190,8 +190,8 @@ def _device_fell(fallen: _Fallen, device: int, links: Sequence[tuple[int, ...]])
 
 def _link_fell(fallen: _Fallen, subject: int, ends: Sequence[int]) -> Finding:
     index = fallen.telemetry.wiring.index
-    falls, window, down = fallen.falls(ends), _window(fallen, ends[0]), _without_link(fallen, ends)
-    link = " and ".join(str(index.spell(port)) for port in (subject, int(fallen.other[subject])) if port >= 0)
+    falls, window, down = fallen.most_falls(ends), _window(fallen, ends[0]), _without_link(fallen, ends)
+    link = " and ".join(str(index.spell(port)) for port in (subject, int(fallen.other_end[subject])) if port >= 0)
     away = "" if down is None else f", {down:.1f} s without link in all"
     return link_flapping.found(
         index.spell(subject),
@@ -216,44 +216,44 @@ def _window(fallen: _Fallen, port: int) -> float:
 
 def _without_link(fallen: _Fallen, ends: Sequence[int]) -> float | None:
     """Seconds without link, from the missing bits; None where no end counts bits that could have been received."""
-    found: float | None = None
+    longest: float | None = None
     for port in ends:
-        rate, fell = fallen.bits[port], fallen.gained[port] > 0
+        rate, fell = fallen.bits_per_second[port], fallen.falls_in[port] > 0
         usual = rate[~fell & ~np.isnan(rate)]
         if len(usual) and np.median(usual) > 0 and not np.isnan(rate[fell]).any():
-            lacking = 1 - rate / np.median(usual)
+            missing = 1 - rate / np.median(usual)
             seconds = fallen.seconds[port]
-            away = float(np.nansum(np.where(lacking > LEAST_SHORTFALL, lacking * seconds, 0.0)))
-            found = max(found or 0.0, away)
-    return found
+            away = float(np.nansum(np.where(missing > LEAST_SHORTFALL, missing * seconds, 0.0)))
+            longest = max(longest or 0.0, away)
+    return longest
 
 
-def _flapping_only(round: Round, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
+def _flapping_only(round: Round, ports: Codes, falls: Samples, seconds: Samples) -> Samples:
     """The falls of some ports, of shape (ports, samples), that may be flapping: no plug was moved by hand, and the link
     has come back. Each sample covers `seconds`.
     """
-    left = np.where(_by_hand(round, ports, seconds), np.float32(0), gained)
+    left = np.where(_moved_by_hand(round, ports, seconds), np.float32(0), falls)
     for row in np.flatnonzero(_missing(round.cabling, ports)).tolist():
-        fell = np.flatnonzero(left[row] > 0)[-1:]  # the link has not come back: it is down (CAB003)
-        left[row, fell] -= 1
+        last = np.flatnonzero(left[row] > 0)[-1:]  # the link has not come back: it is down (CAB003)
+        left[row, last] -= 1
     return left
 
 
-def _by_hand(round: Round, ports: Codes, seconds: Samples) -> Mask:
+def _moved_by_hand(round: Round, ports: Codes, seconds: Samples) -> Mask:
     """Samples in a period in which the plug was moved, and those newer than the last reading of the port's neighbour:
     such a fall is evaluated after the next reading.
     """
     counters, index, moved = round.counters, round.cabling.index, round.replugged
     assert counters is not None  # noqa: S101 - the ports counted falls
-    found, at = np.zeros(seconds.shape, dtype=bool), counters.begun[counters.order]
+    by_hand, end = np.zeros(seconds.shape, dtype=bool), counters.begun[counters.order]
     slack = counters.step_seconds / 2  # the readings of one round differ by this much
     for row, port in enumerate(ports.tolist()):
-        begin = at - slack - np.nan_to_num(seconds[row])
+        begin = end - slack - np.nan_to_num(seconds[row])
         spans = moved.spans.get(str(index.spell(port)), ())
         for since, until in spans if len(spans) < TOO_OFTEN else ():
-            found[row] |= (at + slack > since) & (begin < until)
-        found[row] |= at > moved.until(port, index.plan)
-    return found
+            by_hand[row] |= (end + slack > since) & (begin < until)
+        by_hand[row] |= end > moved.until(port, index.plan)
+    return by_hand
 
 
 def _missing(wiring: Wiring, ports: Codes) -> Mask:

@@ -38,7 +38,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rules._examples import finds_nic, railed
-from rules._links import every_link, hosts_of
+from rules._links import ports_of_hosts, report_uncounted_links
 from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
 from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.counters.hygiene import Floats
@@ -71,7 +71,7 @@ def lossless_drops(round: Round) -> Findings:
     dropped, by_priority, unclear = _by_priority(reported, lossless, last)
     for port in np.flatnonzero(dropped.any(axis=1)).tolist():
         yield _found(reported, port, np.flatnonzero(dropped[port]).tolist(), last)
-    hosts = hosts_of(reported)
+    hosts = ports_of_hosts(reported)
     ports = np.flatnonzero(_by_port(reported, lossless, by_priority, last) & ~dropped.any(axis=1))
     more, unreported = _more_than_usual(reported, ports, hosts, last)
     for port in ports[more].tolist():
@@ -83,7 +83,7 @@ def lossless_drops(round: Round) -> Findings:
     if unreported.any():
         why = "ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless one"
         raise InsufficientDataError(_of_ports(reported, ports[unreported], why))
-    every_link(reported, "drops", *DROPS, last=last)
+    report_uncounted_links(reported, "drops", *DROPS, last=last)
 
 
 def _more_than_usual(telemetry: Telemetry, ports: Codes, hosts: Mask, last: int) -> tuple[Mask, Mask]:

@@ -43,24 +43,24 @@ from truerail.model import Neighbor, Severity
 @rule("CAB001", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def nic_on_wrong_rail(round: Round) -> Findings:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
-    sorted_ = places(round)
-    wiring, index = sorted_.wiring, sorted_.wiring.index
-    for cable in sorted_.of(Misplaced.RAIL):
-        yield sorted_.found(
+    placed = places(round)
+    wiring, index = placed.wiring, placed.wiring.index
+    for cable in placed.cables_of(Misplaced.RAIL):
+        yield placed.found(
             nic_on_wrong_rail,
             cable,
-            summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, {_whose(sorted_, cable)}",
+            summary=f"{placed.subject(cable)} is cabled to {placed.seen_at(cable)}, {_whose(placed, cable)}",
             action=f"Move the cable to {index.b_port(cable)}, unless its cause says otherwise: it may be half of a "
             "swap, or a label.",
         )
     report_not_evaluated(unseen_cables(wiring, index.from_host))
 
 
-def _whose(sorted_: Places, cable: int) -> str:
+def _whose(placed: Places, cable: int) -> str:
     """The owner of the place where the cable is seen."""
-    index = sorted_.wiring.index
-    device = int(sorted_.at[cable])
-    rail, planned = int(sorted_.rail[cable]), int(index.rail[cable])
+    index = placed.wiring.index
+    device = int(placed.at[cable])
+    rail, planned = int(placed.rail[cable]), int(index.rail[cable])
     if index.devices.tier[device] > 1:
         return "which is not a leaf"
     if rail < 0:

@@ -30,7 +30,7 @@ A new lossless class in a rollout. Ports of storage with a priority of their own
 import numpy as np
 
 from rules._examples import finds_nic, railed
-from rules._links import every_link
+from rules._links import report_uncounted_links
 from rules._pauses import LOSSLESS, LOSSY, Lossless, lossless_of
 from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.pfc.measures import recent
@@ -71,7 +71,7 @@ def pause_on_wrong_priority(round: Round) -> Findings:
         yield _found(
             reported, port, sorted(priorities.get(port, ())), certain.get(port, BY_PORT), stops=port in stopping
         )
-    every_link(reported, "pauses", *SIGNS, last=last)
+    report_uncounted_links(reported, "pauses", *SIGNS, last=last)
 
 
 def _stopping(telemetry: Telemetry, last: int) -> set[int]:

@@ -34,7 +34,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rules._links import every_link
+from rules._links import report_uncounted_links
 from rules._pauses import priority_words
 from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
 from truerail.analysis.pfc.measures import recent
@@ -63,7 +63,7 @@ def pfc_deadlock(round: Round) -> Findings:
             if found.subject not in reported:
                 reported.add(found.subject)
                 yield found
-    every_link(pauses.reported, "pauses", *PAUSES, last=recent(pauses.reported), switches=True)
+    report_uncounted_links(pauses.reported, "pauses", *PAUSES, last=recent(pauses.reported), switches=True)
 
 
 def _found(pauses: Pauses, graph: PauseGraph, circle: Codes) -> Finding:

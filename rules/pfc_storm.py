@@ -45,7 +45,7 @@ often, for microseconds (PFC002).
 """
 
 from rules._examples import Rates, finds_nic, hears
-from rules._links import every_link
+from rules._links import report_uncounted_links
 from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
@@ -64,7 +64,7 @@ def pfc_storm(round: Round) -> Findings:
     for culprits in blamed(pauses, round.storm_culprits):
         severity = Severity.CRITICAL if culprits.worst.level == STORM else Severity.WARNING
         yield culprits.found(pfc_storm, _says(culprits), severity)
-    every_link(pauses.reported, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.reported))
+    report_uncounted_links(pauses.reported, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.reported))
 
 
 def _says(found: Blamed) -> str:

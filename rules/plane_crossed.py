@@ -35,14 +35,14 @@ from truerail.model import Neighbor, Severity
 @rule("CAB008", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def plane_crossed(round: Round) -> Findings:
     """Host cables that are seen on their rail, but on another plane."""
-    sorted_ = places(round)
-    wiring = sorted_.wiring
-    for cable in sorted_.of(Misplaced.PLANE):
-        yield sorted_.found(
+    placed = places(round)
+    wiring = placed.wiring
+    for cable in placed.cables_of(Misplaced.PLANE):
+        yield placed.found(
             plane_crossed,
             cable,
-            summary=f"{sorted_.subject(cable)} belongs to plane {round.plan.cables[cable].plane} but is cabled to "
-            f"{sorted_.sight(cable)}, on another plane",
+            summary=f"{placed.subject(cable)} belongs to plane {round.plan.cables[cable].plane} but is cabled to "
+            f"{placed.seen_at(cable)}, on another plane",
             action=f"Move the cable to {wiring.index.b_port(cable)}; first check whether the NIC's two cables are "
             "swapped.",
         )

@@ -41,23 +41,23 @@ from truerail.model.index import PlanIndex
 @rule("RAL003", Severity.CRITICAL, [Neighbor], instead=WITNESS_KINDS)
 def rail_cut(round: Round) -> Findings:
     """Hosts that are off a rail, where no switch leads round it."""
-    sorted_ = places(round)
-    wiring, index = sorted_.wiring, sorted_.wiring.index
+    placed = places(round)
+    wiring, index = placed.wiring, placed.wiring.index
     if not round.plan.once(rails_apart):
         return
     parts = round.plan.once(planned_parts)
-    yield from _split(sorted_, parts)
-    cut = _cut(sorted_, parts)
+    yield from _split(placed, parts)
+    cut = _cut(placed, parts)
     for cable, peers in zip(cut.tolist(), _peers(index, parts)[cut].tolist() if len(cut) else (), strict=True):
         if not peers:
             continue
         port, leaf, rail = index.a_port(cable), index.b_port(cable).device, int(index.rail[cable])
         others = f"{peers} other host{'s' if peers > 1 else ''}"
-        where = f"is on {sorted_.sight(cable)}" if sorted_.at[cable] >= 0 else "is not connected"
-        yield sorted_.found(
+        where = f"is on {placed.seen_at(cable)}" if placed.at[cable] >= 0 else "is not connected"
+        yield placed.found(
             rail_cut,
             cable,
-            summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} behind "
+            summary=f"{placed.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} behind "
             f"{leaf}; there is no other path, and NCCL drops the connection",
             action=f"Move {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
             confidence=wiring.confidence(cable) or ONE_END,
@@ -66,10 +66,10 @@ def rail_cut(round: Round) -> Findings:
         )
 
 
-def _split(sorted_: Places, parts: Codes) -> Findings:
+def _split(placed: Places, parts: Codes) -> Findings:
     """Leaves from which no link, sure or unknown, leads to the hosts of their rail on other leaves."""
-    w, index = sorted_.wiring, sorted_.wiring.index
-    end = np.where((w.state == State.WRONG) & (sorted_.at >= 0), sorted_.at, index.b_device)
+    w, index = placed.wiring, placed.wiring.index
+    end = np.where((w.state == State.WRONG) & (placed.at >= 0), placed.at, index.b_device)
     linked = connected_parts(index, end, w.state != State.MISSING, len(index.devices.names))
     railed = np.flatnonzero(index.from_host & (index.rail >= 0))
     for leaf in distinct(index.b_device[railed]).tolist():
@@ -88,13 +88,13 @@ def _split(sorted_: Places, parts: Codes) -> Findings:
             )
 
 
-def _cut(sorted_: Places, parts: Codes) -> Codes:
+def _cut(placed: Places, parts: Codes) -> Codes:
     """The first cable of each host and rail all of whose cables are off the rail."""
-    w, index = sorted_.wiring, sorted_.wiring.index
+    w, index = placed.wiring, placed.wiring.index
     gone = (w.state == State.MISSING) & (w.why != Why.DISABLED)
-    known = (sorted_.at >= 0) & (sorted_.at < len(parts))
-    other = ~known | (parts[np.where(known, sorted_.at, 0)] != parts[index.b_device])
-    off = gone | ((sorted_.kind == Misplaced.RAIL) & other) | (sorted_.kind == Misplaced.STRANGER)
+    known = (placed.at >= 0) & (placed.at < len(parts))
+    other = ~known | (parts[np.where(known, placed.at, 0)] != parts[index.b_device])
+    off = gone | ((placed.kind == Misplaced.RAIL) & other) | (placed.kind == Misplaced.STRANGER)
     if not off.any():
         return np.empty(0, dtype=np.int64)
     _, first, group = np.unique(index.a_device << 16 | (index.rail + 1), return_index=True, return_inverse=True)

@@ -55,7 +55,7 @@ import numpy.typing as npt
 from rules import _link_errors as errors
 from rules._examples import Rates, finds_nic, railed, undecided
 from rules._link_errors import BadPort, Cards, Samples
-from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
+from rules._links import counter_evidence, other_ends, rail_at, report_uncounted_links, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links
@@ -98,7 +98,7 @@ def signal_degraded(round: Round) -> Findings:
             yield _finding(telemetry, subject, of_link, other, reported, cards)
         else:
             yield _passed_on(telemetry, subject, {port: bad[port] for port in ends}, other)
-    every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
+    report_uncounted_links(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
 
 
 def _reported(telemetry: Telemetry) -> Mask:

@@ -29,7 +29,7 @@ from functools import partial
 
 import numpy as np
 
-from rules._links import every_link
+from rules._links import report_uncounted_links
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import counted
@@ -71,7 +71,7 @@ def srd_retransmissions(round: Round) -> Findings:
             confidence=BY_COUNTERS,
             detail=(("share", round_share(float(share[at]))), ("usual", round_share(usual))),
         )
-    every_link(telemetry, "packets sent again", AGAIN, last=last)
+    report_uncounted_links(telemetry, "packets sent again", AGAIN, last=last)
 
 
 def round_share(share: float) -> float:

@@ -40,16 +40,16 @@ from truerail.model.columns import Codes
 @rule("CAB004", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def unexpected_neighbor(round: Round) -> Findings:
     """Planned ports whose neighbour is not what any planned cable has there."""
-    sorted_ = places(round)
-    wiring, index = sorted_.wiring, sorted_.wiring.index
-    for port in (*_lower_ends(sorted_).tolist(), *_upper_ends(sorted_).tolist()):
+    placed = places(round)
+    wiring, index = placed.wiring, placed.wiring.index
+    for port in (*_lower_ends(placed).tolist(), *_upper_ends(placed).tolist()):
         cable = int(index.cables_at(np.array([port]))[0])
         partner = int(wiring.partner[port])
         subject, ends = index.spell(port), (index.a_port(cable), index.b_port(cable))
         expected = ends[1] if subject == ends[0] else ends[0]
         yield unexpected_neighbor.found(
             subject,
-            summary=f"{subject} should be wired to {expected} but is wired to {_stranger(sorted_, port)}",
+            summary=f"{subject} should be wired to {expected} but is wired to {_stranger(placed, port)}",
             action=f"Follow the cable at {subject}. The plan has {expected} there; correct the plan if this is "
             "intended.",
             expected=str(expected),
@@ -61,30 +61,30 @@ def unexpected_neighbor(round: Round) -> Findings:
     report_not_evaluated(unseen_cables(wiring, np.ones(len(wiring.state), dtype=bool)))
 
 
-def _lower_ends(sorted_: Places) -> Codes:
+def _lower_ends(placed: Places) -> Codes:
     """Host ports that hear a stranger themselves."""
-    w = sorted_.wiring
+    w = placed.wiring
     heard = w.heard[w.index.a]
     hears = (w.place >= 0) | ((heard >= 0) & (heard != w.index.b_device))
-    return np.asarray(w.index.a[(sorted_.kind == Misplaced.STRANGER) & hears])
+    return np.asarray(w.index.a[(placed.kind == Misplaced.STRANGER) & hears])
 
 
-def _upper_ends(sorted_: Places) -> Codes:
+def _upper_ends(placed: Places) -> Codes:
     """Planned switch places that are wired to a stranger or to another switch place."""
-    w, index = sorted_.wiring, sorted_.wiring.index
+    w, index = placed.wiring, placed.wiring.index
     partner, heard = w.partner[index.b], w.heard[index.b]
     other = index.cables_at(partner)
     to_stranger = (partner >= 0) & (other < 0)
     # one finding for the one cable between two places: at the place that comes first in the plan
     to_place = (partner > index.b) & (other >= 0) & (index.b[other] == partner)
-    reported_by_cab006 = (sorted_.kind == Misplaced.UPLINK) & (sorted_.at < 0)
+    reported_by_cab006 = (placed.kind == Misplaced.UPLINK) & (placed.at < 0)
     by_name = (partner < 0) & (heard >= 0) & (heard != index.a_device) & ~w.ambiguous[index.b] & ~reported_by_cab006
     sure = (index.b >= 0) & ~np.isin(w.why, (Why.CONTRADICTED, Why.UNNAMED))
     return np.asarray(index.b[sure & (to_stranger | to_place | by_name)])
 
 
-def _stranger(sorted_: Places, port: int) -> str:
-    w, index = sorted_.wiring, sorted_.wiring.index
+def _stranger(placed: Places, port: int) -> str:
+    w, index = placed.wiring, placed.wiring.index
     partner = int(w.partner[port])
     if partner < 0:
         return f"{index.devices.names[int(w.heard[port])]} (which does not report its port)"

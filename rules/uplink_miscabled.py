@@ -34,16 +34,16 @@ from truerail.model import Neighbor, Severity
 @rule("CAB006", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
 def uplink_miscabled(round: Round) -> Findings:
     """Cables that start at a switch and are seen elsewhere."""
-    sorted_ = places(round)
-    wiring = sorted_.wiring
-    for cable in sorted_.of(Misplaced.UPLINK):
+    placed = places(round)
+    wiring = placed.wiring
+    for cable in placed.cables_of(Misplaced.UPLINK):
         source, target = wiring.index.a_port(cable), wiring.index.b_port(cable)
-        if sorted_.at[cable] >= 0:
-            summary = f"the uplink {source} is cabled to {sorted_.sight(cable)}, not to {target}"
+        if placed.at[cable] >= 0:
+            summary = f"the uplink {source} is cabled to {placed.seen_at(cable)}, not to {target}"
         else:
             stranger = wiring.index.devices.names[int(wiring.heard[wiring.index.b[cable]])]
             summary = f"the uplink {source} does not reach {target}, which sees {stranger} instead"
-        yield sorted_.found(
+        yield placed.found(
             uplink_miscabled,
             cable,
             summary=summary,

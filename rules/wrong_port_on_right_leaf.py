@@ -33,16 +33,16 @@ from truerail.model import Neighbor, Severity
 @rule("CAB002", Severity.WARNING, [Neighbor], instead=WITNESS_KINDS)
 def wrong_port_on_right_leaf(round: Round) -> Findings:
     """Host cables in another port of the planned switch, on the planned rail and plane."""
-    sorted_ = places(round)
-    wiring = sorted_.wiring
-    for cable in sorted_.of(Misplaced.PORT):
+    placed = places(round)
+    wiring = placed.wiring
+    for cable in placed.cables_of(Misplaced.PORT):
         target = wiring.index.b_port(cable)
-        yield sorted_.found(
+        yield placed.found(
             wrong_port_on_right_leaf,
             cable,
-            summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, the right leaf but not "
+            summary=f"{placed.subject(cable)} is cabled to {placed.seen_at(cable)}, the right leaf but not "
             f"{target.name}",
-            action=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
+            action=f"Move the cable from {placed.seen_at(cable)} to {target}, or correct the plan if it should stay.",
         )
     report_not_evaluated(unseen_cables(wiring, wiring.index.from_host))
 

@@ -181,7 +181,7 @@ def test_json_that_speaks_of_something_else(name: str, answer: str) -> None:
 )
 def test_nvue_is_named_by_the_command_above_it(command: str, port: str) -> None:
     answer = f'{command}\n{{"pfc-stats": {{"3": {{"tx-pause-frames": 1}}}}}}\n'
-    assert cumulus_forms.nvue_pfc_counters(answer) == [PortCounters(port, (Counter("tx_pause_frames", 3),), (1,))]
+    assert cumulus_forms.pfc_from_nvue(answer) == [PortCounters(port, (Counter("tx_pause_frames", 3),), (1,))]
 
 
 # Noise

@@ -62,7 +62,7 @@ def behind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], object]:
 
     def of(collector: str, answer: str) -> object:
         with monkeypatch.context() as without:
-            without.setattr(sonic_forms, "plain_table", lambda answer: None)
+            without.setattr(sonic_forms, "neighbors_from_table", lambda answer: None)
             module = __import__("sys").modules["collector.nic_counters"]
             without.setattr(module, "read_values", lambda answer, parse: parse(answer))
             return outcome(lambda: read(collector, answer))
@@ -77,7 +77,7 @@ def recorded() -> Iterator[tuple[str, str]]:
 
 
 def test_a_table_and_counters_take_the_short_way() -> None:
-    found = sonic_forms.plain_table(TABLE)
+    found = sonic_forms.neighbors_from_table(TABLE)
     assert found is not None
     assert [(one.port, one.system_name, one.port_id, one.port_description) for one in found] == [
         ("Ethernet0", "gpu-1", "02:00:00:00:00:01", "eth0"),

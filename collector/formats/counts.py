@@ -28,7 +28,7 @@ KEPT, MOST_KEPT = 256, 5000
 """Cached lists of names, and the most names in one: answers must not fill the memory."""
 
 
-def named(names: tuple[str, ...]) -> tuple[Counter, ...]:
+def counters_of(names: tuple[str, ...]) -> tuple[Counter, ...]:
     """The counters of these names: ports with the same names share one tuple."""
     return _kept(names) if len(names) <= MOST_KEPT else _made(names)
 
@@ -75,7 +75,7 @@ def may_be_cut(answer: str, value: str) -> bool:
 
 def port_counters(port: str, names: Iterable[str], values: Iterable[int]) -> PortCounters:
     """The fact. `values` are in the order of `names`."""
-    return PortCounters(port, named(tuple(names)), tuple(values))
+    return PortCounters(port, counters_of(tuple(names)), tuple(values))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from collector.formats.lldpd_text import neighbors_from_json0, neighbors_from_keyvalue, neighbors_from_plain, seconds
-from collector.formats.text import decode, whole
+from collector.formats.text import decode, small_count
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -135,7 +135,7 @@ def _neighbor(port: str, seen: Any) -> Neighbor:
         port_id,
         port_type,
         _text(far_port.get("descr")),
-        whole(_text(far_port.get("ttl")) or _text(chassis.get("ttl"))),
+        small_count(_text(far_port.get("ttl")) or _text(chassis.get("ttl"))),
         seconds(seen.get("age")),
         tuple([text for address in _items(addresses) if (text := _text(address))]) if addresses is not None else (),
         seen.get("via"),

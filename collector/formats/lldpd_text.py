@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, DecodeError, Meta, Struct, field
 from msgspec.json import Decoder
 
-from collector.formats.text import lines, whole
+from collector.formats.text import lines, small_count
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -88,7 +88,7 @@ class _Record:
             port_id.strip(),
             port_type,
             get("descr"),
-            whole(get("ttl")),
+            small_count(get("ttl")),
             seconds(get("age")),
             tuple(self.addresses),
             self.via,
@@ -280,7 +280,7 @@ def _neighbor(seen: _Seen) -> Neighbor:
         port_id.value,
         port_id.type,
         descr[0].value or None if descr else None,
-        whole(ttl[0].value) if ttl else None,
+        small_count(ttl[0].value) if ttl else None,
         _seconds(seen.age),
         tuple([address.value for address in chassis.addresses if address.value]),
         seen.via,

@@ -36,7 +36,7 @@ _LONGEST = 20
 def json_statuses(found: Any) -> list[PortStatus]:
     """The ports in a document, in its order. Raises `UnreadableError` if it is about something else."""
     if model_forms.port_is_model(found):
-        return model_forms.statuses(found)
+        return model_forms.statuses_from_model(found)
     if isinstance(found, dict):
         for key, read in _READERS.items():
             if key in found:
@@ -198,8 +198,8 @@ def answer_statuses(answer: str) -> list[PortStatus] | None:
     if (found := document(answer)) is not None:
         return json_statuses(found)
     text = lines(answer)
-    if cumulus_forms.is_table(text):
-        return cumulus_forms.statuses(text)
+    if cumulus_forms.interface_is_table(text):
+        return cumulus_forms.statuses_from_table(text)
     rows = port_tables.statuses(answer, text)
     return rows if rows is not None else _prose(answer, text)
 

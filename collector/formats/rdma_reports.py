@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from collector.formats.counts import is_count, may_be_cut, name_count, not_reported
-from collector.formats.text import PASTED, is_prompt, lines, list_in, named, spelled
+from collector.formats.text import PASTED, argument, is_prompt, lines, list_in, spelled
 from truerail.errors import UnreadableError
 from truerail.model import RdmaLink
 
@@ -45,17 +45,17 @@ _PHYSICAL = spelled(
 
 def port_state(text: Any, line: int = 0) -> str:
     """`ACTIVE` for `Active`, ... Raises `UnreadableError` for a word that no command prints."""
-    return _STATES.get(text) or _normalised(_STATES, text, "port state", line)
+    return _STATES.get(text) or _word_of(_STATES, text, "port state", line)
 
 
 def physical_state(text: Any, line: int = 0) -> str | None:
     """`LINK_UP` for `LinkUp`, ..., None for None. Raises `UnreadableError` for a word that no command prints."""
     if text is None:
         return None
-    return _PHYSICAL.get(text) or _normalised(_PHYSICAL, text, "physical state", line)
+    return _PHYSICAL.get(text) or _word_of(_PHYSICAL, text, "physical state", line)
 
 
-def _normalised(words: dict[str, str], text: Any, what: str, line: int) -> str:
+def _word_of(words: dict[str, str], text: Any, what: str, line: int) -> str:
     found = words.get(str(text).strip().lower().replace("_", "").replace(" ", ""))
     if found is None:
         raise UnreadableError(f"not a {what}", line=line, text=str(text))
@@ -87,12 +87,12 @@ _FIELDS = {
     "active_speed": "speed",
     "active_mtu": "mtu",
 }
-_COUNTS = ("number of ports", "phys_port_cnt")
-_BROKE_OFF = "ibpanic:"
+_PORT_COUNT_KEYS = ("number of ports", "phys_port_cnt")
+_PANIC = "ibpanic:"
 """ibstat aborts at a device that it cannot read, such as a VF that is not its own. It prints nothing of that device. In
 a pipe the panic may come before the devices that it has printed: those are complete.
 """
-_GUIDS = ("node guid", "node_guid")
+_GUID_KEYS = ("node guid", "node_guid")
 _GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNORECASE)
 """A GUID as `ibstat` and as `ibv_devinfo` print it."""
 _NOTE = re.compile(r"(?<=\S)(?:(?<!:) {2,}|\s++#).*")
@@ -119,19 +119,19 @@ class _Device:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.promised: int | None = None
+        self.announced: int | None = None
         self.guid: str | None = None
         self.ports: list[tuple[int, int, dict[str, str]]] = []
         """Number, line and values of each port."""
 
     def links(self) -> Iterator[RdmaLink]:
         """Raises `UnreadableError` if there are fewer ports than the report announces, or one has no state."""
-        for port, line, said in self.ports:
-            yield _report_link(self, port, line, said)
-        if self.promised is None and not self.ports:
+        for port, line, values in self.ports:
+            yield _report_link(self, port, line, values)
+        if self.announced is None and not self.ports:
             raise UnreadableError(f"{self.name} shows neither a port nor how many it has: cut short")
-        if len(self.ports) < (self.promised or 0):
-            raise UnreadableError(f"{self.name} promises {self.promised} ports and shows {len(self.ports)}: cut short")
+        if len(self.ports) < (self.announced or 0):
+            raise UnreadableError(f"{self.name} promises {self.announced} ports and shows {len(self.ports)}: cut short")
 
 
 def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
@@ -140,38 +140,38 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
     A last line without a line feed may be cut: only a link layer, one of a few whole words, is taken from it.
     """
     device: _Device | None = None
-    broken, read = 0, False
+    panic_line, any_read = 0, False
     for number, raw in enumerate(text, 1):
         stripped = _NOTE.sub("", raw.strip(PASTED))
-        if stripped.startswith(_BROKE_OFF):
-            broken = number
+        if stripped.startswith(_PANIC):
+            panic_line = number
             continue
-        if found := heading.match(stripped):
+        if device_line := heading.match(stripped):
             if device:
                 yield from device.links()
-                read = True
-            device = _Device(found["device"])
-        port = found if found and heading is _IBSTATUS_PORT else _PORT_LINE.match(stripped)
+                any_read = True
+            device = _Device(device_line["device"])
+        port = device_line if device_line and heading is _IBSTATUS_PORT else _PORT_LINE.match(stripped)
         if device and port:
             device.ports.append((int(port["port"]), number, {}))
-        elif device and not found:
-            _take(device, stripped, whole=number < len(text))
+        elif device and not device_line:
+            _note_line(device, stripped, complete=number < len(text))
     if device is None:
-        raise UnreadableError("no device: cut short", line=broken)
-    if device.ports or not broken:
+        raise UnreadableError("no device: cut short", line=panic_line)
+    if device.ports or not panic_line:
         yield from device.links()
-    elif not read:
-        raise UnreadableError("no adapter could be read", line=broken)
+    elif not any_read:
+        raise UnreadableError("no adapter could be read", line=panic_line)
 
 
-def _take(device: _Device, line: str, *, whole: bool) -> None:
+def _note_line(device: _Device, line: str, *, complete: bool) -> None:
     key, _, value = line.partition(":")
     key, value = key.lower(), value.strip()
-    if device.ports and value and key in _FIELDS and (whole or _FIELDS[key] == "link_layer"):
+    if device.ports and value and key in _FIELDS and (complete or _FIELDS[key] == "link_layer"):
         device.ports[-1][2].setdefault(_FIELDS[key], value)
-    elif key in _COUNTS and value.isdecimal():
-        device.promised = int(value)
-    elif key in _GUIDS and whole:
+    elif key in _PORT_COUNT_KEYS and value.isdecimal():
+        device.announced = int(value)
+    elif key in _GUID_KEYS and complete:
         device.guid = _guid(value)
 
 
@@ -182,30 +182,30 @@ def _guid(value: str) -> str | None:
     return f"0x{digits}" if digits.strip("0") else None
 
 
-def _report_link(device: _Device, port: int, line: int, said: dict[str, str]) -> RdmaLink:
-    if "state" not in said:
+def _report_link(device: _Device, port: int, line: int, values: dict[str, str]) -> RdmaLink:
+    if "state" not in values:
         raise UnreadableError(f"port {port} of {device.name} has no state: cut short", line=line)
-    physical = said.get("physical_state")
+    physical = values.get("physical_state")
     return RdmaLink(
         device.name,
         port,
-        port_state(_bare(said["state"]).removeprefix("PORT_"), line),
-        physical_state(physical and _bare(physical), line),
-        rate_gbps=_gbps(said.get("rate"), line) or _by_lanes(said),
-        link_layer=_LINK_LAYERS.get(said.get("link_layer", "").lower()),
+        port_state(_without_number(values["state"]).removeprefix("PORT_"), line),
+        physical_state(physical and _without_number(physical), line),
+        rate_gbps=_gbps(values.get("rate"), line) or _gbps_by_lanes(values),
+        link_layer=_LINK_LAYERS.get(values.get("link_layer", "").lower()),
         guid=device.guid,
-        active_mtu=int(mtu[1]) if (mtu := _MTU.match(said.get("mtu", ""))) else None,
+        active_mtu=int(mtu[1]) if (mtu := _MTU.match(values.get("mtu", ""))) else None,
     )
 
 
-def _bare(state: str) -> str:
+def _without_number(state: str) -> str:
     """`4: ACTIVE` and `ACTIVE (4)` are `ACTIVE`: the number means the same state."""
     return state.rpartition(": ")[2].partition(" (")[0]
 
 
-def _by_lanes(said: dict[str, str]) -> float | None:
+def _gbps_by_lanes(values: dict[str, str]) -> float | None:
     """The rate that `ibv_devinfo -v` prints as lanes (`4X (2)`) and the speed of each (`100.0 Gbps (128)`)."""
-    lanes, each = _LANES.match(said.get("width", "")), _LANE_SPEED.match(said.get("speed", ""))
+    lanes, each = _LANES.match(values.get("width", "")), _LANE_SPEED.match(values.get("speed", ""))
     return int(lanes[1]) * float(each[1]) if lanes and each else None
 
 
@@ -224,7 +224,7 @@ def _gbps(rate: str | None, line: int) -> float | None:
 _ASKED = re.compile(r"\brdma\b.{0,200}\b(?:stat|res)")
 
 
-def linked(answer: str) -> Iterator[tuple[int, list[str]]]:
+def link_words(answer: str) -> Iterator[tuple[int, list[str]]]:
     """The words of each link, including those of the lines below it up to the next link, and its line number.
 
     Prompts, the command itself and everything above the first link are skipped.
@@ -252,7 +252,7 @@ Counted = tuple[str, dict[str, int]]
 _LINK = re.compile(r"[^\s/]+/\d+")
 _NAME = re.compile(r"[A-Za-z_][\w.,-]*")
 _OPTIONAL = "Optional-set:"
-_OF_QUEUE_PAIRS = frozenset(("cntn", "lqpn", "qp-type"))
+_QUEUE_PAIR_KEYS = frozenset(("cntn", "lqpn", "qp-type"))
 _ENTRY_KEYS = frozenset(("ifindex", "ifname", "port"))
 _SHOWN = re.compile(r"\bshow_(?:rdma_)?counters[ \t]+(\S+)")
 _SHOWN_PORT = re.compile(r"Port (\d+)\b.*counters:")
@@ -260,14 +260,14 @@ _SHOWN_PORT = re.compile(r"Port (\d+)\b.*counters:")
 
 def from_statistic(answer: str) -> Iterator[Counted]:
     """`rdma statistic`, with at least one link in it."""
-    *whole, (begun, last) = linked(answer)
+    *earlier, (last_line, last) = link_words(answer)
     if is_count(last[-1]) and may_be_cut(answer, last[-1]):
         last = last[:-2]
-    for number, words in (*whole, (begun, last)):
-        yield _statistic_link(words, number)
+    for number, words in (*earlier, (last_line, last)):
+        yield _counters_from_words(words, number)
 
 
-def _statistic_link(words: Sequence[str], line: int) -> Counted:
+def _counters_from_words(words: Sequence[str], line: int) -> Counted:
     """A link and its counters from its words: `link`, the name, then names and values in turn."""
     reported = [word for word in words[2:] if word != _OPTIONAL]
     names, values = reported[::2], reported[1::2]
@@ -275,28 +275,28 @@ def _statistic_link(words: Sequence[str], line: int) -> Counted:
         raise UnreadableError(
             "a link without its name, or a counter without its value: cut short", line=line, text=words[-1]
         )
-    if _OF_QUEUE_PAIRS.intersection(names):
+    if _QUEUE_PAIR_KEYS.intersection(names):
         raise UnreadableError("counters of queue pairs, not of ports", line=line, text=words[1])
     for name in names:
         if not _NAME.fullmatch(name):
             raise UnreadableError("not the name of a counter", line=line, text=name)
-    reported_of = zip(names, values, strict=True)
+    pairs = zip(names, values, strict=True)
     return words[1], {
-        name: name_count(value, line, f"{name} {value}") for name, value in reported_of if not not_reported(value)
+        name: name_count(value, line, f"{name} {value}") for name, value in pairs if not not_reported(value)
     }
 
 
 def from_json(answer: str) -> Iterator[Counted]:
     """`rdma -j statistic`."""
     for entry in filter(None, list_in(answer, "RDMA ports")):
-        yield _entry(entry)
+        yield _counters_from_entry(entry)
 
 
-def _entry(entry: Any) -> Counted:
+def _counters_from_entry(entry: Any) -> Counted:
     name, port = (entry.get("ifname"), entry.get("port")) if type(entry) is dict else (None, None)
     if type(name) is not str or type(port) is not int or "state" in entry:
         raise UnreadableError("an entry that is not an RDMA port's counters")
-    if _OF_QUEUE_PAIRS.intersection(entry):
+    if _QUEUE_PAIR_KEYS.intersection(entry):
         raise UnreadableError("counters of queue pairs, not of ports", text=name)
     return f"{name}/{port}", {
         key: name_count(str(value), 0, f"{key} {value}")
@@ -316,11 +316,11 @@ def from_show_counters(answer: str) -> Iterator[Counted]:
     for number, line in enumerate(text, 1):
         asked, headed = _SHOWN.search(line), _SHOWN_PORT.fullmatch(line.strip())
         if asked:
-            device, port = named(asked[1]), ""
+            device, port = argument(asked[1]), ""
         elif headed:
             port = headed[1]
         elif port and line.strip() and not is_prompt(line):
-            name, value = _shown(line, number)
+            name, value = _name_and_value(line, number)
             if not device and (port, name) in of_nameless:
                 raise UnreadableError("a counter twice: of devices that no line names", line=number, text=line)
             of_nameless.add((port, name))
@@ -329,7 +329,7 @@ def from_show_counters(answer: str) -> Iterator[Counted]:
                 yield f"{device}/{port}", {name: name_count(value, number, line)}
 
 
-def _shown(line: str, number: int) -> tuple[str, str]:
+def _name_and_value(line: str, number: int) -> tuple[str, str]:
     name, colon, value = (part.strip() for part in line.partition(":"))
     if not colon or not _NAME.fullmatch(name):
         raise UnreadableError("not a counter and its value, or cut short", line=number, text=line)

@@ -27,32 +27,32 @@ def files(answer: str) -> Iterator[tuple[str, str]]:
     Raises `UnreadableError` if the answer ends inside a file. A last line without a line feed is skipped, unless it
     is a 0: its value may be cut.
     """
-    return _of_ttar(answer) if _TTAR.search(answer) else _of_grep(answer)
+    return _from_ttar(answer) if _TTAR.search(answer) else _from_grep(answer)
 
 
-def _of_grep(answer: str) -> Iterator[tuple[str, str]]:
-    text, headed = lines(answer), ""
+def _from_grep(answer: str) -> Iterator[tuple[str, str]]:
+    text, path_above = lines(answer), ""
     for number, line in enumerate(text, 1):
         framed = "/" in line and _FRAME.fullmatch(text[number - 2]) and _FRAME.fullmatch("".join(text[number:][:1]))
         if heading := _HEADED.fullmatch(line):
-            headed = heading[1]
+            path_above = heading[1]
             continue
         if framed or _FRAME.fullmatch(line):
-            headed = line.strip() if framed else headed
+            path_above = line.strip() if framed else path_above
             continue
-        if headed:
+        if path_above:
             if line.strip() and not (number == len(text) and may_be_cut(answer, line)):
-                yield headed, line.strip()
+                yield path_above, line.strip()
             continue
-        found = _LINE.match(line)
+        path_and_value = _LINE.match(line)
         last = number == len(text) and line.strip() and not is_prompt(line)
-        if last and (found is None or not found[2]):
+        if last and (path_and_value is None or not path_and_value[2]):
             raise UnreadableError("cut short inside a path", line=number, text=line)
-        if found and not (last and may_be_cut(answer, found[2])):
-            yield found[1], found[2].strip()
+        if path_and_value and not (last and may_be_cut(answer, path_and_value[2])):
+            yield path_and_value[1], path_and_value[2].strip()
 
 
-def _of_ttar(answer: str) -> Iterator[tuple[str, str]]:
+def _from_ttar(answer: str) -> Iterator[tuple[str, str]]:
     path, begun = "", 0
     content: list[str] = []
     for number, line in enumerate(lines(answer), 1):

@@ -97,7 +97,7 @@ def text_in(found: dict[str, Any], key: str, about: str) -> str:
     return value
 
 
-def whole(text: str | None) -> int | None:
+def small_count(text: str | None) -> int | None:
     """A count in decimal digits, at most nine; None where there is none."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
 
@@ -168,12 +168,12 @@ def sections(text: Sequence[str], tool: str, asked: re.Pattern[str]) -> Iterator
         line = text[at]
         if found := len(line) <= _LONGEST_COMMAND and (asked.search(line) or _FRAMED.fullmatch(line)):
             yield Section(port, begun + 1, text[begun:at])
-            port, begun = named(found[1]), at + 1
+            port, begun = argument(found[1]), at + 1
     yield Section(port, begun + 1, text[begun:])
 
 
-def named(word: str) -> str:
-    """What a word of a command names, without quotes; empty for the variable of a loop, `ethtool -S $n`."""
+def argument(word: str) -> str:
+    """A command's argument without its quotes; empty for the variable of a loop, `ethtool -S $n`."""
     bare = word.strip("\"';&")
     return "" if "$" in bare else bare
 

@@ -23,12 +23,12 @@ from truerail.model import Counter, Neighbor, PortCounters
 # the age on lines of its own, no protocol named, and MACs labelled `ifname`. `net show lldp json` is lldpd's JSON, read
 # as such.
 
-HEADING = re.compile(
+LLDP_HEADING = re.compile(
     r"^[ \t]*(Interface: +[^,\n]*[^,\s])[ \t]*\n[ \t]*-+[ \t]*\n[ \t]+Time:[ \t]*\n[ \t]+(.*)$", re.MULTILINE
 )
 
 
-def lldp_understands(answer: Mapping[str, Any]) -> bool:
+def lldp_is_json(answer: Mapping[str, Any]) -> bool:
     """True for a JSON object of interfaces, at least one of which contains LLDP data."""
     spoken = ("iface_obj", "lldp", "neighbor")
     return any(isinstance(entry, dict) and not entry.keys().isdisjoint(spoken) for entry in answer.values())
@@ -73,7 +73,7 @@ def _from_nvue(port: str, name: str, neighbor: Mapping[str, Any]) -> Neighbor:
 
 def neighbors_from_text(text: str) -> Iterator[Neighbor]:
     """The neighbours in `nv show interface lldp-detail`."""
-    for found in neighbors_from_plain(HEADING.sub(r"\1, via: LLDP, Time: \2", text)):
+    for found in neighbors_from_plain(LLDP_HEADING.sub(r"\1, via: LLDP, Time: \2", text)):
         chassis_id, chassis_type = identified(found.chassis_id, found.chassis_id_type)
         port_id, port_type = identified(found.port_id, found.port_id_type)
         yield found._replace(
@@ -115,12 +115,12 @@ QUEUE = {
 _DURATIONS = frozenset({"rx-pause-duration", "tx-pause-duration"})
 
 
-def nvue_understands(answer: str) -> bool:
+def nvue_is_json(answer: str) -> bool:
     """Whether the answer contains any of NVUE's groups."""
     return any(f'"{word}"' in answer for word in ("in-bytes", "pfc-stats", "egress-queue-stats"))
 
 
-def port_counters(answer: str) -> list[PortCounters]:
+def port_from_nvue(answer: str) -> list[PortCounters]:
     """Counters of every port over all priorities. Raises `UnreadableError`."""
     tally = Tally()
     for port, at in _levels(answer):
@@ -129,12 +129,12 @@ def port_counters(answer: str) -> list[PortCounters]:
     return tally.some()
 
 
-def nvue_pfc_counters(answer: str) -> list[PortCounters]:
+def pfc_from_nvue(answer: str) -> list[PortCounters]:
     """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
     return _by_priority(answer, "pfc-stats", PFC)
 
 
-def nvue_queue_counters(answer: str) -> list[PortCounters]:
+def queue_from_nvue(answer: str) -> list[PortCounters]:
     """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
     return _by_priority(answer, "egress-queue-stats", QUEUE)
 
@@ -206,20 +206,20 @@ _PFC = re.compile(r"^[ \t]*switch-priority[ \t]+.*\b[rt]x-pause-frames\b", re.MU
 _QUEUES = re.compile(r"^[ \t]*traffic-class[ \t]+.*\btx-frames\b", re.MULTILINE)
 
 
-has_pfc = _PFC.search
+pfc_is_text = _PFC.search
 """Whether the answer has the table of pauses."""
 
 
-has_queues = _QUEUES.search
+queue_is_text = _QUEUES.search
 """Whether the answer has the table of queues."""
 
 
-def text_pfc_counters(answer: str) -> list[PortCounters]:
+def pfc_from_text(answer: str) -> list[PortCounters]:
     """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
     return _tallied(answer, _PFC, PFC)
 
 
-def text_queue_counters(answer: str) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters]:
     """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
     return _tallied(answer, _QUEUES, QUEUE)
 
@@ -262,7 +262,7 @@ _CUT = "…"
 _PHYSICAL = frozenset(("swp", "eth"))
 
 
-def is_table(text: Sequence[str]) -> bool:
+def interface_is_table(text: Sequence[str]) -> bool:
     """Whether these lines have the header of such a table with neighbours."""
     return any(
         _INTERFACE_HEADER.match(line) and "Remote Host" in line and "Remote Port" in line for line in _pasted(text)
@@ -276,7 +276,7 @@ def _pasted(text: Sequence[str]) -> list[str]:
     return [line[indent:] for line in said]
 
 
-def neighbors(text: Sequence[str]) -> Iterator[Neighbor]:
+def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
     """The neighbours. Raises `UnreadableError` if the answer ends inside a line."""
     for row in _interface_rows(text):
         host, port = (None if _CUT in (cell := row.get(label, "")) else advertised(cell) for label in ("host", "port"))
@@ -284,7 +284,7 @@ def neighbors(text: Sequence[str]) -> Iterator[Neighbor]:
             yield Neighbor(row["interface"], None, None, host, *identified(port))
 
 
-def statuses(text: Sequence[str]) -> list[PortStatus]:
+def statuses_from_table(text: Sequence[str]) -> list[PortStatus]:
     """The states and speeds of the physical ports."""
     found = dict[str, PortStatus]()
     for row in _interface_rows(text):
@@ -328,7 +328,7 @@ _MAC_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-+…?)+[ \t]*")
 _BLANK = dict.fromkeys(("interface", "mac", "vlan", "entry-type", "remote-dst"), "")
 
 
-def table(text: Sequence[str]) -> list[tuple[str, str, str, set[str]]] | None:
+def macs_from_table(text: Sequence[str]) -> list[tuple[str, str, str, set[str]]] | None:
     """Port, MAC, VLAN and words of each entry; None for anything else. The last line is left out: a line feed follows
     each. Raises `UnreadableError` where a MAC is cut."""
     for at, line in enumerate(text[:-1]):

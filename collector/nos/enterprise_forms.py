@@ -136,7 +136,7 @@ def os10_is_table(answer: str) -> bool:
     return _OS10_HEAD.search(answer.replace("\r", "")) is not None
 
 
-def os10_counters(text: Sequence[str]) -> list[PortCounters]:
+def os10_from_table(text: Sequence[str]) -> list[PortCounters]:
     """The counters of each port and queue. Raises `UnreadableError` for a cut row, or for a table without its port.
 
     A last number that neither a blank nor a line's end follows may be cut.
@@ -181,11 +181,11 @@ def pfc_is_table(answer: str) -> bool:
     return _TITLES.search(answer.replace("\r", "")) is not None
 
 
-has_watchdog = _WATCHDOG.search
+watchdog_is_text = _WATCHDOG.search
 """Whether an answer has sonic-cli's table of the watchdog."""
 
 
-def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:
+def watchdog_from_text(text: Sequence[str]) -> list[PortCounters]:
     """The storms of each port and priority. Raises `UnreadableError` if a row is cut."""
     tally, inside = Tally(), False
     for number, line in enumerate(text, 1):
@@ -201,7 +201,7 @@ def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:
     return tally.facts()
 
 
-def pfc_counters(text: Sequence[str]) -> list[PortCounters]:
+def pfc_from_table(text: Sequence[str]) -> list[PortCounters]:
     """The frames of each port and priority. Raises `UnreadableError` if a table is cut or missing, or for none."""
     tally = Tally()
     seen: dict[str, set[str]] = {way: set() for way in _FRAMES}

@@ -17,7 +17,7 @@ from truerail.model import Counter, Neighbor, PortCounters, PortQos
 # `detail` it is `{"lldpNeighbors": [{"port", "neighborDevice", "neighborPort", "ttl"}]}`. Port ids of the detailed form
 # carry their quotes inside the string (`"\\"Ethernet1\\""`); `interfaceId_v2`, where there is one, does not.
 
-HEADING = re.compile(r"^[ \t]*Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
+LLDP_HEADING = re.compile(r"^[ \t]*Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
 _NEIGHBOR = re.compile(r"^(?: {2}Neighbor .*|[ \t]*Neighbor \S.*, age .*)$", re.MULTILINE)
 """The first line of a neighbour; pasted text may lack the indentation."""
 _KEYS = {
@@ -72,9 +72,9 @@ def neighbors_from_text(text: str) -> Iterator[Neighbor]:
     """The neighbours in `show lldp neighbors detail`. Raises `UnreadableError` where a port has fewer than it
     announces."""
     end = text.rpartition("\n")[2].lstrip()
-    if end.startswith("Interface ") and not HEADING.match(end):
+    if end.startswith("Interface ") and not LLDP_HEADING.match(end):
         raise UnreadableError("the answer is cut", text=end)
-    headings = list(HEADING.finditer(text))
+    headings = list(LLDP_HEADING.finditer(text))
     for heading, following in zip(headings, [*headings[1:], None], strict=True):
         port, announced = heading.group(1), int(heading.group(2))
         body = text[heading.end() : following.start() if following else len(text)]
@@ -111,7 +111,7 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
 # `counterRefreshTime` is when the switch refreshed a port's counters, each port at its own time, by the switch's clock:
 # the difference to the newest port's is the age of a port's counters.
 
-KEYS = frozenset({"interfaces", "interfaceErrorCounters"})
+PORT_KEYS = frozenset({"interfaces", "interfaceErrorCounters"})
 
 _PORT_NAMES = words(
     {
@@ -142,7 +142,7 @@ _INSIDE = ("interfaceCounters", "inputErrorsDetail", "outputErrorsDetail")
 def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """Counters of the ports in this document. Raises `UnreadableError` if it has none."""
     tally = Tally()
-    for key in sorted(KEYS & found.keys()):
+    for key in sorted(PORT_KEYS & found.keys()):
         for port, reported in found[key].items():
             for name, value in _flat(reported):
                 if counter := _PORT_NAMES.get(name) or (own(name) if name in _OWN else None):
@@ -156,7 +156,7 @@ def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
 
 
 def _ports(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for key in KEYS & found.keys():
+    for key in PORT_KEYS & found.keys():
         yield from found[key].items()
 
 
@@ -203,7 +203,7 @@ _ON = {"E", "Yes"}
 _PORTS = ("interfaces", "interfaceStatuses", "interfaceStatus")
 
 
-def is_counters(found: Any) -> bool:
+def pfc_is_json(found: Any) -> bool:
     """Whether this is the JSON of `counters`, with or without `detail`."""
     return isinstance(found, dict) and ("interfaceCounters" in found or _has_priorities(found.get("interfaces")))
 
@@ -212,7 +212,7 @@ def _has_priorities(ports: Any) -> bool:
     return isinstance(ports, dict) and any("rxFrames" in str(port) for port in ports.values())
 
 
-def counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def pfc_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """The frames of the ports in a document."""
     tally = Tally()
     for port, reported in found.get("interfaceCounters", found.get("interfaces", {})).items():
@@ -237,7 +237,7 @@ def pfc_is_text(answer: str) -> bool:
     return twice and any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n"))
 
 
-def text_counters(answer: str) -> list[PortCounters]:
+def pfc_from_text(answer: str) -> list[PortCounters]:
     """The frames in the text of `counters` or `counters detail`. Raises `UnreadableError` if a row is cut."""
     tally = Tally()
     text = lines(answer)
@@ -263,7 +263,7 @@ def _note_row(tally: Tally, labels: list[str], cells: list[str], line: int, *, c
             tally.note(cells[0], Counter(_COLUMNS[label], of), None if doubtful else count(cells[at], line=line))
 
 
-is_settings_text = re.compile(
+settings_is_text = re.compile(
     r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
 ).search
 """Whether this is the text of `show priority-flow-control`."""
@@ -309,7 +309,7 @@ def _priorities(reported: Mapping[str, Any]) -> tuple[int, ...] | None:
 # of destination: rows of one class are summed, those to several destinations (`MC`) apart. Source of the text: the
 # recorded answer in ntc-templates (arista_eos), of a switch with virtual output queues.
 
-KEY = "intfQueueCounters"
+QUEUE_KEY = "intfQueueCounters"
 _HEAD = re.compile(
     r"^[ \t]*Port[ \t]+Traffic[ \t]+DropPrec[ \t]+DestType[ \t]+OutEnqPkts[ \t]+OutEnqOctets[ \t]+OutDropPkts"
     r"[ \t]+OutDropOctets[ \t]*$",
@@ -323,7 +323,7 @@ _QUEUE_NAMES = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes
 def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """The marked packets of each queue; EOS prints words if there is no number."""
     tally = Tally()
-    for port, reported in found[KEY].items():
+    for port, reported in found[QUEUE_KEY].items():
         for queue, value in reported.get("queueCounters", {}).items():
             if (of := priority(queue)) is not None:
                 tally.note(port, Counter("ecn_marked_packets", of), size(value))
@@ -335,7 +335,7 @@ def queue_is_text(answer: str) -> bool:
     return _HEAD.search(answer.replace("\r", "")) is not None
 
 
-def from_text(text: Sequence[str]) -> list[PortCounters]:
+def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
     """The counters of each port and class. Raises `UnreadableError` for a cut row.
 
     A last number that no line feed follows may be cut, and is skipped.

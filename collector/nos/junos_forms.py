@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WRAPPED = "multi-routing-engine-results"
 _ROOT = "lldp-neighbors-information"
 _ENTRY = "lldp-neighbor-information"
-KEYS = frozenset({_WRAPPED, _ROOT})
+LLDP_KEYS = frozenset({_WRAPPED, _ROOT})
 _LEAVES = (
     *("lldp-remote-chassis-id", "lldp-remote-chassis-id-subtype", "lldp-remote-system-name", "lldp-remote-port-id"),
     *("lldp-remote-port-id-subtype", "lldp-remote-port-description", "lldp-ttl", None),
@@ -312,12 +312,12 @@ _KINDS = ("Tail-dropped packets", "RED-dropped packets", "RL-dropped packets")
 _ALL = "Total-dropped packets"
 
 
-def is_text(answer: str) -> bool:
+def queue_is_text(answer: str) -> bool:
     """Whether the answer has such paragraphs."""
     return "Physical interface: " in answer and _QUEUES.search(answer.replace("\r", "")) is not None
 
 
-def counters(text: Sequence[str]) -> list[PortCounters]:
+def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
     """The counters of each port's egress queues. Raises `UnreadableError` if there is none.
 
     A last line without a line feed may be cut, and is skipped.

@@ -35,7 +35,7 @@ lldp_is_model = re.compile(
 """Whether the JSON in an answer is of such a model."""
 
 
-def neighbors(document: Any) -> Iterator[Neighbor]:
+def neighbors_from_model(document: Any) -> Iterator[Neighbor]:
     """The neighbours anywhere in the document. Raises `UnreadableError` for one without a local port."""
     return _within(document, "")
 
@@ -124,12 +124,12 @@ def port_is_model(found: Any) -> bool:
     return next(_ports(found), None) is not None
 
 
-def statuses(found: Any) -> list[PortStatus]:
+def statuses_from_model(found: Any) -> list[PortStatus]:
     """The ports of a document, in its order."""
     return [_status(port) for port in _ports(found)]
 
 
-def port_port_counters(found: Any) -> list[PortCounters]:
+def port_from_model(found: Any) -> list[PortCounters]:
     """Counters of the ports of a document. Raises `UnreadableError` for a value that is none, or for no counters."""
     tally = Tally()
     for port in _ports(found):
@@ -145,7 +145,7 @@ def port_port_counters(found: Any) -> list[PortCounters]:
     return tally.some()
 
 
-def port_optics(found: Any) -> Iterator[Optic]:
+def optics_from_srlinux(found: Any) -> Iterator[Optic]:
     """The modules of SR Linux' ports, one `Optic` for each channel."""
     for port in _ports(found):
         within = inside(port, "transceiver")
@@ -225,7 +225,7 @@ def queue_is_model(found: Any) -> bool:
     return isinstance(found, Mapping) and "interfaces" in inside(plain(found), "qos")
 
 
-def queue_port_counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def queue_from_model(found: Mapping[str, Any]) -> list[PortCounters]:
     """The counters of the queues whose class is known. Raises `UnreadableError` where there is none."""
     tally = Tally()
     for port in map(plain, listed(inside(inside(plain(found), "qos"), "interfaces").get("interface"))):
@@ -272,7 +272,7 @@ optics_is_model = re.compile(r'\bcomponents/component\b|"(?:[\w-]+:)?components"
 """Whether the JSON in an answer is of this model."""
 
 
-def optics_optics(found: Any) -> Iterator[Optic]:
+def optics_from_model(found: Any) -> Iterator[Optic]:
     """The modules of a document, one `Optic` for each channel, on each port that names the module as its own."""
     document = plain(found) if isinstance(found, Mapping) else {}
     ports: dict[str, list[str]] = {}

@@ -19,7 +19,7 @@ from truerail.model import Counter, Neighbor, PortCounters
 # is the table's column "Device ID": the system name, or the chassis id of a neighbour that has none. With `detail` the
 # field `ttl` is the text form's `Time remaining`: the rest of the time to live, which is not used as the time to live.
 
-KEYS = frozenset({"TABLE_nbor", "TABLE_nbor_detail", "neigh_hdr", "neigh_count"})
+LLDP_KEYS = frozenset({"TABLE_nbor", "TABLE_nbor_detail", "neigh_hdr", "neigh_count"})
 
 
 def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
@@ -93,12 +93,12 @@ _IN_TEXT = _TEXT_OWN.union(_KNOWN)
 Ports = dict[str, dict[str, int | None]]
 
 
-def is_json(found: Mapping[str, Any]) -> bool:
+def port_is_json(found: Mapping[str, Any]) -> bool:
     """Whether this is NX-OS' JSON of counters."""
     return any(key in found for key in ("TABLE_rx_counters", "TABLE_tx_counters", "TABLE_interface"))
 
 
-def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """Counters of the ports in this document."""
     ports: Ports = {}
     for row in _rows(found):

@@ -57,7 +57,7 @@ def is_dump(answer: str) -> bool:
     return _MAP in answer
 
 
-def port_counters(answer: str) -> list[PortCounters]:
+def port_from_dump(answer: str) -> list[PortCounters]:
     """Counters of every port over all priorities. Raises `UnreadableError`."""
     tally = Tally()
     for port, values in _ports(answer):
@@ -69,7 +69,7 @@ def port_counters(answer: str) -> list[PortCounters]:
     return tally.some()
 
 
-def pfc_counters(answer: str) -> list[PortCounters]:
+def pfc_from_dump(answer: str) -> list[PortCounters]:
     """Counters of every port by priority, measured rather than estimated where both are reported. Raises
     `UnreadableError`."""
     tally = Tally()

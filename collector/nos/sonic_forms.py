@@ -32,7 +32,7 @@ _FRAMED = ("ChassisID", "", "SysName", "PortID", "", "PortDescr", "", "")
 _LLDP_RULER = re.compile(r"-{20,}[ \t]*")
 
 
-def of_framework(rows: Sequence[str]) -> list[Neighbor] | None:
+def neighbors_from_cli(rows: Sequence[str]) -> list[Neighbor] | None:
     """The neighbours that `sonic-cli` shows (`lldp_neighbor_show.j2` of SONiC's management framework), a block for
     each between rulers; None for anything else. Raises `UnreadableError` if the last block is cut.
     """
@@ -50,7 +50,7 @@ def of_framework(rows: Sequence[str]) -> list[Neighbor] | None:
     return [neighbor(port, map(values.get, _FRAMED)) for port, values in blocks] or None
 
 
-def plain_table(answer: str) -> list[Neighbor] | None:
+def neighbors_from_table(answer: str) -> list[Neighbor] | None:
     """The neighbours in a plain table, in its order; None for anything else."""
     if not answer.startswith(_LLDP_TITLE):
         return None
@@ -126,11 +126,11 @@ def port_from_tables(found: Sequence[Table]) -> list[PortCounters]:
     return tally.facts()
 
 
-is_cli = _CLI.search
+port_is_cli = _CLI.search
 """Whether this is the table of `sonic-cli`."""
 
 
-def from_cli(text: Sequence[str]) -> list[PortCounters]:
+def port_from_cli(text: Sequence[str]) -> list[PortCounters]:
     """Counters of the ports in that table. Raises `UnreadableError` if a row is cut.
 
     A last line without a line feed may be cut, and is skipped.
@@ -151,7 +151,7 @@ def from_cli(text: Sequence[str]) -> list[PortCounters]:
     return tally.some()
 
 
-def is_details(answer: str) -> bool:
+def port_is_details(answer: str) -> bool:
     """Whether this is the long text of one port."""
     return "....." in answer and _PORT_TITLE in answer
 
@@ -172,7 +172,7 @@ def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     return tally.some()
 
 
-def from_details(answer: str) -> list[PortCounters]:
+def port_from_details(answer: str) -> list[PortCounters]:
     """Counters in lines of `Packets Received 64 Octets......... 0`; the command above them names the port.
 
     A last line without a line feed is skipped: its number may have more digits.
@@ -199,7 +199,7 @@ _TIMES = {"total rx pause time us": 1, "total rx pause time ms": 1000}
 """Microseconds in a unit of each column."""
 
 
-def counters(found: Sequence[Table]) -> list[PortCounters]:
+def pfc_from_tables(found: Sequence[Table]) -> list[PortCounters]:
     """The frames of the ports in both tables. Raises `UnreadableError` if a table or some of its ports are missing."""
     tally = Tally()
     seen: dict[str, set[str]] = {way: set() for way in _WAYS}
@@ -216,17 +216,17 @@ def counters(found: Sequence[Table]) -> list[PortCounters]:
     return tally.facts()
 
 
-def is_frames(found: Sequence[Table]) -> bool:
+def has_pfc(found: Sequence[Table]) -> bool:
     """Whether any of these tables has pause frames."""
     return any(table.labels[0] in _WAYS for table in found)
 
 
-def is_history(found: Sequence[Table]) -> bool:
+def has_pfc_history(found: Sequence[Table]) -> bool:
     """Whether any of these tables has the history of pauses."""
     return any(_TRANSITIONS in table.labels for table in found)
 
 
-def history(found: Sequence[Table]) -> list[PortCounters]:
+def pfc_history_from_tables(found: Sequence[Table]) -> list[PortCounters]:
     """Number and duration of pauses by port. Ports without history (`N/A`) have no fact."""
     tally = Tally()
     for line, (port, of, transitions) in rows(found, "port", "priority", _TRANSITIONS):

@@ -103,28 +103,28 @@ def rail_status_of(evaluated: EvaluatedRound) -> RailStatus:
 
 def _stand(evaluated: EvaluatedRound) -> RailStatus:
     evaluation, round = evaluated.evaluation, evaluated.round
-    wiring, sorted_ = round.cabling, places(round)
+    wiring, placed = round.cabling, places(round)
     index = wiring.index
     size = len(index.devices.names)
     renamed = _renamed(evaluation, wiring, open_too=False)
-    stand = _stands(wiring, sorted_, renamed, _renamed(evaluation, wiring, open_too=True))
-    on_switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[sorted_.at] > Role.HOST.tier
-    elsewhere = np.where(on_switch & (wiring.state == State.WRONG) & ~_inactive(wiring), sorted_.at, NONE)
+    stand = _stands(wiring, placed, renamed, _renamed(evaluation, wiring, open_too=True))
+    on_switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[placed.at] > Role.HOST.tier
+    elsewhere = np.where(on_switch & (wiring.state == State.WRONG) & ~_inactive(wiring), placed.at, NONE)
     moved = (wiring.state == State.WRONG) & ~index.from_host & ~renamed  # uplinks on another switch: they work there
     end = np.where((stand == Stand.OFF) | moved, elsewhere, index.b_device)
     return RailStatus(
-        wiring, sorted_, stand, end, renamed,
+        wiring, placed, stand, end, renamed,
         below=Groups(index.a_device, size), above=Groups(index.b_device, size), ends=Groups(end, size),
         certain=connected_parts(index, end, stand == Stand.ON, size),
         possible=connected_parts(index, end, stand != Stand.OFF, size),
     )  # fmt: skip
 
 
-def _stands(wiring: Wiring, sorted_: Places, renamed: Mask, perhaps_renamed: Mask) -> Codes:
+def _stands(wiring: Wiring, placed: Places, renamed: Mask, perhaps_renamed: Mask) -> Codes:
     index, state = wiring.index, wiring.state
-    on = (state == State.RIGHT) | (sorted_.kind == Misplaced.PORT) | renamed
+    on = (state == State.RIGHT) | (placed.kind == Misplaced.PORT) | renamed
     upper = np.array([*index.devices.tier, NONE], dtype=np.int64)
-    on |= (sorted_.kind == Misplaced.UPLINK) & (upper[sorted_.at] > upper[index.a_device])
+    on |= (placed.kind == Misplaced.UPLINK) & (upper[placed.at] > upper[index.a_device])
     unknown = (state == State.UNKNOWN) | perhaps_renamed
     return np.select([on & ~_inactive(wiring), unknown], [Stand.ON, Stand.UNKNOWN], Stand.OFF).astype(np.int64)
 
