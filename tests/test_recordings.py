@@ -3,8 +3,8 @@
 A case has `answer.txt` and either `facts.json` (what `truerail parse` prints of it) or `error.txt` (why it is refused).
 `public-...` are excerpts of public texts that were once misread, with changed names; `source.txt` says whose.
 `odd-...` are made up: odd cells, hostile text, wrappers, cuts, in as few lines as show it.
-`TRUERAIL_REFRESH=new pytest tests/test_recordings.py` writes what a new case lacks, `=1` all cases again: a new reader may
-take answers that others read, which only the diff of all shows.
+`TRUERAIL_REFRESH=new pytest tests/test_recordings.py` writes what new cases lack; `=1` writes all again, to be reviewed
+as a diff: a new reader may take answers that others read.
 """
 
 import json

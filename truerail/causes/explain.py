@@ -50,7 +50,7 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
 
 def trace(round: Round, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Each step of the search for causes of the cabling, and what it took."""
-    return tuple(map(str, search(round.cabling, findings)[1]))
+    return tuple(search(round.cabling, findings)[1])
 
 
 def _apart(index: PlanIndex, drafts: Sequence[CauseCandidate]) -> None:

@@ -13,7 +13,7 @@ from truerail.analysis.cabling import DEVICE_ONLY, Wiring
 from truerail.causes import device_only
 from truerail.causes.absent import absent_drafts
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
-from truerail.causes.candidate import CauseCandidate
+from truerail.causes.candidate import CauseCandidate, joined_names
 from truerail.causes.crossed_hosts import crossed_hosts, swapped_peers
 from truerail.causes.cycles import chains
 from truerail.causes.labels import relabelled
@@ -28,6 +28,7 @@ from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.trunks import crossed_by_name, joined_trunks
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.finding import Finding
+from truerail.model.names import some
 
 
 @dataclass
@@ -45,28 +46,19 @@ class Search:
     """For each place that hears a host by its name alone, the port there, under the name that its switch has."""
 
 
-@dataclass(frozen=True)
-class Taken:
-    """What one step has explained: its causes, their cables, and how many wrong links became right by it."""
-
-    step: str
-    causes: int
-    cables: int
-    gain: int
-
-    def __str__(self) -> str:
-        return f"{self.step:<10} {self.causes:>5} causes {self.cables:>6} cables, gain {self.gain}"
-
-
-def search(wiring: Wiring, findings: Sequence[Finding]) -> tuple[list[CauseCandidate], list[Taken]]:
-    """The causes of the cabling, and what each step took."""
-    found, taken = Search(wiring, findings, ObservedLinks.of(wiring)), list[Taken]()
+def search(wiring: Wiring, findings: Sequence[Finding]) -> tuple[list[CauseCandidate], list[str]]:
+    """The causes of the cabling; and what each step took, in words: its causes, their cables, and how many wrong links
+    became right by it.
+    """
+    found, taken = Search(wiring, findings, ObservedLinks.of(wiring)), list[str]()
     for step in STEPS:
         wrong = np.count_nonzero(found.links.wrong)
         drafts = list(step(found))
         cables = {cable for draft in drafts for cable in draft.cables}
         gain = int(wrong - np.count_nonzero(found.links.wrong))
-        taken.append(Taken(step.__name__.strip("_"), len(drafts), len(cables), gain))
+        causes = some([f"{draft.kind} {joined_names(draft.subjects[:2])}" for draft in drafts], 3)
+        took = f"{step.__name__.strip('_'):<10} {len(drafts):>5} causes {len(cables):>6} cables, gain {gain}"
+        taken.append(f"{took}: {causes}" if causes else took)
         found.drafts += drafts
     return as_one_question(wiring, joined_trunks(found.links.index, _one_order(found.drafts))), taken
 

@@ -77,6 +77,7 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     if answer.cause and answer.finding:
         yield heading("Cause")
         yield from cause(answer.cause, reported=True)
+    yield from section(answer.trace, lambda step: Text(f"  {sentence(step)}"), "", "Steps", most=None)
     most = None if options.details else MOST_EXPLAINED
     yield from section(answer.explained, finding, "findings", "Explains", most=most)
     for alternative in answer.alternatives:
@@ -87,7 +88,6 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     if answer.path and options.details:
         yield heading("Cable")
         yield from path_block(answer.path)
-    yield from section(answer.trace, lambda step: Text(f"  {sentence(step)}"), "", "Steps", most=None)
     if answer.finding is None:
         return
     if options.details:
