@@ -30,6 +30,7 @@ from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
 from tests import left_over
+from tests.draws import draws
 from tests.each import HangsError
 from tests.patience import limit
 from truerail.model.pause import garbage_collection_paused
@@ -170,19 +171,21 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_timeout_set_timer(item: pytest.Item, settings: pytest_timeout.Settings) -> bool:
-    """A test that hangs ends with its processes, and says where it hung; so does its teardown."""
-    began = time.monotonic()
+    """A test that hangs ends with its processes, and says where it hung; so does its teardown. Many examples take
+    longer.
+    """
+    began, seconds = time.monotonic(), settings.timeout * draws(1, 10)
 
     def hangs(*_: object) -> None:
-        if time.monotonic() - began < limit(settings.timeout):
+        if time.monotonic() - began < limit(seconds):
             return
         ended = left_over.end(f"{item.nodeid} ")
         pytest_timeout.dump_stacks(item.config.get_terminal_writer())
-        raise HangsError(f"it hangs: no end after {settings.timeout:.0f} s; its processes were killed: {ended}")
+        raise HangsError(f"it hangs: no end after {seconds:.0f} s; its processes were killed: {ended}")
 
     if not item.config.option.usepdb:
         signal.signal(signal.SIGALRM, hangs)
-        signal.setitimer(signal.ITIMER_REAL, settings.timeout, _AGAIN_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
     return True
 
 

@@ -237,8 +237,7 @@ def paired(drained: str | None) -> tuple[Job, ...]:
 @pytest.mark.parametrize(("drained", "partners"), [(None, 0), ("gpu-006", 4)])
 def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partners: int) -> None:
     fabric = simulate(Shape(hosts=16, rails=4, pods=1, spines=2, uplinks=8), seed=1)
-    made = flows(fabric, paired(drained), seed=1)
-    evaluation = evaluate(round_after(fabric, made, minutes=6))
+    evaluation = evaluate(round_after(fabric, flows(fabric, paired(drained), seed=1), minutes=6))
     rails = [one for one in evaluation.findings if one.rule.startswith("RAL")]
     assert [one.severity for one in rails] == [Severity.INFO] * partners
     assert evaluation.causes == ()

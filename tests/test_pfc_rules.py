@@ -135,8 +135,7 @@ def test_missed_polls_and_resets_change_nothing(holes: Sequence[int]) -> None:
     us = [NAN if n in holes else 1e6 for n in range(12)]
     rates: Rates = {"leaf-0/swp0": {"rx_pause_us:3": us, "tx_bytes:3": 0}, "gpu-1/nic0": {"tx_bytes": 1e9}}
     assert [f.subject for f in found("PFC001", plan_of_tree(1, 2, 0), rates)] == ["gpu-0/nic0"]
-    reset = [*[1e6] * 8, -1e7, *[1e6] * 3]
-    rates["leaf-0/swp0"]["rx_pause_us:3"] = reset
+    rates["leaf-0/swp0"]["rx_pause_us:3"] = [*[1e6] * 8, -1e7, *[1e6] * 3]
     assert [f.subject for f in found("PFC001", plan_of_tree(1, 2, 0), rates)] == ["gpu-0/nic0"]
 
 

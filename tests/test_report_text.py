@@ -36,8 +36,7 @@ def test_every_kind_of_cause_is_reported_by_its_word():
 
 
 def test_a_move_names_the_plug_both_ports_the_label_and_the_places():
-    report = section(text(fabric.every_cause()), "What to do")
-    first = report.split("\nC2 ")[0]
+    first = section(text(fabric.every_cause()), "What to do").split("\nC2 ")[0]
     assert "1.  leaf-3/swp12  → leaf-1/swp12  gpu-012/enp60s0f0np0 label P1-012-1" in first
     assert "2.  leaf-1/swp12  → leaf-3/swp12  gpu-012/enp94s0f0np0 label P1-012-3" in first
     assert "leaf-1 rack N01 unit 31" in first

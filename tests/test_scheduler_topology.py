@@ -136,8 +136,7 @@ def test_nodes_have_the_names_of_their_scheduler() -> None:
     names = [f"{host}.cluster.local" for host in hosts(shown(simulation))]
     facts = tuple(SchedulerNode(name, ("IDLE",), None) for name in (*names, "login-1"))
     snapshot = Snapshot(seen.at, [*seen.readings, Reading("slurm", "slurm_nodes", seen.at, facts)])
-    publication = publication_of(Round(simulation.plan, snapshot))
-    found = units(topology(publication, "slurm").text)
+    found = units(topology(publication_of(Round(simulation.plan, snapshot)), "slurm").text)
     assert sorted(node for unit in found.values() for node in unit.nodes) == sorted(names)
 
 

@@ -132,7 +132,8 @@ def session(log: str, file_of: Callable[[str], str]) -> dict[str, str]:
             answer = []
         else:
             answer.append(line)
-    return {file: "".join(lines) for file, lines in found.items()}
+    # a command in the middle of which the log ends has no answer, and not an empty one
+    return {file: "".join(lines) for file, lines in found.items() if lines or lines is not answer or log[-1:] == "\n"}
 
 
 def _command(line: str, file_of: Callable[[str], str]) -> tuple[str, str]:
