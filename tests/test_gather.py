@@ -162,30 +162,7 @@ def test_an_answer_that_takes_too_long_to_read_rests_and_costs_no_other(monkeypa
     assert [command for command in asked if "nvidia-smi topo" in command] == ["nvidia-smi topo -m"]
 
 
-def test_the_loop_comes_round_between_two_devices_that_answer_at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    simulation, fleet = site()
-    whole, hops, read = Row.read, [0], list[int]()
-
-    def seen(row: Row, reader: Answers, seconds: float) -> None:
-        read.append(hops[0])
-        whole(row, reader, seconds)
-
-    async def hopping() -> None:
-        while True:
-            hops[0] += 1
-            await asyncio.sleep(0)
-
-    async def round() -> None:
-        beside = asyncio.create_task(hopping())
-        await poller_of(simulation, fleet).round()
-        beside.cancel()
-
-    monkeypatch.setattr(Row, "read", seen)
-    asyncio.run(round())
-    assert len(set(read)) == len(read) > len(simulation.plan.devices)
-
-
-def test_a_device_that_takes_long_to_read_is_read_in_a_thread_and_rests_longer_each_time(
+def test_a_device_that_takes_long_to_read_is_read_last_and_rests_longer_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The event loop does not wait for it: a thread reads it."""
@@ -199,7 +176,7 @@ def test_a_device_that_takes_long_to_read_is_read_in_a_thread_and_rests_longer_e
         whole(row, reader, seconds)
 
     monkeypatch.setattr(Row, "read", seen)
-    simulation, at = simulate(SHAPE, folders="inventory"), [0.0]
+    simulation, at, read = simulate(SHAPE, folders="inventory"), [0.0], list[str]()
     fleet = FakeFleet(simulation)
     good = fleet.answers["gpu-001"]
     fleet.answers["gpu-001"] = good | {"nvidia-smi topo -m": "GPU0 NIC0 CPU Affinity\n" + "GPU1 NIC1\n" * 300_000}
@@ -208,12 +185,13 @@ def test_a_device_that_takes_long_to_read_is_read_in_a_thread_and_rests_longer_e
 
     async def errors(seconds: float) -> dict[str, str]:
         at[0] = seconds
-        found = await poller.round()
+        found = await poller.round(progress=lambda row, *_: read.append(row.name))
         return {row.name: row.error for row in found.rows if row.error}
 
     async def rounds() -> None:
         slow = {"gpu-001": "it took more than 0.1 s to read its answers: it is asked again after a while"}
         assert await errors(0.0) == slow
+        assert read[-1] == "gpu-001"
         for seconds, asks in ((59.0, 1), (60.0, 2), (179.0, 2), (180.0, 3)):
             assert await errors(seconds) == slow
             assert fleet.asks["gpu-001"] == asks

@@ -2,10 +2,9 @@
 
 After an answer that was too late or too long no alternative command is sent: a GPU driver that hangs would hang again.
 
-Reading keeps the event loop waiting, and so all other devices and each request to the service. Devices are therefore
-read one after the other, and between two of them the loop does all else that is due. Those whose answers are not read
-quickly are read in a thread, one at a time. A device that takes too long even so is not asked for a while, for longer
-each time.
+Reading keeps the event loop, and so all other devices, waiting. Devices whose answers are not read quickly are read one
+after the other in a thread, beside the loop. One that takes too long even so is not asked for a while, for longer each
+time.
 """
 
 import asyncio
@@ -33,10 +32,10 @@ _BOTH = "is for an entry under a name that no plan has"
 class DevicePoller:
     """Sends each device the commands that apply to it. Stores commands that worked in `Known` for the next round."""
 
-    def __init__(self, transport: Transport, limits: Limits, ambient: Ambient, *turns: asyncio.Lock) -> None:
-        """`turns` are those to read a device, and one that takes long, in all rounds of a fleet."""
+    def __init__(self, transport: Transport, limits: Limits, ambient: Ambient, slow: asyncio.Lock) -> None:
+        """`slow` is the turn of those that take long to read, in all rounds of a fleet."""
         self._transport = transport
-        self._turn, self._slow = turns
+        self._slow = slow
         self._limits = limits
         self._ambient = ambient
 
@@ -54,7 +53,8 @@ class DevicePoller:
                 with timed_by(limit):
                     await self._ask_all(row, target, known, reader, collectors)
         except TimeoutError:
-            why = f"no answer within {seconds:g} s" if limit.expired() else "no answer"
+            within = f" within {seconds:g} s" if limit.expired() else ""
+            why = f"no answer{within}"
         except SlowDeviceError:
             known.rest(self._ambient.clock())
             why = f"{TOO_SLOW} {DEVICE_SECONDS:g} s to read its answers: it is asked again after a while"
@@ -119,16 +119,14 @@ class DevicePoller:
         return found + sent
 
     async def _read(self, row: Row, reader: Answers, known: Known) -> None:
-        """Reads what a device has answered, on the loop, or in a thread where that takes long."""
+        """Reads what a device has answered: at once, or in a thread, in the turn of those that take long."""
+        if not known.slow:
+            try:
+                row.read_here(reader)
+                return
+            except SlowDeviceError:
+                known.slow = True
         with clock_stopped():
-            if not known.slow:
-                try:
-                    async with self._turn:
-                        await asyncio.sleep(0)  # the loop does all else that is due before the next device
-                        row.read_here(reader)
-                    return
-                except SlowDeviceError:
-                    known.slow = True
             async with self._slow:
                 await asyncio.to_thread(row.read, reader, DEVICE_SECONDS)
 
@@ -197,4 +195,5 @@ def _remember(row: Row, asked: Asked, known: Known) -> None:
     worked = {name: came_from[name, file] for name, file in source.items() if (name, file) in came_from}
     known.command.update(worked)
     if row.unanswered or len(row.answers) > len(set(worked.values())):
-        row.keep({*worked.values(), *(text for name in asked.keys() - source.keys() for text in asked[name])})
+        needed = {text for name in asked.keys() - source.keys() for text in asked[name]}
+        row.keep(needed.union(worked.values()))

@@ -88,7 +88,7 @@ class Poller:
         self._limits = limits or Limits()
         self._ambient = ambient or Ambient()
         self._transport = transport
-        self._turn, self._slow = asyncio.Lock(), asyncio.Lock()
+        self._slow = asyncio.Lock()
         self._targets = matched(targets, devices or {})
         self._places: dict[str, set[int]] = {}
         """Where a name is in `_targets`, by its key."""
@@ -119,7 +119,7 @@ class Poller:
         reader = Answers(questions_of(), at, notes, self._kept)
         asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
-        interviewer = DevicePoller(self._transport, limits, self._ambient, self._turn, self._slow)
+        interviewer = DevicePoller(self._transport, limits, self._ambient, self._slow)
         turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors, owed or Owed())
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row

@@ -51,7 +51,7 @@ def clocks_stopped() -> Iterator[None]:
 def clock_stopped() -> Iterator[None]:
     """Stops the device's clock in this block, which waits for this machine and not for the device."""
     limit, now = _CLOCK.get(), asyncio.get_running_loop().time
-    ends = limit.when() if limit and not limit.expired() else None
+    ends = limit.when() if limit else None
     if limit is None or ends is None:
         yield
         return
