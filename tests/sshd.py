@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests import left_over
+from tests.lab.system import signal_all
 from tests.patience import ENOUGH, soon
 from tests.ports import free_port
 from tests.real import give_up, require
@@ -85,10 +86,11 @@ class Sshd:
         """Ends the server and all that it started."""
         if self._process is None:
             return
-        _kill(*self.sessions(), self._process.pid)
+        signal_all([*self.sessions(), self._process.pid], signal.SIGKILL)
         self._process.wait()
         self._process = None
-        _kill(*left_over.with_environment(f"HOME={self.folder}\0"))  # what a session left that ended before
+        left = left_over.with_environment(f"HOME={self.folder}\0")  # of sessions that ended before
+        signal_all([*left], signal.SIGKILL)
 
     def sessions(self) -> list[int]:
         """The processes that serve connections: the server's children, and theirs."""
@@ -108,12 +110,6 @@ class Sshd:
         login = {"user": getpass.getuser(), "port": self.port, "agent": False, **files, **access}
         ssh = SshAccess(**login)  # type: ignore[arg-type]  # a test names fields of SshAccess
         return Target(name, "127.0.0.1", platform="linux", timeout_seconds=timeout_seconds, ssh=ssh)
-
-
-def _kill(*pids: int) -> None:
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def _children(parent: int) -> list[int]:

@@ -23,7 +23,8 @@ def way(flow: int, turn: int = 0) -> tuple[str, ...]:
 
 
 def looked(facts: Facts, plan: str = PLAN) -> dict[str, Evaluated]:
-    return {code: rules()[code].look(scene(Case(facts, plan=plan))) for code in ALL}
+    made = scene(Case(facts, plan=plan))
+    return {code: rules()[code].look(made) for code in ALL}
 
 
 def reasons(found: Evaluated) -> str:
