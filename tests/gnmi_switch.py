@@ -168,8 +168,7 @@ def _scalar(value: Any) -> Any:
     for kind, name in ((bool, "bool_val"), (int, "int_val"), (float, "double_val"), (str, "string_val")):
         if isinstance(value, kind):
             return gnmi_pb2.TypedValue(**{name: value})
-    elements = gnmi_pb2.ScalarArray(element=map(_scalar, value))
-    return gnmi_pb2.TypedValue(leaflist_val=elements)
+    return gnmi_pb2.TypedValue(leaflist_val=gnmi_pb2.ScalarArray(element=map(_scalar, value)))
 
 
 @contextmanager

@@ -241,8 +241,7 @@ def test_an_active_bond_hides_no_dead_member() -> None:
 def test_a_bond_that_is_down_is_down_on_each_member() -> None:
     found = files()
     found["gpu-2/ibdev2netdev"] = ibdev2netdev().replace("bond1 (Up)", "bond1 (Down)")
-    seen = snapshot(found)
-    (one, other) = rules()["NIC002"].findings(Round(plan(), seen))
+    (one, other) = rules()["NIC002"].findings(Round(plan(), snapshot(found)))
     assert {one.subject, other.subject} == {"gpu-2/ens1f0np0", "gpu-2/ens1f1np1"}
 
 
@@ -304,8 +303,7 @@ def test_a_plan_by_number_or_by_pci_address_means_the_members(named: str) -> Non
     for bond in range(BONDS):
         for plane in (0, 1):
             text = text.replace(f"/ens{bond}f{plane}np{plane} ", f"/{name(bond, plane)} ")
-    other = plan_of(Case(plan=text))
-    seen = Round(other, snapshot(files(order={3: (1, 0, 2, 3)}))).cabling
+    seen = Round(plan_of(Case(plan=text)), snapshot(files(order={3: (1, 0, 2, 3)}))).cabling
     assert set(seen.state.tolist()) == {State.RIGHT}
     assert [seen.index.devices.names[code] for code in seen.gpu_rails.misordered] == ["gpu-3"]
 

@@ -214,8 +214,7 @@ def test_a_host_that_no_discovery_met_may_be_without_power() -> None:
 
 def test_an_uplink_that_no_discovery_has_is_without_link_and_that_of_one_witness() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\nleaf-0/2 spine-1/1\nleaf-0/3 spine-1/2")
-    spine = (guid(0xFFFFF), "spine-1", "1")
-    seen = joined(planned, discovery(RIGHT[0], link(switch(0, 2), spine)))
+    seen = joined(planned, discovery(RIGHT[0], link(switch(0, 2), (guid(0xFFFFF), "spine-1", "1"))))
     assert seen.state.tolist() == [State.RIGHT, State.RIGHT, State.MISSING]
 
 

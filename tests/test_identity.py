@@ -231,8 +231,7 @@ def test_a_mac_that_all_ports_of_a_switch_send_is_no_port(text: str | None) -> N
 
 def test_a_factory_name_that_two_devices_send_is_none() -> None:
     one, other = (heard("nic0", "sonic", "etp1", "local")._replace(chassis_id=f"0c:42:a1:00:00:0{i}") for i in (1, 2))
-    plan = fabric("nic0", "nic0")
-    wiring = evaluated(plan, {"gpu-1": [one], "gpu-2": [other]})
+    wiring = evaluated(fabric("nic0", "nic0"), {"gpu-1": [one], "gpu-2": [other]})
     assert wiring.state.tolist() == [State.UNKNOWN, State.UNKNOWN]
 
 

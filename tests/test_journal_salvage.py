@@ -108,8 +108,7 @@ def test_every_list_goes_on_behind_a_row_that_cannot_be_read(journal: Journal, t
 
 def test_what_is_open_is_restored_but_for_the_row_that_cannot_be_read(tmp_path: Path) -> None:
     opened = open_journal(Settings(f"sqlite:///{tmp_path}/journal.db"))
-    fabric = Fabric()
-    changes = fabric.round(lambda world: world.swap(Port("h1", "nica"), Port("h1", "nicb")))
+    changes = Fabric().round(lambda world: world.swap(Port("h1", "nica"), Port("h1", "nicb")))
     opened.record(record(1, changes), changes)
     whole = opened.restore()
     assert len(whole.findings) > 1

@@ -120,8 +120,7 @@ def test_a_round_recorded_twice_changes_nothing(journal: Journal) -> None:
 
 
 def test_a_number_that_is_taken_goes_behind_the_newest(journal: Journal) -> None:
-    fabric = Fabric()
-    first, second = fabric.rounds(2)
+    first, second = Fabric().rounds(2)
     journal.record(record(1, first), first)
     journal.record(record(1, second), second)
     assert [(one.number, one.at) for one in journal.rounds()] == [(2, second.at), (1, first.at)]

@@ -129,8 +129,7 @@ def _measured(rate: np.ndarray[Any, np.dtype[np.float64]], signs: np.ndarray[Any
 
 
 def test_expected_is_level_times_rail_times_what_congestion_leaves() -> None:
-    rng = np.random.default_rng(7)
-    level = rng.uniform(2.5e10, 3e10, (HOSTS, 1))
+    level = np.random.default_rng(7).uniform(2.5e10, 3e10, (HOSTS, 1))
     usual = np.array([1.0, 1.0, 0.6, 1.0])
     signs = np.zeros((HOSTS, RAILS))
     signs[np.arange(HOSTS), np.arange(HOSTS) % RAILS] = 1.0

@@ -28,8 +28,7 @@ RISING = [-9.0 + day / 4 for day in range(10)]
 
 
 def looked(past: dict[str, dict[str, list[float]]], plan: str = PLAN, **more: object) -> Evaluated:
-    case = Case(HEARD, plan=plan, past=past)
-    return rules()["LNK006"].look(scene(replace(case, **more)))
+    return rules()["LNK006"].look(scene(replace(Case(HEARD, plan=plan, past=past), **more)))
 
 
 def only(evaluated: Evaluated) -> Finding:

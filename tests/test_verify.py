@@ -61,6 +61,13 @@ def test_faults_on_top_of_each_other_have_orders_that_hold_and_leave_nothing(see
     assert (problems, tally["left"], tally["optimal"]) == ([], 0, 1)
 
 
+def test_no_cable_is_moved_of_a_host_that_announces_anothers_name() -> None:
+    hall, asked = draw(7516), "confirm before moving: gpu-004/enp26s0f0np0 is in leaf-0/swp5"
+    causes = evaluate(Round(hall.plan, hall.snapshot)).causes
+    assert [asked in one.to_confirm for one in causes if "announces another's name" in one.summary] == [True]
+    assert not any(one.moves for one in causes)
+
+
 @each("seed", [1185, 20194])
 def test_a_plug_of_no_planned_cable_in_the_way_is_asked_about(seed: int) -> None:
     hall = draw(seed)

@@ -153,10 +153,18 @@ def confirmed(wiring: Wiring, draft: CauseCandidate) -> CauseCandidate:
     shown = some([f"{move.cable} is in {move.source}" for move in weak], _SHOWN, ", and {} more")
     words = dict.fromkeys(word for move in weak for word in named_by(wiring, _cable(wiring, move)))
     confirm = f"confirm before moving: {shown} (`ethtool -p`, or follow the cable)"
-    summary = f"{draft.summary}; LLDP does not confirm it, only: {', '.join(words)}"
+    doubt = f"LLDP does not confirm it, only: {', '.join(words)}"
+    if _misnamed(wiring, weak):
+        doubt = "a host of these announces another's name, so either may be meant"
     action = f"Move no cable before it is confirmed. Then: {draft.action[0].lower()}{draft.action[1:]}"
     to_confirm = "; ".join(filter(None, (confirm, draft.to_confirm)))
-    return replace(draft, summary=summary, action=action, moves=(), to_confirm=to_confirm)
+    return replace(draft, summary=f"{draft.summary}; {doubt}", action=action, moves=(), to_confirm=to_confirm)
+
+
+def _misnamed(wiring: Wiring, moves: Sequence[Move]) -> list[Move]:
+    """The moves of hosts of which one announces the other's name, and none its own."""
+    said = wiring.identity.misnamed
+    return [move for move in moves if wiring.index.devices.find(move.cable.device) in {*said, *said.values()}]
 
 
 def _weak(wiring: Wiring, moves: Sequence[Move], *, closed: bool) -> list[Move]:
@@ -169,7 +177,7 @@ def _weak(wiring: Wiring, moves: Sequence[Move], *, closed: bool) -> list[Move]:
         beside = wiring.partner[port] >= 0 and not wiring.corroborated.by_lldp[port]
         if beside and wiring.corroborated.sources[port] < 2:
             weak.append(move)
-    return [] if closed and doubt < _MOST_DOUBT else weak
+    return _misnamed(wiring, moves) or ([] if closed and doubt < _MOST_DOUBT else weak)
 
 
 def _cable(wiring: Wiring, move: Move) -> int:

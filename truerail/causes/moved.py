@@ -226,8 +226,7 @@ def bundle_or_order(s: ObservedLinks, found: Relabelling, rows: Codes, steps: tu
     """Crossed bundles that may as well be another order of NICs: no cable moves."""
     index = s.index
     hosts = names_of_devices(index, {*index.a_device[s.taken_for[rows]].tolist()})
-    leaves = ", ".join(names_of_devices(index, found.cycle))
-    crossed = f"all host cables of {leaves} are crossed"
+    crossed = f"all host cables of {', '.join(names_of_devices(index, found.cycle))} are crossed"
     summary = f"{len(hosts)} hosts ({hosts[0]}, ...) name NICs in another order than planned, or {crossed}"
     action = "Move no cable before it is confirmed which of the two it is."
     confirm = f"`nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of its planned rail?"

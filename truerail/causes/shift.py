@@ -102,8 +102,7 @@ def _longest_run(planned: Codes, mask: Mask) -> Codes:
     chosen = chosen[np.argsort(planned[chosen], kind="stable")]
     if not len(chosen):
         return chosen
-    parts = np.split(chosen, np.flatnonzero(np.diff(planned[chosen]) > 2) + 1)
-    return max(parts, key=len)
+    return max(np.split(chosen, np.flatnonzero(np.diff(planned[chosen]) > 2) + 1), key=len)
 
 
 def _wrapped(planned: Codes, seen: Codes, block: Codes, used: Mask) -> Codes:
@@ -112,8 +111,7 @@ def _wrapped(planned: Codes, seen: Codes, block: Codes, used: Mask) -> Codes:
     high = max(int(planned[block].max()), int(seen[block].max()))
     within = (planned >= low) & (planned <= high) & (seen >= low) & (seen <= high) & ~used
     inside = np.flatnonzero(within)
-    closes = set(planned[inside].tolist()) == set(seen[inside].tolist())
-    return inside if closes else block
+    return inside if set(planned[inside].tolist()) == set(seen[inside].tolist()) else block
 
 
 def _wrapped_in_part(planned: Codes, seen: Codes, block: Codes, used: Mask, unseen: Codes) -> Codes:

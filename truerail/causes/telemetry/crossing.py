@@ -49,8 +49,7 @@ class Crossing:
     @property
     def confirmed(self) -> bool:
         """Whether the leaves' uplinks carry the NICs' traffic."""
-        near = abs(self.share - 1) <= WITHIN
-        return not self.idle and (near or self.correlation >= CORRELATED)
+        return not self.idle and (abs(self.share - 1) <= WITHIN or self.correlation >= CORRELATED)
 
 
 @dataclass(frozen=True)

@@ -240,8 +240,7 @@ class Found:
 def found_in(ground: FabricContext, findings: Sequence[Finding]) -> Found:
     """Findings with the places of their subjects."""
     device, port = ground.places([finding.subject for finding in findings])
-    singled = [str(dict(finding.detail).get("port", "")) for finding in findings]
-    _, inside = ground.places(singled)
+    _, inside = ground.places([str(dict(finding.detail).get("port", "")) for finding in findings])
     return Found(ground, findings, device, port, ground.link_of(np.where(port >= 0, port, inside)))
 
 

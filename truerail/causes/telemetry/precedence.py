@@ -79,8 +79,7 @@ def lacks_by_pauses(found: Found, root: int, symptom: int) -> bool:
         return True
     if found.rules[symptom] == "RAL002" and found.details[symptom].get("congestion_counted"):
         return False
-    priorities = found.details[root].get("priorities") or ()
-    paused = found.paused_share(symptom, priorities)
+    paused = found.paused_share(symptom, found.details[root].get("priorities") or ())
     return not paused < PAUSED_ENOUGH * (1 - float(share))
 
 
