@@ -19,8 +19,7 @@ def dump_yaml(plan: Plan) -> str:
 
     The folded form is read again and compared; if it differs, the cables are listed one by one.
     """
-    nics = nics_of(plan)
-    text = _text(plan, [*fold_host_links(plan, nics)], fold_uplinks(plan))
+    text = _text(plan, [*fold_host_links(plan, nics_of(plan))], fold_uplinks(plan))
     try:
         same = _cables(read_yaml(text, "")) == _cables(plan)
     except PlanError:

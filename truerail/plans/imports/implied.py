@@ -150,8 +150,7 @@ def roles_of(rows: Sequence[ImportRow]) -> dict[str, Role]:
     near = _neighbors(rows)
     switches = _switches(rows, named, near)
     hosts = {device for device in near if device not in switches}
-    tier = _tiers(near, hosts, named)
-    role_of = {**dict.fromkeys(near, Role.LEAF), **tier, **named}
+    role_of = {**dict.fromkeys(near, Role.LEAF), **_tiers(near, hosts, named), **named}
     return {device: Role.HOST if device in hosts else role_of[device] for device in near}
 
 

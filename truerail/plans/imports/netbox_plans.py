@@ -51,8 +51,7 @@ def _further_pages(data: Any) -> list[str]:
 
 def _listed(data: Any, *keys: str) -> list[Mapping[str, Any]]:
     """The records of an answer: a list, the `results` of REST, or what GraphQL has below one of the keys."""
-    below = data if isinstance(data, list) else get(data, "results")
-    return dicts(below) or _within(data, *keys)
+    return dicts(data if isinstance(data, list) else get(data, "results")) or _within(data, *keys)
 
 
 def _within(data: Any, *keys: str) -> list[Mapping[str, Any]]:
