@@ -205,8 +205,7 @@ def test_a_finding_belongs_to_the_cause_of_its_time() -> None:
     assert causes.of_finding(event(10)) == "cause leaf-1"
     assert causes.of_finding(event(60)) == "cause gpu-1/a"
     assert causes.of_finding(event(60, "other")) == "last", "a cause that neither began nor ended"
-    beside = [link(1, "gpu-7/a", "leaf-1/p7", 12)]
-    causes = CausesOfChanges(events, [], beside)
+    causes = CausesOfChanges(events, [], [link(1, "gpu-7/a", "leaf-1/p7", 12)])
     alone = replace(event(12, "x", "CAB005", "gpu-7/a"), cause=None)
     assert causes.of_finding(alone) == "cause leaf-1", "its link is part of it"
     assert causes.of_finding(replace(alone, rule="PFC001")) is None

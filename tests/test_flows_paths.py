@@ -148,8 +148,7 @@ def _uplink_bytes(made: FlowSimulation) -> float:
     assert made.last is not None
     net, load = made.net, made.last.load
     up = [net.code[c.a] for c in net.world.fabric.plan.cables if net.world.fabric.plan.role_of(c.a.device) is Role.LEAF]
-    rows = np.isin(load.paths.hops, up).any(axis=1)
-    return float(load.mean[rows].sum())
+    return float(load.mean[np.isin(load.paths.hops, up).any(axis=1)].sum())
 
 
 @pytest.mark.parametrize("balancing", [LoadBalancing.SPRAY, LoadBalancing.ADAPTIVE])

@@ -245,8 +245,7 @@ def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partn
 
 def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> None:
     down = {f"leaf-{r}": [NetLink("p5", operstate="DOWN", flags=("UP", "NO-CARRIER"))] for r in range(4)}
-    rates = rates_with(partners(5))
-    made = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=down))
+    made = scene(replace(rules()["RAL002"].fires[0], rates=rates_with(partners(5)), facts=down))
     seen = made.snapshot
     silent = Reading("h5", "lldp_host", seen.at, (), error="no route to host")
     seen = replace(seen, readings=(*(one for one in seen.readings if one.device != "h5"), silent))

@@ -68,6 +68,11 @@ def test_no_cable_is_moved_of_a_host_that_announces_anothers_name() -> None:
     assert not any(one.moves for one in causes)
 
 
+def test_a_plug_in_the_way_is_seen_behind_a_swapped_name() -> None:
+    tally, _ = judged(draw(7893))
+    assert (tally["refused"], tally["invalid"]) == (1, 0)
+
+
 @each("seed", [1185, 20194])
 def test_a_plug_of_no_planned_cable_in_the_way_is_asked_about(seed: int) -> None:
     hall = draw(seed)

@@ -42,12 +42,12 @@ def both_ways(far: Mapping[Port, Port | None]) -> Links:
 
 
 def observed(wiring: Wiring, causes: Sequence[Cause]) -> Links:
-    """The links of all devices in the orders of these causes, as observed."""
+    """The links of all devices in the orders of these causes, as observed, and of those that get their names."""
     index = wiring.index
     names = {port.device for cause in causes for move in cause.moves for port in (move.cable, move.source, move.target)}
-    devices = [index.devices.find(name) for name in names]
-    ports = np.flatnonzero(np.isin(index.ports.device_of(np.arange(wiring.ports)), devices))
-    ports = ports[wiring.partner[ports] >= 0]
+    names |= {rename.actual for cause in causes for rename in cause.renames if rename.planned in names}
+    ports = np.flatnonzero(wiring.partner[: wiring.ports] >= 0)
+    ports = ports[np.isin(index.ports.device_of(ports), [index.devices.find(name) for name in names])]
     there = wiring.partner[ports].tolist()
     return both_ways({index.spell(one): index.spell(other) for one, other in zip(ports.tolist(), there, strict=True)})
 
