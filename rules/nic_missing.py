@@ -93,8 +93,7 @@ def _named_otherwise(wiring: Wiring) -> Findings:
     index, row = wiring.index, wiring.states.rdma_row
     railed = np.flatnonzero((index.rail >= 0) & index.from_host)
     railed = railed[row[index.a[railed]] >= 0]
-    links = wiring.seen.table(RdmaLink)
-    name, names = factorize(links.column("device")[row[index.a[railed]]])
+    name, names = factorize(wiring.seen.table(RdmaLink).column("device")[row[index.a[railed]]])
     place = index.rail[railed] * (int(index.plane.max(initial=0)) + 2) + index.plane[railed] + 1
     count = np.bincount(place * len(names) + name, minlength=(place.max(initial=0) + 1) * len(names))
     count = count.reshape(-1, max(len(names), 1))

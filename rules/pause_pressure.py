@@ -6,11 +6,11 @@ bandwidth, and hands the pause on to flows that never go to the slow port. It is
 
 ## How it is detected
 By duration counters, paused for at least 5 % of the time in nearly all (80 %) of five minutes, weighted by the seconds
-between polls, and no storm (PFC001); a shorter window counts in full, from 100 seconds on. Where only frames are
-counted, they give an upper bound, which must be 20 %: `is_upper_bound` is then true, and a storm is not ruled out. The
-finding is about the root of the wait-for graph, as with PFC001: the NIC that takes traffic too slowly, or the switch's
-egress that is full or slower than planned. `victims` are the ports that wait for it. Where more than 200 ports are
-roots, the worst 200 are reported and the number of the others.
+between polls, not less in both of the last two polls, and no storm (PFC001); a shorter window counts in full, from 100
+seconds on. Where only frames are counted, they give an upper bound, which must be 20 %: `is_upper_bound` is then true,
+and a storm is not ruled out. The finding is about the root of the wait-for graph, as with PFC001: the NIC that takes
+traffic too slowly, or the switch's egress that is full or slower than planned. `victims` are the ports that wait for
+it. Where more than 200 ports are roots, the worst 200 are reported and the number of the others.
 
 ## What to do
 At a host: PCIe width and speed, memory, the job. At a switch's egress: who sends there (incast), whether ECN slows the
@@ -86,6 +86,7 @@ FIRES = {
 
 QUIET = {
     "Pauses for a moment.": Case(rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
+    "It paused until two polls ago.": Case(rates={"leaf-0/swp1": {**_PRESSED, "rx_pause_us:3": [*[5e5] * 10, 0, 0]}}),
     "Pauses for 2 % of the time.": Case(rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
     "A storm is PFC001, and so is the pressure that it causes.": Case(
         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "tx_bytes:3": 0}, "gpu-2/nic0": _PRESSED}
