@@ -20,14 +20,12 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from rich.console import Console
-from rich.live import Live
 
 from benchmarks.accuracy.list_forms import FORMS
 from benchmarks.accuracy.lists import written
 from tests.fake_fleet import FakeFleet
 from tests.live_site import Run, Site, runner
 from truerail.analysis.round import Round
-from truerail.cli.watch_screen import Watch
 from truerail.model import CauseKind, Evaluation, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist, line_of, screen, status_line, totals
 from truerail.plans import dump_csv
@@ -41,6 +39,15 @@ DEAD = Fault(CauseKind.LINK_DOWN, "host")
 
 def of(*faults: Fault, seed: int = 2) -> Simulation:
     return simulate(SHAPE, faults, seed=seed, folders="inventory")
+
+
+def rounds_of(*simulations: Simulation, below: Path) -> tuple[Path, Path]:
+    """A capture with a round of each, and the plan of the first."""
+    capture = below / "capture"
+    capture.mkdir()
+    for number, simulation in enumerate(simulations):
+        simulation.write(below / str(number)).rename(capture / f"2026-11-20T14:00:0{number}Z")
+    return capture, below / "0" / "plan.csv"
 
 
 def evaluated(simulation: Simulation) -> Evaluation:
@@ -216,14 +223,8 @@ def test_watch_prints_one_line_per_change_without_a_terminal(
 
 
 def test_watch_replays_the_rounds_of_a_capture(tmp_path: Path, run: Run) -> None:
-    capture = tmp_path / "capture"
-    for number, simulation in enumerate((of(SWAP), of())):
-        written = simulation.write(tmp_path / str(number))
-        written.rename(capture / f"2026-11-20T14:00:0{number}Z") if capture.exists() else (
-            capture.mkdir(),
-            written.rename(capture / f"2026-11-20T14:00:0{number}Z"),
-        )
-    code, out, _ = run("watch", "--from", capture, "--plan", tmp_path / "0" / "plan.csv", "--interval", "0")
+    capture, plan = rounds_of(of(SWAP), of(), below=tmp_path)
+    code, out, _ = run("watch", "--from", capture, "--plan", plan, "--interval", "0")
     assert code == 0
     assert out.splitlines()[-1].endswith("done 2, left 0, host down 0, not read 0")
     assert json.loads((tmp_path / "0" / "truth.json").read_text())["causes"][0]["kind"] == "cable-swap"
@@ -240,8 +241,8 @@ def test_watch_shows_which_names_mean_what_or_asks(
     out = run(*words)[1]
     assert out.count(shown) >= 1
     drawn = StringIO()
-    live = Live(console=Console(file=drawn, width=60, height=30, force_terminal=True), auto_refresh=False)
-    monkeypatch.setattr("truerail.cli.terminal_output.redrawn", lambda stack: stack.enter_context(live))
+    console = Console(file=drawn, width=60, height=30, force_terminal=True)
+    monkeypatch.setattr("truerail.cli.terminal_output.interactive", lambda: console)
     run(*words)
     assert shown in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn.getvalue()).split())
 
@@ -255,13 +256,8 @@ def test_watch_where_nobody_answers_is_exit_2(site: Site, run: Run) -> None:
 
 
 def test_on_a_terminal_of_60_columns_the_list_is_redrawn_in_place(tmp_path: Path) -> None:
-    capture = tmp_path / "capture"
-    capture.mkdir()
-    for number, simulation in enumerate((of(SWAP, DEAD), of())):
-        written = simulation.write(tmp_path / str(number))
-        written.rename(capture / f"2026-11-20T14:00:0{number}Z")
-    words = ("watch", "--from", capture, "--plan", tmp_path / "0" / "plan.csv", "--interval", "0.1")
-    code, shown = on_terminal([sys.executable, "-m", "truerail", *map(str, words)], columns=60, rows=30)
+    capture, plan = rounds_of(of(SWAP, DEAD), of(), below=tmp_path)
+    code, shown = on_terminal("--from", capture, "--plan", plan, "--interval", "0.1", columns=60, rows=30)
     lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", shown)]
     assert code == 0, shown
     assert max(map(len, lines)) <= 60
@@ -272,54 +268,35 @@ def test_on_a_terminal_of_60_columns_the_list_is_redrawn_in_place(tmp_path: Path
     assert "\x1b[1A" in shown  # the cursor goes up: the second round is drawn over the first
 
 
-def test_a_live_watch_on_a_terminal_ends_with_ctrl_c(tmp_path: Path) -> None:
-    inventory, plan = tmp_path / "inventory.yaml", tmp_path / "plan.csv"
+@pytest.mark.parametrize(
+    ("live", "by"),
+    [(False, signal.SIGTERM), (True, signal.SIGTERM), (True, signal.SIGINT)],
+    ids=["replayed", "live", "live, Ctrl-C"],
+)
+def test_it_ends_by_a_signal_and_never_hides_the_cursor(tmp_path: Path, live: bool, by: signal.Signals) -> None:
+    inventory, (capture, plan) = tmp_path / "inventory.yaml", rounds_of(of(SWAP), of(), below=tmp_path)
     inventory.write_text("devices:\n  - {name: gpu-001, role: host, address: local}\n")
-    plan.write_text(dump_csv(of().plan))
-    words = ("watch", "--inventory", inventory, "--plan", plan, "--interval", "0.5")
-    code, shown = on_terminal(
-        [sys.executable, "-m", "truerail", *map(str, words)], columns=60, rows=30, stop="Ctrl-C ends"
-    )
-    assert "logging in to 1 device" in shown
+    source = ("--inventory", inventory) if live else ("--from", capture)
+    words = (*source, "--plan", plan, "--interval", "3600")
+    code, shown = on_terminal(*words, columns=60, rows=30, stop="Ctrl-C ends", by=by)
+    assert code in (1, 2 if live else 1), shown  # 2 where this machine answers nothing that is read
+    assert ("logging in to 1 device" in shown) is live
     assert "not read" in shown
-    assert code in (1, 2), shown  # 2 where this machine answers nothing that is read
+    assert "\x1b[?25" not in shown  # at no instant is there a cursor to bring back
+    assert "Ctrl-C ends\x1b[0m\r\n" in shown, "the prompt comes below"
     assert "Traceback" not in shown
-
-
-@pytest.mark.parametrize("live", [False, True], ids=["replayed", "live"])
-def test_the_cursor_comes_back_after_sigterm(tmp_path: Path, live: bool) -> None:
-    inventory, written = tmp_path / "inventory.yaml", of(SWAP).write(tmp_path / "capture")
-    inventory.write_text("devices:\n  - {name: gpu-001, role: host, address: local}\n")
-    source = ("--inventory", inventory) if live else ("--from", written)
-    words = ("watch", *source, "--plan", tmp_path / "capture" / "plan.csv", "--interval", "3600")
-    command = [sys.executable, "-m", "truerail", *map(str, words)]
-    _, shown = on_terminal(command, columns=60, rows=30, stop="Ctrl-C ends", by=signal.SIGTERM)
-    assert "\x1b[?25l" in shown
-    assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l"), shown
-    assert "Traceback" not in shown
-
-
-def test_nothing_interrupts_the_return_of_the_cursor() -> None:
-    back = []
-
-    def interrupted() -> None:
-        signal.raise_signal(signal.SIGINT)
-        back.append(True)
-
-    with pytest.raises(KeyboardInterrupt), Watch(None) as shown:
-        shown._stack.callback(interrupted)
-    assert back
 
 
 def on_terminal(
-    words: list[str], *, columns: int, rows: int, stop: str = "", by: signal.Signals = signal.SIGINT
+    *words: str | Path, columns: int, rows: int, stop: str = "", by: signal.Signals = signal.SIGINT
 ) -> tuple[int, str]:
-    """Runs a command on a terminal of its own: exit code, and all that it wrote there. Ctrl-C once it wrote `stop`."""
+    """Runs watch on a terminal of its own: exit code, and all that it wrote there. A signal once it wrote `stop`."""
+    command = [sys.executable, "-m", "truerail", "watch", *map(str, words)]
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color"}
     environment.pop("COLUMNS", None)
-    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)
         parts = []
         with contextlib.suppress(OSError):  # Linux says EIO where the other end is closed

@@ -5,14 +5,14 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
-    from rich.live import Live
+    from rich.console import Console
 
 PIPED_WIDTH = 100
 """Columns if stdout is not a terminal and COLUMNS is not set."""
@@ -40,18 +40,18 @@ def ascii_only() -> bool:
     return False
 
 
-def redrawn(stack: ExitStack) -> "Live | None":
-    """The lines of the terminal from here on, drawn again and again until the stack ends; None elsewhere. SIGTERM is
-    Ctrl-C from now on: the cursor comes back.
+def interactive() -> "Console | None":
+    """The terminal, to be drawn on again and again; None elsewhere. SIGTERM is Ctrl-C from now on unless it is handled
+    already.
     """
     if not sys.stdout.isatty():
         return None
     from rich.console import Console
-    from rich.live import Live
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console(no_color=not colorful(), highlight=False)
-    return stack.enter_context(Live(console=console, auto_refresh=False))
+    return console if console.is_interactive else None
 
 
 def say(text: str) -> None:

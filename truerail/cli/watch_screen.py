@@ -1,10 +1,10 @@
 """The output of `truerail watch`: one redrawn screen on a terminal, a line for each change elsewhere."""
 
-import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.live_render import LiveRender
 
 from truerail.analysis.cabling.plugs import Plugs
 from truerail.analysis.counters import Window
@@ -15,9 +15,6 @@ from truerail.cli.exit_codes import refusing
 from truerail.errors import CaptureError
 from truerail.model import Plan
 from truerail.outputs.worklist import Worklist, line_of, screen, status_line, totals
-
-if TYPE_CHECKING:
-    from rich.live import Live
 
 
 class Watch:
@@ -34,22 +31,27 @@ class Watch:
         self.answered = False
         self.used: tuple[str, ...] = ()
         """The maps of names that were shown last."""
-        self._live: Live | None = None
-        self._stack = ExitStack()
+        self._console = terminal_output.interactive()
+        self._drawn = LiveRender("")
 
     def __enter__(self) -> "Watch":
-        self._live = terminal_output.redrawn(self._stack)
         return self
 
     def __exit__(self, *problem: object) -> None:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until the cursor is back
-        self._stack.close()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if self._console:
+            terminal_output.say("")  # the cursor is at the end of the screen
 
     def greet(self, words: str) -> None:
         """Explains the first round on a terminal: it is the longest."""
-        if self._live is not None:
-            self._live.update(words, refresh=True)
+        if self._console:
+            self._draw(self._console, words)
+
+    def _draw(self, console: Console, view: RenderableType) -> None:
+        """Draws over what was drawn last, in one write. Unlike Rich's `Live` it never hides the cursor, so that nothing
+        has to be restored, whenever a signal comes.
+        """
+        self._drawn.set_renderable(view)
+        console.print(self._drawn.position_cursor(), self._drawn)
 
     def take(self, seen: Seen, read: int, asked: int, seconds: float) -> None:
         """Evaluates one round and shows it. Raises CommandError if there is no plan and none can be inferred."""
@@ -59,16 +61,14 @@ class Watch:
         snapshot = seen.snapshot()
         if self.plan is None:
             self.plan, _ = inferred(snapshot)
-        self.answered |= any(not reading.error for reading in seen.readings)
         round = Round(self.plan, snapshot, self.window.view(), self.plugs)
         self.plugs = round.plugs
         changes, used = self.work.update(evaluate(round, notes=seen.notes)), round.cabling.identity.fit.used
+        self.answered |= any(not reading.error for reading in seen.readings)
         at = snapshot.at.astimezone().strftime("%H:%M:%S")
-        if self._live is not None:
-            size = self._live.console.size
-            status = status_line(at, read, asked, seconds)
-            view = screen(self.work, self.plan, used, width=size.width, height=size.height, status=status)
-            self._live.update(view, refresh=True)
+        if console := self._console:
+            (width, height), status = console.size, status_line(at, read, asked, seconds)
+            self._draw(console, screen(self.work, self.plan, used, width=width, height=height, status=status))
             return
         for note in used if used != self.used else ():
             terminal_output.say(f"{at} {note}")
