@@ -45,11 +45,11 @@ NOW = datetime(2026, 11, 20, 14, tzinfo=UTC)
 ORDER, TIMES = Section("repairs"), Section("repairs in time")
 GOAL_SHARE, GOAL_SECONDS = 0.98, 2.0
 SHAPES = (
-    Shape(hosts=16, rails=8, spines=0),
-    Shape(hosts=16, rails=8, spines=2, uplinks=4),
-    Shape(hosts=16, rails=4, planes=2, spines=2, uplinks=4),
-    Shape(hosts=24, pods=3, rails=4, spines=2, uplinks=4, superspines=2),
-    Shape(hosts=32, pods=2, rails=8, spines=2, uplinks=4),
+    Shape(hosts=16, rails=8, spines=0, trunk=8),
+    Shape(hosts=16, rails=8, spines=2, uplinks=4, trunk=8),
+    Shape(hosts=16, rails=4, planes=2, spines=2, uplinks=4, trunk=8),
+    Shape(hosts=24, pods=3, rails=4, spines=2, uplinks=4, superspines=2, trunk=8),
+    Shape(hosts=32, pods=2, rails=8, spines=2, uplinks=4, trunk=8),
 )
 
 
