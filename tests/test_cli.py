@@ -21,6 +21,7 @@ from jsonschema import Draft202012Validator
 import truerail
 from tests.each import each
 from truerail.cli import run as cli_run
+from truerail.cli import terminal_output
 from truerail.errors import CommandError
 from truerail.model import CauseKind
 from truerail.simulator import Fault, Shape, simulate
@@ -421,6 +422,15 @@ def test_colour_and_width_on_a_terminal(swapped):
     assert process.wait(60) == 1
     assert b"\x1b[1;31m" in seen
     assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in seen.decode().splitlines()) <= 70
+
+
+def test_what_is_drawn_while_it_works_hides_no_cursor(monkeypatch, capsys):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with terminal_output.progress("reading"), terminal_output.working("sorting"):
+        pass
+    shown = capsys.readouterr().err
+    assert ("reading" in shown, "sorting" in shown, "\x1b[?25" in shown) == (True, True, False)
 
 
 def test_a_terminal_without_unicode_gets_ascii(swapped):

@@ -223,8 +223,7 @@ def test_within_a_leaf_and_over_superspines() -> None:
 
 
 def test_a_wrong_cable_leaves_its_rail_at_the_wrong_leaf() -> None:
-    publication = moved(simulated(SPINES), 0, 1, "leaf-3")
-    answer = path(publication, "gpu-001", "gpu-002")
+    answer = path(moved(simulated(SPINES), 0, 1, "leaf-3"), "gpu-001", "gpu-002")
     assert [way.stays for way in answer.rails] == [True, False, True, True]
     wrong = answer.rails[1]
     assert wrong.leaves_at == "leaf-3"

@@ -211,7 +211,6 @@ def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
 
 
 def test_a_path_between_gpus_shows_the_leg_over_nvlink(files: tuple[str, ...]) -> None:
-    shown = run("path", "gpu-003 GPU 1", "gpu-004 GPU 3", *files)
-    words = " ".join(shown.output.split())
+    words = " ".join(run("path", "gpu-003 GPU 1", "gpu-004 GPU 3", *files).output.split())
     assert "gpu-003 GPU 1 to gpu-004 GPU 3, rail 3: By PXN" in words
     assert "gpu-003 (NVLink GPU 1 to GPU 3) /enp94s0f0np0 → leaf-3/swp3:swp4 → gpu-004/" in words

@@ -51,8 +51,7 @@ def test_all_cables_of_a_device_come_at_once(name: str) -> None:
 
 
 def test_a_path_tells_everything_from_gpu_to_uplinks() -> None:
-    publication = shaped(Shape(hosts=4, rails=4, gpus=8), 0)
-    path = where(publication, "gpu-002:mlx5_1").paths[0]
+    path = where(shaped(Shape(hosts=4, rails=4, gpus=8), 0), "gpu-002:mlx5_1").paths[0]
     assert [(link.gpu, link.level) for link in path.gpus] == [(2, "PXB"), (3, "PXB")]
     assert path.nic is not None
     assert (path.nic.rdma, path.nic.link, path.nic.mtu) == ("mlx5_1", "up", 9000)

@@ -314,8 +314,7 @@ def test_a_cause_shows_its_moves_and_leads_to_its_findings(watched: Watched) -> 
     ],
 )
 def test_questions_stand_in_the_address(watched: Watched, question: str, answer: str) -> None:
-    page = watched.open(f"/ask?{question}")
-    expect(page.locator(answer).first).to_be_visible()
+    expect(watched.open(f"/ask?{question}").locator(answer).first).to_be_visible()
 
 
 def test_a_question_is_asked_by_its_form(watched: Watched) -> None:

@@ -142,8 +142,7 @@ def test_what_ended_before_the_window_is_forgotten() -> None:
 
 def test_a_run_goes_on_with_the_places_that_the_one_before_saw() -> None:
     plugs = Plugs().restored({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
-    made = scene(Case({"gpu-1": [hears("leaf-0", "swp1")]}, plan=FOUR))
-    after = plugs.after(made.cabling, 0.0)
+    after = plugs.after(scene(Case({"gpu-1": [hears("leaf-0", "swp1")]}, plan=FOUR)).cabling, 0.0)
     assert after.restored({NIC: "leaf-0/swp3"}, NOW) is after, "a round was seen since"
     assert after.replugged.spans == dict.fromkeys((NIC, PORT, "leaf-0/swp2"), ((NOW - 400, NOW),))
 

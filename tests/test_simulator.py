@@ -243,8 +243,7 @@ def _heard_by(simulation: Simulation) -> Counter[str]:
 
 
 def test_silences_are_as_reported() -> None:
-    noise = Noise(unreachable=0.25, deaf=0.25, mute=0.25, silent=0.25)
-    simulation = simulate(POD, noise=noise)
+    simulation = simulate(POD, noise=Noise(unreachable=0.25, deaf=0.25, mute=0.25, silent=0.25))
     world, hosts = simulation.world, set(simulation.world.fabric.models)
     heard = {host: count for host, count in _heard_by(simulation).items() if host in hosts}
     assert heard == dict.fromkeys(hosts - world.mute, 8)

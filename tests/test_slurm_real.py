@@ -86,8 +86,7 @@ def test_the_exported_topology_is_the_one_in_force(cluster: Slurm) -> None:
 
 def _jobs(cluster: Slurm) -> list[SchedulerJob]:
     """What the collector reads of the command that is sent."""
-    command = collectors()["slurm_jobs"].ask[0].text
-    answer = cluster.run("sh", "-c", command)
+    answer = cluster.run("sh", "-c", collectors()["slurm_jobs"].ask[0].text)
     return [one for one in collectors()["slurm_jobs"].read(answer, ANY) if isinstance(one, SchedulerJob)]
 
 

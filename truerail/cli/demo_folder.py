@@ -89,8 +89,7 @@ def troubles(words: "Sequence[str]") -> "tuple[list[str], list[FlowFault]]":
     """Splits words into faults of the cabling, and faults of the traffic: `storm` or `slow-receiver:pcie`."""
     from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
-    known = _troubles()
-    traffic = [word for word in words if word.partition(":")[0] in known]
+    traffic = [word for word in words if word.partition(":")[0] in _troubles()]
     made = [FlowFault(FlowFaultKind(word.partition(":")[0]), variant=word.partition(":")[2]) for word in traffic]
     return [word for word in words if word not in traffic], made
 

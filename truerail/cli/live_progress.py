@@ -55,12 +55,11 @@ def _lines(state: RoundReported) -> Iterator[Progress]:
 
 @contextmanager
 def _bar(state: RoundReported) -> Iterator[Progress]:
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=terminal_output.drawn_beside(), transient=True) as bar:
         task = bar.add_task("polling devices", total=None)
 
         def progress(row: Row, done: int, total: int) -> None:

@@ -37,8 +37,7 @@ def diff_rounds(capture: Path, plan: Path | None, given: Given) -> Diff:
     round, not from now: a capture may be old. Raises CommandError.
     """
     intended = load_plan(plan) if plan else None
-    newest = read(capture, intended)
-    earlier, later = _two(given, newest, intended)
+    earlier, later = _two(given, read(capture, intended), intended)
     return _compared(earlier, later, intended)
 
 

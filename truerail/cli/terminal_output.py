@@ -54,6 +54,15 @@ def interactive() -> "Console | None":
     return console if console.is_interactive else None
 
 
+def drawn_beside() -> "Console":
+    """stderr, for what Rich draws there. It hides no cursor: a signal may end the program before it is back."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    console.show_cursor = lambda show=True: False  # type: ignore[method-assign]
+    return console
+
+
 def say(text: str) -> None:
     """Prints a result to stdout. A closed pipe (`| head`) is no error and changes no exit code."""
     try:
@@ -85,11 +94,10 @@ def progress(words: str) -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=drawn_beside(), transient=True) as bar:
         task = bar.add_task(words, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -100,7 +108,5 @@ def working(words: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-
-    with Console(stderr=True).status(words):
+    with drawn_beside().status(words):
         yield
