@@ -80,7 +80,7 @@ def _cases() -> Iterable[tuple[str, int, int | str, int]]:
     number = 0
     for name in NAMES:
         for case in range(0, len(recorded(name)), draws(4, 1)):
-            for _ in range(draws(1, len(SHAPES))):
+            for _ in range(draws(1, 6)):
                 number += 1
                 yield name, case, SHAPES[number * 7 % len(SHAPES)], number // 7
 

@@ -128,7 +128,7 @@ def _names(plan: Plan, world: World, rng: Random) -> str:
 
 def _fault(plan: Plan, far: Links, spare: list[Port], rng: Random) -> str:
     """Exchanges plugs of a part of the fabric. Each kind draws the ports whose plugs go to the next of them."""
-    cables = [cable for cable in plan.cables if rng.random() < 0.9 or cable.rail is not None]
+    cables = [cable for cable in plan.cables if rng.random() < 0.9 or cable.rail is not None] or list(plan.cables)
     device = rng.choice(cables).b.device
     on = sorted((c.b for c in cables if c.b.device == device), key=lambda port: natural_key(port.name))
     ends = sorted({end for cable in cables for end in (cable.b, cable.a)})
