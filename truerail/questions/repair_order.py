@@ -7,8 +7,8 @@ begins after those that must come first; at no time more technicians work than t
 
 The search: a permutation is scheduled one repair after the other, each at its earliest possible unit. Some permutation
 gives an optimal schedule, as the objective only falls with later ends (Kolisch, Serial and parallel
-resource-constrained project scheduling methods revisited, 1996). Good ones are taken from rules of priority, and the
-best is improved by moving single repairs, for a number of steps that depends on the size alone: the same input has the
+resource-constrained project scheduling methods revisited, 1996). Good ones are taken from rules of priority, and each
+is improved by moving single repairs, for a number of steps that depends on the size alone: the same input has the
 same result on any machine. `benchmarks/accuracy/repairs.py` measures it against the exact optimum.
 """
 
@@ -68,11 +68,9 @@ def in_order(work: Schedule) -> Codes:
     if not number:
         return np.empty(0, dtype=np.int64)
     scheduler = _Scheduler(work)
-    orders = ((scheduler.value(order), order) for order in map(_Sorter(work), _priorities(work, scheduler)))
-    best, order = max(orders, key=lambda one: one[0])
-    steps = max(0, PLACEMENTS // number - 4)
-    order = _improved(work, scheduler, order, best, steps)
-    return scheduler.schedule(order)
+    starts = list(map(_Sorter(work), _priorities(work, scheduler)))
+    steps = PLACEMENTS // (len(starts) * number)
+    return scheduler.schedule(max((_improved(work, scheduler, one, steps) for one in starts), key=scheduler.value))
 
 
 def at_once(work: Schedule, order: Codes) -> Codes:
@@ -189,14 +187,14 @@ class _Sorter:
         return found
 
 
-def _improved(work: Schedule, scheduler: _Scheduler, order: list[int], best: float, steps: int) -> list[int]:
+def _improved(work: Schedule, scheduler: _Scheduler, order: list[int], steps: int) -> list[int]:
     """A permutation that is as good or better: single repairs move to other places, as long as that helps."""
     sorter, random = _Sorter(work), np.random.default_rng(0)
-    number, idle = len(order), 0
+    number, idle, best = len(order), 0, scheduler.value(order)
     moves = random.integers(0, number, size=(steps, 2)).tolist()
-    every = number * number
+    enough = 2 * number * number + 100
     for at, to in moves:
-        if at == to or idle > 2 * every:
+        if at == to or idle > enough:
             continue
         tried = order.copy()
         tried.insert(to, tried.pop(at))
