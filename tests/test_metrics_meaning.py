@@ -115,8 +115,7 @@ def test_a_cable_without_link_is_missing() -> None:
 
 
 def test_nothing_is_known_before_the_first_answer() -> None:
-    plan = make_plan(2, 2)
-    reported = read(published(plan, Snapshot(AT, [])))
+    reported = read(published(make_plan(2, 2), Snapshot(AT, [])))
     assert {value for _, value in reported.series("link_state")} == {UNKNOWN}
     assert reported("findings", rule="CAB001") is None, "a rule that could not evaluate has no findings, not 0 of them"
     assert reported("rule_status", rule="CAB001", status="unknown") == 1

@@ -235,8 +235,7 @@ def test_one_counter_tells_of_one_cable_alone() -> None:
 
 
 def test_a_finding_names_the_nic_and_plane_that_it_is_about() -> None:
-    plan = "gpu-1/nic0 leaf-0/p1 rail=3 plane=1"
-    good = of_case(Case(plan=plan))
+    good = of_case(Case(plan="gpu-1/nic0 leaf-0/p1 rail=3 plane=1"))
 
     def finding(subject: str, rail: int | None = None) -> Finding:
         return Finding("PFC001", "pfc_storm", Severity.CRITICAL, subject, "", "", rail=rail)

@@ -106,8 +106,7 @@ def test_a_leaf_swap_does_not_own_the_cells_of_a_swapped_pair() -> None:
 
 
 def test_a_finding_without_a_cause_leaves_its_cell_to_none() -> None:
-    publication = faulty()
-    bare = without_causes(publication)
+    bare = without_causes(faulty())
     answer = map_causes(bare)
     assert answer.causes == ()
     assert not any(b64decode(answer.cells))

@@ -187,8 +187,7 @@ def test_hosts_that_are_no_good_witnesses_are_named_with_what_went_wrong() -> No
         "h8": [ProbeTrouble("", "buffer full", 1, "r")],
     }
     plan = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0" for n in range(1, 9))
-    facts = {"h1": [sent(0, "nic0", "h2", "nic0")], **wrong}
-    round = scene(Case(facts, plan=plan))
+    round = scene(Case({"h1": [sent(0, "nic0", "h2", "nic0")], **wrong}, plan=plan))
     shown = publication(round.plan, round.snapshot)
     (note,) = [one for one in shown.evaluation.notes if "because of the hosts" in one]
     assert note == (

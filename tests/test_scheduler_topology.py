@@ -122,8 +122,7 @@ def test_what_was_not_seen_is_planned_and_says_so() -> None:
     seen = simulation.snapshot()
     host = hosts(clean())[0]
     kept = [one for one in seen.readings if one.device != host and one.collector != "lldp_switch"]
-    publication = publication_of(Round(simulation.plan, Snapshot(seen.at, kept)))
-    answer = topology(publication, "slurm")
+    answer = topology(publication_of(Round(simulation.plan, Snapshot(seen.at, kept))), "slurm")
     assert answer.unseen == host
     assert f"# not verified: {host} rails 0-3" in answer.text
     assert "uplinks" in answer.text

@@ -95,8 +95,7 @@ def test_bounds() -> None:
     ("days", "alarms", "verdict"), [(100, [], "met"), (99, [], "not measured"), (4, [CRITICAL], "**missed**")]
 )
 def test_a_hundred_days_without_a_critical_finding_are_promised(days: int, alarms: list[Alarm], verdict: str) -> None:
-    results = Results(days=dict.fromkeys(range(days), ()) | {3: alarms})
-    row = list(target_rows(results))[-1]
+    row = list(target_rows(Results(days=dict.fromkeys(range(days), ()) | {3: alarms})))[-1]
     assert row.endswith(f"| {verdict} |")
     assert f"| {len(alarms)} in {days} days, " in row
 

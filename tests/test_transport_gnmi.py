@@ -163,8 +163,7 @@ def test_a_certificate_must_name_the_device(switch: GnmiSwitch, files: Certifica
 
 
 def test_a_wrong_password_is_refused_and_never_shown(switch: GnmiSwitch, files: Certificates) -> None:
-    wrong = Secret("env", "TRUERAIL_TEST_WRONG")
-    error = failure(target(switch, files, password=wrong))
+    error = failure(target(switch, files, password=Secret("env", "TRUERAIL_TEST_WRONG")))
     assert not isinstance(error, ConnectError)  # a retry would lock the account
     assert str(error).endswith(f"port {switch.port}: user 'truerail' is refused: (not shown)")
     assert "no user is refused" in str(failure(target(switch, files, user="", password=None)))

@@ -68,6 +68,15 @@ def test_no_cable_is_moved_of_a_host_that_announces_anothers_name() -> None:
     assert not any(one.moves for one in causes)
 
 
+@each("seed", [330, 480, 8917])
+def test_hosts_of_two_models_with_each_others_names_are_one_cause(seed: int) -> None:
+    hall = draw(seed)
+    causes = [one for one in evaluate(Round(hall.plan, hall.snapshot)).causes if one.kind is CauseKind.HOST_SWAP]
+    assert ["have each other's names" in one.summary for one in causes] == [True]
+    assert (causes[0].names_only, len(causes[0].renames), len(causes[0].explains) > 5) == (True, 2, True)
+    assert judged(hall)[0]["left"] == 0
+
+
 def test_a_plug_in_the_way_is_seen_behind_a_swapped_name() -> None:
     tally, _ = judged(draw(7893))
     assert (tally["refused"], tally["invalid"]) == (1, 0)

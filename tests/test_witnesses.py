@@ -223,8 +223,7 @@ def test_neighbour_tables_and_sessions_of_routed_ports_name_uplinks() -> None:
     by_mac = {"leaf-1": [BgpPeer("swp9", "spine-1", "fe80::1e34:daff:fe00:902", "Established")]}
     wiring = cabling(by_mac)
     assert (seen(wiring)["leaf-1/swp9"], named_by(wiring, 5)) == ("RIGHT", ("BGP session",))
-    by_name = {"leaf-1": [BgpPeer("swp9", "spine-1", "10.0.0.1", "Established")]}
-    wiring = cabling(by_name)
+    wiring = cabling({"leaf-1": [BgpPeer("swp9", "spine-1", "10.0.0.1", "Established")]})
     assert (seen(wiring)["leaf-1/swp9"], wiring.confidence(5)) == ("RIGHT", 0.7)
     assert named_by(wiring, 5) == ("BGP session, the device alone",)
     assert VERIFIED[verified(wiring)[5]] == "device only"

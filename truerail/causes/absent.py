@@ -52,9 +52,8 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> CauseCandidate:
     else:
         cables, summary = [], f"{name} does not report the InfiniBand fabric"
         action = f"Run `ibnetdiscover` on {name} by hand."
-    return CauseCandidate(
-        CauseKind.UNREACHABLE, (name,), summary, action, cables, (name,), (*DOWN, "TEL"), confidence=0.9
-    )
+    rules, own = (*DOWN, "TEL"), (name,)
+    return CauseCandidate(CauseKind.UNREACHABLE, own, summary, action, cables, own, rules, confidence=0.9)
 
 
 def _links_down(wiring: Wiring) -> Iterator[CauseCandidate]:
@@ -64,12 +63,10 @@ def _links_down(wiring: Wiring) -> Iterator[CauseCandidate]:
     silent = wiring.why[missing] == Why.SILENT
     use = ~silent | ~(states.up(ends[0]) | states.up(ends[1]))
     both = states.down(ends[0]) & states.down(ends[1])
-    for cable, unheard, sure in zip(missing[use].tolist(), silent[use], both[use], strict=True):
+    for cable, unheard, down in zip(missing[use].tolist(), silent[use], both[use], strict=True):
         a, b = index.a_port(cable), index.b_port(cable)
         reason, action = link_repair(wiring, cable)
-        summary, confidence = f"the link {a} - {b} is down{f': {reason}' if reason else ''}", 0.95 if sure else 0.85
+        summary, sure = f"the link {a} - {b} is down{f': {reason}' if reason else ''}", 0.95 if down else 0.85
         if unheard:
-            summary, confidence = f"neither {a} nor {b} sees the other; whether there is link is unknown", 0.6
-        yield CauseCandidate(
-            CauseKind.LINK_DOWN, (str(a),), summary, action, [cable], rules=DOWN, confidence=confidence
-        )
+            summary, sure = f"neither {a} nor {b} sees the other; whether there is link is unknown", 0.6
+        yield CauseCandidate(CauseKind.LINK_DOWN, (str(a),), summary, action, [cable], rules=DOWN, confidence=sure)

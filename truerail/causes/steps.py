@@ -65,7 +65,7 @@ def search(wiring: Wiring, findings: Sequence[Finding]) -> tuple[list[CauseCandi
 
 def _strangers(found: Search) -> Iterator[CauseCandidate]:
     """Devices with unplanned names."""
-    found.renamed = strangers(found.wiring)
+    found.renamed = list(strangers(found.wiring))
     for stranger in found.renamed:
         found.links.settle(stranger.cables)
         yield stranger_draft(found.wiring, stranger)

@@ -79,17 +79,13 @@ def _trunk(run: Sequence[CauseCandidate]) -> CauseCandidate:
     places = [_places(draft) for draft in run]
     first, second = (_shown([pair[side] for pair in places]) for side in (0, 1))
     moves = tuple(move for draft in run for move in draft.moves)
-    return CauseCandidate(
-        CauseKind.BUNDLE_SWAP,
-        tuple(sorted((subject for draft in run for subject in draft.subjects), key=natural_key)),
-        f"the cables of {first} are crossed with those of {second}, each with its counterpart, as of two trunks",
-        f"Swap the two trunks where they cross, most likely in a panel; else move {len(moves)} cables one by one.",
-        [cable for draft in run for cable in draft.cables],
-        tuple(dict.fromkeys(device for draft in run for device in draft.devices)),
-        WIRING,
-        moves=moves,
-        confidence=min(draft.confidence for draft in run),
-    )
+    subjects = tuple(sorted((subject for draft in run for subject in draft.subjects), key=natural_key))
+    summary = f"the cables of {first} are crossed with those of {second}, each with its counterpart, as of two trunks"
+    action = f"Swap the two trunks where they cross, most likely in a panel; else move {len(moves)} cables one by one."
+    cables = [cable for draft in run for cable in draft.cables]
+    devices = tuple(dict.fromkeys(device for draft in run for device in draft.devices))
+    made = CauseCandidate(CauseKind.BUNDLE_SWAP, subjects, summary, action, cables, devices, WIRING, moves)
+    return replace(made, confidence=min(draft.confidence for draft in run))
 
 
 def _shown(ports: Sequence[Port]) -> str:
