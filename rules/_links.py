@@ -1,16 +1,15 @@
-"""Links for rules: their ends, what was counted there, and what could not be evaluated, with its devices."""
+"""Links for rules: their ends, and what could not be evaluated, with its devices."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.counters import Quantity, Telemetry, columns_of
+from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.rule import InsufficientDataError, Round, report_not_evaluated
-from truerail.model import Counter as CounterName
-from truerail.model import Evidence, NotEvaluated, PortCounters, Reading
+from truerail.model import NotEvaluated
 from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.index import PlanIndex
@@ -44,28 +43,6 @@ def rail_at(index: PlanIndex, port: int) -> int | None:
     """The rail of the cable planned at a port."""
     cable = int(index.cables_at(np.array([port]))[0])
     return index.plan.cables[cable].rail if cable >= 0 else None
-
-
-def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *quantities: Quantity) -> tuple[Evidence, ...]:
-    """The last readings of these counters at these ports, without the other counters of the port."""
-    return tuple(
-        Evidence(device, collector, reading.at, fact)
-        for port in ports
-        if 0 <= port < telemetry.ports
-        for collector, device, name in telemetry.reported_as(port)
-        for reading in telemetry.readings.get((collector, device), ())
-        for fact in _counters_of(reading, name, quantities)
-    )
-
-
-def _counters_of(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iterator[PortCounters]:
-    for fact in cast("tuple[PortCounters, ...]", reading.facts):
-        if fact.port == port:
-            columns = zip(fact.counters, fact.values, columns_of(fact.counters, reading.collector), strict=True)
-            kept = [(counter, value) for counter, value, column in columns if column and column.quantity in quantities]
-            if kept:
-                counters: tuple[CounterName, ...] = tuple(counter for counter, _ in kept)
-                yield PortCounters(port, counters, tuple(value for _, value in kept))
 
 
 def ports_of_hosts(telemetry: Telemetry) -> Mask:

@@ -48,8 +48,9 @@ import numpy as np
 
 from rules._congestion import INFERRED, LEAST_SECONDS, LOOK, REPORTED, Said, Scene, marked, paused, reported_of
 from rules._examples import finds_nic, undecided
-from rules._links import blind_links, counter_evidence, other_ends, ports_of_hosts, rail_at, with_other_ends
+from rules._links import blind_links, other_ends, ports_of_hosts, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.evidence import counter_evidence
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport

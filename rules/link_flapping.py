@@ -41,9 +41,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._examples import finds_nic, railed
-from rules._links import counter_evidence, other_ends, rail_at, report_uncounted_links, subject_of
+from rules._links import other_ends, rail_at, report_uncounted_links, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity, Telemetry
+from truerail.analysis.counters.evidence import counter_evidence
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import NONE, Codes, Mask, grouped

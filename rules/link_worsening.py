@@ -46,9 +46,10 @@ from functools import partial
 import numpy as np
 
 from rules._examples import finds_nic
-from rules._links import blind_links, counter_evidence
+from rules._links import blind_links
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.evidence import counter_evidence
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.trends.daily_means import limits
 from truerail.analysis.trends.declines import LONGEST_HORIZON_DAYS, Decline, Declines, Way, declines_of

@@ -7,9 +7,10 @@ import pytest
 
 from rules import rules
 from rules._link_errors import blamed
-from rules._links import counter_evidence, subject_of
+from rules._links import subject_of
 from tests.health_scenes import FOUR, found
 from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.evidence import counter_evidence
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import (

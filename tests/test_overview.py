@@ -106,7 +106,6 @@ def test_a_leaf_swap_does_not_own_the_cells_of_a_swapped_pair() -> None:
 
 
 def test_a_finding_without_a_cause_leaves_its_cell_to_none() -> None:
-    bare = without_causes(faulty())
-    answer = map_causes(bare)
+    answer = map_causes(without_causes(faulty()))
     assert answer.causes == ()
     assert not any(b64decode(answer.cells))

@@ -4,7 +4,7 @@ A rule sums millions of samples at once and keeps none of them. So what its find
 the counters of the quantities that such a rule reads, at both ends of each finding's link.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -45,21 +45,29 @@ _MOST_PORTS = 8
 
 def with_counters(telemetry: Telemetry, findings: Sequence[Finding]) -> list[Finding]:
     """The findings, those on traffic with the counters of their ports."""
-    counted = ((one, tuple(_counters(telemetry, one))) for one in findings)
+    counted = ((one, _counters(telemetry, one)) for one in findings)
     return [replace(one, evidence=(*one.evidence, *found)) if found else one for one, found in counted]
 
 
-def _counters(telemetry: Telemetry, finding: Finding) -> Iterator[Evidence]:
+def _counters(telemetry: Telemetry, finding: Finding) -> tuple[Evidence, ...]:
     wanted = next((of for code, of in _READ.items() if finding.rule.startswith(code)), ())
-    for port in _ports(telemetry, finding) if wanted else ():
-        for collector, device, name in telemetry.reported_as(port):
-            for reading in telemetry.readings.get((collector, device), ()):
-                yield from (
-                    Evidence(reading.device, collector, reading.at, found)
-                    for fact in reading.facts
-                    if isinstance(fact, PortCounters) and fact.port == name
-                    for found in _only(fact, collector, wanted)
-                )
+    return counter_evidence(telemetry, _ports(telemetry, finding) if wanted else (), *wanted, zeros=False)
+
+
+def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *of: Q, zeros: bool = True) -> tuple[Evidence, ...]:
+    """The last readings of these counters at these ports, without the other counters of the port; without `zeros`, not
+    those that have never counted.
+    """
+    return tuple(
+        Evidence(reading.device, collector, reading.at, found)
+        for port in ports
+        if 0 <= port < telemetry.ports
+        for collector, device, name in telemetry.reported_as(port)
+        for reading in telemetry.readings.get((collector, device), ())
+        for fact in reading.facts
+        if isinstance(fact, PortCounters) and fact.port == name
+        for found in _only(fact, collector, of, zeros=zeros)
+    )
 
 
 def _ports(telemetry: Telemetry, finding: Finding) -> list[int]:
@@ -75,9 +83,9 @@ def _ports(telemetry: Telemetry, finding: Finding) -> list[int]:
     return [port for port in dict.fromkeys([*found.tolist(), *peers.tolist()]) if NONE < port < telemetry.ports]
 
 
-def _only(fact: PortCounters, collector: str, wanted: Sequence[Q]) -> Iterator[PortCounters]:
-    """The fact with the counters of some quantities; those that have never counted are left out."""
-    columns = columns_of(fact.counters, collector)
-    kept = [n for n, one in enumerate(columns) if one is not None and one.quantity in wanted and fact.values[n]]
+def _only(fact: PortCounters, collector: str, wanted: Sequence[Q], *, zeros: bool) -> Iterator[PortCounters]:
+    """The fact with the counters of some quantities."""
+    columns = enumerate(columns_of(fact.counters, collector))
+    kept = [n for n, one in columns if one and one.quantity in wanted and (zeros or fact.values[n])]
     if kept:
         yield fact._replace(counters=tuple(fact.counters[n] for n in kept), values=tuple(fact.values[n] for n in kept))

@@ -74,5 +74,4 @@ def _peak(flows: int, members: int) -> float:
     ways = ((n, whole - lgamma(n + 1) - lgamma(flows - n + 1)) for n in counts)
     chances = [exp(of + n * log(share) + (flows - n) * log1p(-share)) for n, of in ways]
     tails = np.cumsum(chances[::-1])[::-1] * members
-    allowed = counts[0] - 1 + int(np.count_nonzero(tails > RARE))
-    return max(allowed, mean) / mean
+    return max(counts[0] - 1 + int(np.count_nonzero(tails > RARE)), mean) / mean

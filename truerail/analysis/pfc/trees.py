@@ -179,8 +179,7 @@ def _node(telemetry: Telemetry, port: Codes, other: Codes, devices: int, side: i
     tier = np.array([*index.devices.tier, -1], dtype=np.int64)
     device = index.ports.device_of(port)
     switch = tier[device] > Role.HOST.tier
-    known = np.where(port >= 0, port, other)
-    alone = devices + 4 * known + 2 * (port < 0) + side
+    alone = devices + 4 * np.where(port >= 0, port, other) + 2 * (port < 0) + side
     return np.asarray(np.where(switch, device, alone), dtype=np.int64)
 
 

@@ -188,8 +188,7 @@ def _ranks(paths: FlowPaths) -> tuple[Codes, Codes]:
     tail, head, _ = graph.edges
     segment = paths.edge_segments()
     size = int(segment.max(initial=0)) + 1
-    upwards = segment % 2 == 0
-    choice = np.where(upwards, tail, (tail + 1) * len(graph.index.devices.names) + head)
+    choice = np.where(segment % 2 == 0, tail, (tail + 1) * len(graph.index.devices.names) + head)
     rank, count = np.full(size, NONE, dtype=np.int64), np.zeros(size, dtype=np.int64)
     segments, first = np.unique(segment, return_index=True)
     order = np.lexsort((segments, choice[first]))

@@ -61,8 +61,7 @@ class FlowPaths:
     @cached_property
     def good(self) -> Codes:
         """Segments that carried most packets of some flow, ascending. Bundles are never among them."""
-        steady = self.whole & (self.flows.lost <= STEADY * self.flows.sent)
-        carried = distinct(self.segment[steady])
+        carried = distinct(self.segment[self.whole & (self.flows.lost <= STEADY * self.flows.sent)])
         return carried[(carried >= 0) & ~self.graph.is_bundle(carried)]
 
     @cached_property

@@ -41,8 +41,7 @@ def cut_offs(paths: FlowPaths, losses: Losses) -> list[CutOff]:
     found = _reported(paths, reported)
     silent = cut.copy()
     silent[hops.flow[reported]] = False
-    passed = small & (flows.large_heard > 0) & paths.whole
-    return found + _silent(paths, silent, passed)
+    return found + _silent(paths, silent, small & (flows.large_heard > 0) & paths.whole)
 
 
 def _reported(paths: FlowPaths, rows: Codes) -> list[CutOff]:
