@@ -71,7 +71,7 @@ def run(folder: Path, **modules: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pytest", *map(str, words), *(f"test_{name}.py" for name in modules)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)},
+        env={**os.environ, "TRUERAIL_SOAK": "", "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         check=False,
