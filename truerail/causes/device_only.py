@@ -17,12 +17,12 @@ import numpy as np
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.causes.by_name import reordered
 from truerail.causes.candidate import CauseCandidate, joined_names, names_of_devices
-from truerail.causes.labels import LABELS, open_names
+from truerail.causes.labels import LABELS, each_other, open_names
 from truerail.causes.moved import WIRING, doubted
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Mask, distinct, grouped
-from truerail.model.finding import Alternative, Rename
+from truerail.model.finding import Alternative
 from truerail.model.names import natural_key
 
 _SHOWN = 4
@@ -72,11 +72,7 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
     names = names_of_devices(wiring.index, (one, other))
     found = "each is found by name in ports of the other, and in none of its own"
     summary = f"the hosts {joined_names(names)} are swapped: {found}"
-    return open_names(CauseKind.HOST_SWAP, names, summary, cables, _each_other(*names))
-
-
-def _each_other(one: str, other: str) -> tuple[Rename, ...]:
-    return Rename(one, other), Rename(other, one)
+    return open_names(CauseKind.HOST_SWAP, names, summary, cables, each_other(*names))
 
 
 def swapped_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
@@ -160,7 +156,7 @@ def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseC
     names = names_of_devices(wiring.index, (one, other))
     found = "each is found in the ports of the other, without its own port"
     summary = f"the switches {joined_names(names)} may be swapped by name: {found}"
-    return open_names(CauseKind.LEAF_SWAP, names, summary, cables, _each_other(*names))
+    return open_names(CauseKind.LEAF_SWAP, names, summary, cables, each_other(*names))
 
 
 def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:

@@ -151,11 +151,11 @@ def confirmed(wiring: Wiring, draft: CauseCandidate) -> CauseCandidate:
     if not weak:
         return draft
     shown = some([f"{move.cable} is in {move.source}" for move in weak], _SHOWN, ", and {} more")
-    words = dict.fromkeys(word for move in weak for word in named_by(wiring, _cable(wiring, move)))
     confirm = f"confirm before moving: {shown} (`ethtool -p`, or follow the cable)"
-    doubt = f"LLDP does not confirm it, only: {', '.join(words)}"
-    if _misnamed(wiring, weak):
-        doubt = "a host of these announces another's name, so either may be meant"
+    doubt = "a host of these announces another's name, so either may be meant"
+    if not _misnamed(wiring, weak):
+        words = dict.fromkeys(word for move in weak for word in named_by(wiring, _cable(wiring, move)))
+        doubt = f"LLDP does not confirm it, only: {', '.join(words)}"
     action = f"Move no cable before it is confirmed. Then: {draft.action[0].lower()}{draft.action[1:]}"
     to_confirm = "; ".join(filter(None, (confirm, draft.to_confirm)))
     return replace(draft, summary=f"{draft.summary}; {doubt}", action=action, moves=(), to_confirm=to_confirm)

@@ -153,24 +153,34 @@ def relabel_draft(
     summary = f"{who} are swapped: each is cabled as the other is planned"
     action = f"Swap the names of {both}: hostname and label. No cable has to move."
     draft = CauseCandidate(found.kind, names, summary, action, cables, names, LABELS, renames=renames, confidence=0.98)
-    draft.cables_right = True
-    if announced:
-        draft.summary += "; their own MAC addresses confirm that the names are swapped"
-        return draft
-    draft.summary += ", uplinks and all: by their names, or in the plan"
+    if not announced:
+        draft.summary += ", uplinks and all: by their names, or in the plan"
+        return by_places(draft)
+    draft.summary += "; their own MAC addresses confirm that the names are swapped"
+    return replace(draft, cables_right=True)
+
+
+def by_places(draft: CauseCandidate) -> CauseCandidate:
+    """Devices in each other's places with all their cables: they have each other's names, or the plan has them so."""
+    kind, both = draft.kind, joined_names(draft.subjects)
     action = f"Swap the names of {both}, hostname and label, or exchange the two in the plan if it is wrong."
-    draft.action = f"{action} No cable has to move."
-    return replace(draft, confidence=BY_PLACES, alternatives=(plan_drawn(found.kind, both),), to_confirm=ask(both))
+    draft = replace(draft, action=f"{action} No cable has to move.", confidence=BY_PLACES, cables_right=True)
+    return replace(draft, alternatives=(_plan_drawn(kind, both),), to_confirm=_ask(both))
 
 
-def plan_drawn(kind: CauseKind, both: str) -> Alternative:
+def each_other(one: str, other: str) -> tuple[Rename, ...]:
+    """The renames of two devices with each other's names."""
+    return Rename(one, other), Rename(other, one)
+
+
+def _plan_drawn(kind: CauseKind, both: str) -> Alternative:
     """The plan has two devices in each other's places: the cables look as if they were swapped, or the names."""
     return Alternative(
         kind, f"the plan has {both} in each other's places: drawn wrongly, or older than the fabric; all else is right"
     )
 
 
-def ask(both: str) -> str:
+def _ask(both: str) -> str:
     """What separates swapped names, cables and rows of the plan, for a technician."""
     return (
         f"serial numbers or management addresses of {both}: is each the machine that the inventory names? "
@@ -187,4 +197,4 @@ def open_names(
     action = f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed."
     swapped = Alternative(other, f"all cables of {both} are swapped, their names are right", steps)
     draft = CauseCandidate(kind, names, summary, action, cables, names, LABELS, renames=renames, confidence=0.6)
-    return replace(draft, alternatives=(swapped, plan_drawn(kind, both)), to_confirm=ask(both))
+    return replace(draft, alternatives=(swapped, _plan_drawn(kind, both)), to_confirm=_ask(both))

@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.causes.candidate import CauseCandidate, joined_names
-from truerail.causes.labels import BY_PLACES, ask, plan_drawn
+from truerail.causes.labels import BY_PLACES, by_places, each_other
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
 from truerail.model.cause_kinds import CauseKind
@@ -69,12 +69,10 @@ def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
     both, rules, renames = (true, name), (*WIRING, "TEL", "NIC003"), (Rename(name, true),)
     summary = f"{name}, a name not in the plan, is found in all ports of {true}"
     action = f"Give {name} its planned name, {true}. No cable has to move."
+    draft = CauseCandidate(kind, both, summary, action, found.cables.tolist(), both, rules, renames=renames)
+    if found.name < wiring.index.devices.planned:
+        summary = f"{joined_names(both)} have each other's names: each has the ports that the plan gives the other"
+        return by_places(replace(draft, summary=summary, renames=each_other(*both)))
     newer = Alternative(kind, f"{name} is the newer name of {true}, and the plan is older")
     confirm = f"serial number or management address of {name}: is it {true} by the inventory?"
-    if found.name < wiring.index.devices.planned:
-        both, renames = (name, true), (*renames, Rename(true, name))
-        summary = f"{joined_names(both)} have each other's names: each has the ports that the plan gives the other"
-        action = f"Swap the names of {joined_names(both)}: hostname and label. No cable has to move."
-        newer, confirm = plan_drawn(kind, joined_names(both)), ask(joined_names(both))
-    draft = CauseCandidate(kind, both, summary, action, found.cables.tolist(), both, rules, confidence=BY_PLACES)
-    return replace(draft, renames=renames, cables_right=True, alternatives=(newer,), to_confirm=confirm)
+    return replace(draft, confidence=BY_PLACES, cables_right=True, alternatives=(newer,), to_confirm=confirm)

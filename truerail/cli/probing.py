@@ -179,8 +179,7 @@ def _targets(polled: _Polled, fleet: live.Fleet) -> list[tuple[Row, Target]]:
 
 def _target(target: Target, wanted: Wanted) -> Target:
     """The host with the account that sends."""
-    ssh = replace(target.ssh, user=wanted.user, key=wanted.key or target.ssh.key)
-    return replace(target, ssh=ssh)
+    return replace(target, ssh=replace(target.ssh, user=wanted.user, key=wanted.key or target.ssh.key))
 
 
 def _agreed(lines: list[str], wanted: Wanted) -> bool:

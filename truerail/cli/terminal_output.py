@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,15 +40,11 @@ def ascii_only() -> bool:
 
 
 def interactive() -> "Console | None":
-    """The terminal, to be drawn on again and again; None elsewhere. SIGTERM is Ctrl-C from now on unless it is handled
-    already.
-    """
+    """The terminal, to be drawn on again and again; None elsewhere."""
     if not sys.stdout.isatty():
         return None
     from rich.console import Console
 
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console(no_color=not colorful(), highlight=False)
     return console if console.is_interactive else None
 

@@ -1,5 +1,6 @@
 """The output of `truerail watch`: one redrawn screen on a terminal, a line for each change elsewhere."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,15 +32,19 @@ class Watch:
         self.answered = False
         self.used: tuple[str, ...] = ()
         """The maps of names that were shown last."""
-        self._console = terminal_output.interactive()
+        self._console, self._on_term = terminal_output.interactive(), signal.getsignal(signal.SIGTERM)
         self._drawn = LiveRender("")
 
     def __enter__(self) -> "Watch":
+        """On a terminal, SIGTERM is Ctrl-C meanwhile, unless it is handled already."""
+        if self._console and self._on_term is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         return self
 
     def __exit__(self, *problem: object) -> None:
         if self._console:
             terminal_output.say("")  # the cursor is at the end of the screen
+            signal.signal(signal.SIGTERM, self._on_term)
 
     def greet(self, words: str) -> None:
         """Explains the first round on a terminal: it is the longest."""

@@ -27,8 +27,8 @@ POLLS, POLL_SECONDS = 3, 30.0
 """Interval over which a storm is evaluated: three polls or 30 seconds, whichever is longer."""
 SUSTAINED_SECONDS, LEAST_SUSTAINED_SECONDS = 300.0, 100.0
 """Pressure must last for five minutes; with a shorter history of counters, for all of it and 100 seconds."""
-SUSTAINED_SAMPLES = 0.8
-"""Share of those samples that must show it."""
+SUSTAINED_SAMPLES, OVER_POLLS = 0.8, 2
+"""Share of those samples that must show it, and number of newest ones without it after which it is over."""
 NOTHING_SHARE, NOTHING_OF_BUSY = 1e-4, 0.05
 """A port carries no payload below this share of its speed, and of its load when busy. A port that pauses its neighbour
 without end sends pause frames of 763 kB/s at 400 Gb/s, where they are counted, 1.5e-5 of its speed; LLDP, BGP, BFD and

@@ -18,6 +18,7 @@ from truerail.analysis.pfc.edges import (
     NOTHING,
     NOTHING_OF_BUSY,
     NOTHING_SHARE,
+    OVER_POLLS,
     POLL_SECONDS,
     POLLS,
     PRESSURE_BOUND,
@@ -335,7 +336,7 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
     least = np.where(exact, LEAST_SHARE, PRESSURE_BOUND)[:, None]
     reported_of = seconds.sum(axis=1)
     lasts = np.where(values >= least, seconds, 0).sum(axis=1) >= SUSTAINED_SAMPLES * reported_of
-    lasts &= (reported_of >= LEAST_SUSTAINED_SECONDS) & ~(values[:, -2:] < least).all(axis=1)  # and is not over
+    lasts &= (reported_of >= LEAST_SUSTAINED_SECONDS) & ~(values[:, -OVER_POLLS:] < least).all(axis=1)
     with np.errstate(invalid="ignore"):
         mean = np.where(seconds > 0, values, 0) * seconds
         found[rows] = np.where(lasts, mean.sum(axis=1) / reported_of, np.nan)

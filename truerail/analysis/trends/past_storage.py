@@ -47,8 +47,7 @@ def packed_state(past: Past) -> bytes:
 
 def packed_sample(sample: PastSample, plan: Plan) -> bytes:
     """One closed sample, with a checksum of the cables that it is of."""
-    of = crc32(plan.once(ends_of))
-    return _packed(number=np.array(sample.number), of=np.array(of), values=sample.values)
+    return _packed(number=np.array(sample.number), of=np.array(crc32(plan.once(ends_of))), values=sample.values)
 
 
 def loaded(state: bytes, sample: Callable[[int], bytes | None]) -> Past:
