@@ -23,10 +23,15 @@ from structlog.testing import capture_logs
 
 from tests.demo_process import get, running
 from tests.patience import ENOUGH, soon
-from truerail.link.messages import Alive, Event
+from tests.virtual_time import timeless
+from truerail.errors import JudgeUnavailableError
+from truerail.link.codec import pack, unpack
+from truerail.link.messages import Alive, Answer, Ask, Event, Hello
+from truerail.link.socket_link import framed, read_frame
 from truerail.model.history import NoHistory
+from truerail.model.tasks import end
 from truerail.roles.front import FrontService, SocketFrontLink
-from truerail.roles.front_link import SILENT_SECONDS, Takes
+from truerail.roles.front_link import AWAY_SECONDS, SILENT_SECONDS, Takes
 from truerail.roles.judge import _give_way
 from truerail.roles.service import _folder
 from truerail.service.current import CurrentEvaluation
@@ -323,6 +328,42 @@ def test_a_view_that_grew_old_while_its_process_was_stopped_is_stale_at_once(tmp
 
     link = SocketFrontLink(tmp_path / "link", Takes(nothing, lambda since: None, refresh), lambda: now)
     asyncio.run(body())
+
+
+def test_a_question_waits_for_a_judge_that_works_and_not_for_one_that_starts(tmp_path: Path) -> None:
+    spoken, slow = False, 40.0
+
+    async def judge(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if spoken:
+            writer.write(framed(pack((0, Alive(written=True)))))
+        while (data := await read_frame(reader)) is not None:
+            number, _ = unpack(tuple[int, Hello | Ask], data)
+            if number:
+                await asyncio.sleep(slow)
+                writer.write(framed(pack((number, Answer()))))
+        writer.close()
+
+    async def refresh() -> None:
+        """Reads nothing."""
+
+    async def body() -> None:
+        nonlocal spoken
+        loop, link = asyncio.get_running_loop(), SocketFrontLink(path, Takes(nothing, lambda since: None, refresh))
+        for spoken in (False, True):
+            server, following = await asyncio.start_unix_server(judge, path), asyncio.create_task(link.run())
+            began = loop.time()
+            if spoken:
+                assert (await link.ask(question)).status == Answer().status
+                assert slow <= loop.time() - began < slow + 1
+            else:
+                with pytest.raises(JudgeUnavailableError, match="ask again later"):
+                    await link.ask(question)
+                assert loop.time() - began == pytest.approx(AWAY_SECONDS, abs=0.3)
+            await end([following])
+            server.close()
+
+    path, question = tmp_path / "link", Ask("GET", "/api/v1/status", "", [], None, b"")
+    timeless(body())
 
 
 async def nothing(event: Event) -> None:

@@ -21,13 +21,11 @@ from truerail.errors import (
     CertificateError,
     CommandError,
     JournalUnavailableError,
-    JournalUnusableError,
     JudgeUnavailableError,
     ListenError,
     NotInViewError,
 )
 from truerail.history.past_counters import PastCounters
-from truerail.journal import open_journal
 from truerail.link.codec import pack, unpack
 from truerail.link.messages import Alive, Answer, Ask, Audit, Event, Failed, Hello
 from truerail.link.socket_link import framed, read_frame
@@ -39,8 +37,8 @@ from truerail.model.tasks import end
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.roles.child_signals import signals
-from truerail.roles.front_link import DEADLINE_SECONDS, SILENT_SECONDS, FrontLink, Takes
-from truerail.roles.judge import SWITCH_SECONDS
+from truerail.roles.front_link import AWAY_SECONDS, DEADLINE_SECONDS, SILENT_SECONDS, FrontLink, Takes
+from truerail.roles.judge import SWITCH_SECONDS, journal_of
 from truerail.roles.post import Post
 from truerail.service.events import EventLog
 from truerail.service.freeing import free
@@ -70,16 +68,19 @@ class SocketFrontLink(FrontLink):
         self._waiting: dict[int, asyncio.Future[Answer | Failed]] = {}
         self._numbers = itertools.count(1)
         self._last_event: int | None = None
-        self._connected = asyncio.Event()
+        self._speaks = asyncio.Event()
+        """Set from the first word of the judge on a connection until that one ends."""
 
     async def ask(self, message: Ask | Audit) -> Answer:
         """The judge's answer. Raises JudgeUnavailableError."""
         number = next(self._numbers)
         answer: asyncio.Future[Answer | Failed] = asyncio.get_running_loop().create_future()
         try:
+            async with asyncio.timeout(AWAY_SECONDS):
+                await self._speaks.wait()
             async with asyncio.timeout(DEADLINE_SECONDS if self.stale_since is None else SILENT_SECONDS):
-                await self._connected.wait()
-                assert self._writer is not None  # noqa: S101 - it is connected
+                if self._writer is None:
+                    raise TimeoutError
                 self._waiting[number] = answer
                 self._writer.write(framed(pack((number, message))))
                 found = await answer
@@ -112,8 +113,8 @@ class SocketFrontLink(FrontLink):
         try:
             writer.write(framed(pack((0, Hello(self._last_event)))))
             self._writer = writer
-            self._connected.set()
             while (data := await read_frame(reader)) is not None:
+                self._speaks.set()
                 number, message = unpack(tuple[int, Answer | Failed | Event | Alive], data)
                 if isinstance(message, Alive | Event):
                     self._last_event = message.id if isinstance(message, Event) else self._last_event
@@ -126,7 +127,7 @@ class SocketFrontLink(FrontLink):
     def _lost(self) -> None:
         """The connection has ended: what was asked over it has no answer."""
         self._writer = None
-        self._connected.clear()
+        self._speaks.clear()
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(JudgeUnavailableError(self._words()))
@@ -320,7 +321,7 @@ async def front(
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()
     remote = place is not None
-    history = None if remote else await asyncio.to_thread(_history, settings)
+    history = None if remote else await asyncio.to_thread(journal_of, settings) or NoHistory()
     service, stop = FrontService(post.view, _link(post, place), history), asyncio.Event()
     try:
         app = create_app(service, settings, ask=service.link.ask, exposition=StoredExposition(service), remote=remote)
@@ -361,13 +362,6 @@ def _link(post: Post, place: "JudgePlace | None") -> Callable[[Takes], FrontLink
 async def _say_stop(service: FrontService, stop: asyncio.Event) -> None:
     await stop.wait()
     service.events.add("stop", b"{}")
-
-
-def _history(settings: Settings) -> History:
-    try:
-        return open_journal(settings.journal) if settings.journal.url else NoHistory()
-    except JournalUnusableError as error:
-        raise CommandError(str(error)) from error
 
 
 def _renew(app: Any, renewed: Callable[[], Settings]) -> None:

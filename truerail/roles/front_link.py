@@ -13,6 +13,8 @@ ALIVE_SECONDS = 1.0
 """Between two signs of life."""
 DEADLINE_SECONDS = 60.0
 """A question that the judge has not answered by then is given up."""
+AWAY_SECONDS = 1.5
+"""A question waits so long for a judge that is started again, and is answered by 503 then."""
 SILENT_SECONDS = 5.0
 """A judge that has not reported for so long is away: it reports each second."""
 

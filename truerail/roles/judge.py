@@ -60,7 +60,7 @@ async def judge(
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()
-    journal = await asyncio.to_thread(_journal, settings)
+    journal = await asyncio.to_thread(journal_of, settings)
     writer = PublicationWriter(post.view)
     evaluator, exposition = Evaluator.begin(settings, last=writer.published), Exposition()
     evaluator.prepare.append(exposition.prepare)
@@ -119,7 +119,8 @@ async def _end_without_lease(leadership: "Leadership") -> None:
     os._exit(LOST_LEASE)
 
 
-def _journal(settings: Settings) -> Journal | None:
+def journal_of(settings: Settings) -> Journal | None:
+    """The journal; None without one. Raises CommandError if it cannot be used."""
     try:
         return open_journal(settings.journal) if settings.journal.url else None
     except JournalUnusableError as error:

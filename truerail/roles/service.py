@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truerail.errors import CertificateError, CommandError, JournalUnusableError, ListenError
-from truerail.journal import open_journal
+from truerail.errors import CertificateError, CommandError, ListenError
 from truerail.poller.event_loop import run
 from truerail.roles.front import front
+from truerail.roles.judge import journal_of
 from truerail.roles.post import Post
 from truerail.roles.supervisor import Started, Supervisor, freeze
 from truerail.service.settings import Settings
@@ -78,11 +78,11 @@ def _check(settings: Settings, *, remote: bool) -> None:
     if not remote:
         needs_folder(settings)
     try:
-        if settings.journal.url and not remote:
-            open_journal(settings.journal).close()
+        if not remote and (journal := journal_of(settings)):
+            journal.close()
         if settings.http.tls:
             Certificates(settings.http.tls)
-    except (JournalUnusableError, CertificateError) as error:
+    except CertificateError as error:
         raise CommandError(str(error)) from error
 
 
