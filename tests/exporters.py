@@ -3,14 +3,14 @@ node_exporter's ethtool collector and of dcgm-exporter, which need hardware.
 """
 
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.loopback import Silent, threaded
 from tests.patience import ENOUGH
 from tests.ports import free_address
 from truerail.analysis.published import Published
@@ -50,9 +50,6 @@ def make_sys(folder: Path) -> Path:
 @contextmanager
 def exporters(folder: Path) -> Iterator[Callable[[Published], list[dict[str, Any]]]]:
     """Both, running; gives what makes Prometheus' targets for the hosts of a publication, labelled as `/sd` does."""
-    made_up = ThreadingHTTPServer(("127.0.0.1", 0), _Pages)
-    thread = threading.Thread(target=made_up.serve_forever)
-    thread.start()
     address = free_address()
     command = ["prometheus-node-exporter", f"--path.sysfs={make_sys(folder / 'sys')}", "--collector.disable-defaults"]
     options = ["--collector.infiniband", "--web.disable-exporter-metrics", f"--web.listen-address={address}"]
@@ -63,14 +60,12 @@ def exporters(folder: Path) -> Iterator[Callable[[Published], list[dict[str, Any
         made_up.netdevs = sorted({cable.a.name for cable in publication.plan.host_cables})  # type: ignore[attr-defined]  # for its pages
         return list(_targets(publication, (address, f"127.0.0.1:{made_up.server_port}")))
 
-    try:
-        yield targets
-    finally:
-        process.terminate()
-        process.wait(ENOUGH)
-        made_up.shutdown()
-        thread.join()
-        made_up.server_close()
+    with threaded(ThreadingHTTPServer(("127.0.0.1", 0), _Pages)) as made_up:
+        try:
+            yield targets
+        finally:
+            process.terminate()
+            process.wait(ENOUGH)
 
 
 def _targets(publication: Published, addresses: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -80,17 +75,10 @@ def _targets(publication: Published, addresses: tuple[str, ...]) -> Iterator[dic
             yield {"targets": [address], "labels": {**labels, "pod": device.pod}}
 
 
-class _Pages(BaseHTTPRequestHandler):
+class _Pages(Silent):
     def do_GET(self) -> None:
         counted = int(time.monotonic() * 10)
         names: list[str] = getattr(self.server, "netdevs", [])
         reported = (PAGE.format(netdev=name, number=n, counted=counted) for n, name in enumerate(names))
         body = "".join(reported).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Silent."""
+        self.say(body, "text/plain; version=0.0.4")

@@ -4,15 +4,13 @@ https://grafana.com/docs/grafana/latest/developer-resources/api-reference/http-a
 """
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
 from dashboards.check.boards import Board
+from tests.loopback import Silent
 
 TIME = {"name": "Time", "type": "time"}
 
@@ -47,7 +45,7 @@ class FakeGrafana(ThreadingHTTPServer):
         return 200, {"results": {query["refId"]: {"status": 200, "frames": frames}}}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Silent):
     server: FakeGrafana
 
     def do_GET(self) -> None:
@@ -55,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
         board = self.server.boards.get(path.rpartition("/")[2])
         if path.startswith("/d/") and board:
             self.server.pages.append(self.path)
-            self._say(200, self._page(board), "text/html")
+            self.say(self._page(board), "text/html")
         elif path.startswith("/api/dashboards/uid/") and board:
             self._tell(200, {"meta": {"provisioned": self.server.provisioned}, "dashboard": board.json})
         else:
@@ -75,28 +73,4 @@ class _Handler(BaseHTTPRequestHandler):
     def _tell(self, status: int, body: object) -> None:
         if self.headers["Authorization"] != self.server.authorization:
             status, body = 401, {"message": "Unauthorized"}
-        self._say(status, json.dumps(body).encode(), "application/json")
-
-    def _say(self, status: int, body: bytes, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Silent."""
-
-
-@contextmanager
-def serving(boards: list[Board]) -> Iterator[FakeGrafana]:
-    """The server, answering."""
-    server = FakeGrafana(boards)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        self.say(json.dumps(body).encode(), status=status)

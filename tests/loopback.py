@@ -7,37 +7,55 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from socketserver import BaseServer
+from typing import Any, TypeVar
 
 from tests.ports import free_address
+
+
+class Silent(BaseHTTPRequestHandler):
+    """Answers requests, and logs none."""
+
+    def say(self, body: bytes, kind: str = "application/json", status: int = 200, **headers: str) -> None:
+        """Sends an answer."""
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        """Silent."""
+
+
+S = TypeVar("S", bound=BaseServer)
+
+
+@contextmanager
+def threaded(server: S) -> Iterator[S]:
+    """The server, which serves in a thread meanwhile."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 @contextmanager
 def served(answer: Callable[[str, str], tuple[str, bytes]]) -> Iterator[str]:
     """A web server. `answer` gets its address and a request's path with query, and gives content type and body."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent):
         def do_GET(self) -> None:
             kind, body = answer(base, self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.say(body, kind)
 
-        def log_message(self, *args: Any) -> None:
-            """Silent."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    base = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with threaded(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        base = f"http://127.0.0.1:{server.server_port}"
         yield base
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager

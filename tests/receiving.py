@@ -7,9 +7,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
+from tests.loopback import Silent, threaded
 from tests.patience import ENOUGH
 
 
@@ -50,7 +51,7 @@ def posts(answers: Sequence[int] = (), tls: Mapping[str, str] | None = None, loc
     found = Posts(answers=list(answers))
     found.hold.set()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             found.hold.wait(ENOUGH)
@@ -62,23 +63,16 @@ def posts(answers: Sequence[int] = (), tls: Mapping[str, str] | None = None, loc
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        def log_message(self, *args: Any) -> None:
-            """Silent."""
-
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     if tls:
         server.socket = _context(tls).wrap_socket(server.socket, server_side=True)
     found.base = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield found
-    finally:
-        found.hold.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(ENOUGH)
+    with threaded(server):
+        try:
+            yield found
+        finally:
+            found.hold.set()
 
 
 def _context(tls: Mapping[str, str]) -> ssl.SSLContext:

@@ -2,6 +2,7 @@
 follow.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -27,6 +28,17 @@ def make_plan(hosts: int = 8, rails: int = 4, spines: int = 2, spare: int = 0) -
         for s in range(1, spines + 1)
     ]
     return Plan(devices, tuple(cables))
+
+
+def rails_only(hosts: Sequence[str], rails: int, nic: str = "nic") -> Plan:
+    """Each of these hosts with one NIC on the leaf of each rail, and nothing above."""
+    leaves = {f"leaf-{rail}": Device(f"leaf-{rail}", Role.LEAF) for rail in range(rails)}
+    cables = tuple(
+        Cable(Port(host, f"{nic}{rail}"), Port(f"leaf-{rail}", f"swp{at}"), rail=rail)
+        for at, host in enumerate(hosts, 1)
+        for rail in range(rails)
+    )
+    return Plan({host: Device(host) for host in hosts} | leaves, cables)
 
 
 @dataclass

@@ -7,11 +7,10 @@ shorter, and the receivers also take what a chat would show.
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import yaml
 from dashboards.generate import GENERATED, ROOT
 from tests.demo_faults_shown import Shown, every_fault, leads_to_its_cause
 from tests.lab.monitoring import hastened
+from tests.loopback import Silent, threaded
 from tests.patience import ENOUGH, soon
 from tests.ports import free_address
 from tests.real import require
@@ -58,7 +58,7 @@ class Everything(ThreadingHTTPServer):
         return f"127.0.0.1:{self.server_address[1]}"
 
 
-class Exchange(BaseHTTPRequestHandler):
+class Exchange(Silent):
     server: Everything
 
     def do_GET(self) -> None:
@@ -68,31 +68,13 @@ class Exchange(BaseHTTPRequestHandler):
             self.send_error(503)
             return
         page = self.server.pages[name]
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(page)
+        self.say(page, "text/plain; version=0.0.4; charset=utf-8")
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.got.append((self.path, body))
         self.send_response(200)
         self.end_headers()
-
-    def log_message(self, *args: Any) -> None:
-        """Silent."""
-
-
-@contextmanager
-def served(pages: Mapping[str, bytes]) -> Iterator[Everything]:
-    with Everything(pages) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @contextmanager
@@ -156,7 +138,7 @@ def sent(shown: dict[str, Shown], tmp_path_factory: pytest.TempPathFactory) -> l
     require("prometheus", "prometheus-alertmanager")
     folder, address = tmp_path_factory.mktemp("site"), free_address()
     pages = {name: one.page for name, one in shown.items()} | {LAST: "".join(f"{line}\n" for line in uneven()).encode()}
-    with served(pages) as server, program(folder, *alertmanager(folder, server, address)):
+    with threaded(Everything(pages)) as server, program(folder, *alertmanager(folder, server, address)):
         with program(folder, *prometheus(folder, server, address)):
             soon(partial(complete, server, expected(shown)), "all alerts, and the one that waits longest")
         return list(server.got)

@@ -4,19 +4,18 @@ import json
 import os
 import re
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.api_client import Api
 from tests.fake_tower import FakeTower
+from tests.loopback import Silent, threaded
 from tests.oncall_fabrics import PLANES, SPINES, all_hosts, published, simulated
 from tests.real import require
 from truerail.analysis.published import Published
@@ -112,32 +111,20 @@ def test_the_api_answers_by_its_status_and_the_command_by_its_exit_code(monkeypa
     assert codes == [0, 1, 2, 1, 0]
 
 
-class _Service(BaseHTTPRequestHandler):
+class _Service(Silent):
     """A service that answers every gate with one status."""
 
     status = 200
 
     def do_GET(self) -> None:
         body = json.dumps({"fit": self.status == 200, "summary": f"asked {self.path}"}).encode()
-        self.send_response(self.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
+        self.say(body, status=self.status)
 
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), _Service)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with threaded(ThreadingHTTPServer(("127.0.0.1", 0), _Service)) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def gate_files(publication: Published, folder: Path, *seconds: float) -> GateFiles:

@@ -13,7 +13,8 @@ from dashboards.check.boards import Board, load
 from dashboards.check.grafana import Grafana, main
 from dashboards.check.pictures import pictures
 from tests.deploying import DEPLOY, ROOT, passes, run, tool
-from tests.fake_grafana import FakeGrafana, serving
+from tests.fake_grafana import FakeGrafana
+from tests.loopback import threaded
 from tests.real import require
 
 BOARDS = load()
@@ -24,7 +25,7 @@ WORKFLOW = ROOT / ".github/workflows/ci.yml"
 @pytest.fixture
 def grafana(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGrafana]:
     monkeypatch.setenv("GRAFANA_TOKEN", "glsa_test")
-    with serving(BOARDS) as server:
+    with threaded(FakeGrafana(BOARDS)) as server:
         yield server
 
 
@@ -105,7 +106,7 @@ def test_whoever_may_not_ask_is_reported_so(
 
 
 def test_a_grafana_that_does_not_answer_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    with serving(BOARDS) as server:
+    with threaded(FakeGrafana(BOARDS)) as server:
         gone = server.url
     assert main(["--url", gone]) == 1
     assert "Connection refused" in capsys.readouterr().err

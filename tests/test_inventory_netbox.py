@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from tests.loopback import Silent, threaded
 from truerail.inventory import Inventory, InventoryError, dump_yaml, load_inventory
 from truerail.model import Cable, Panel, Port, Role, Transport
 
@@ -105,7 +105,7 @@ class Fake:
 def netbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
     fake = Fake()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent):
         def do_GET(self) -> None:
             fake.asked.append(self.path)
             parts = urlsplit(self.path)
@@ -129,24 +129,14 @@ def netbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
             return {"count": len(rows), "next": link, "previous": None, "results": rows[offset : offset + fake.page]}
 
         def _send(self, status: int, body: str) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        def log_message(self, *args: object) -> None:
-            """Nothing on stderr."""
+            self.say(body.encode(), status=status)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     fake.url = f"http://127.0.0.1:{server.server_port}"
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     monkeypatch.setenv("NETBOX_TOKEN", TOKEN)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    yield fake
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with threaded(server):
+        yield fake
 
 
 def written(tmp_path: Path, fake: Fake, more: str = "", defaults: str = "{user: truerail}") -> Path:

@@ -76,15 +76,18 @@ def test_a_window_and_an_acknowledgement_out_of_the_calendar_cost_themselves(
 
 
 def test_every_list_goes_on_behind_a_row_that_cannot_be_read(journal: Journal, tmp_path: Path) -> None:
-    ends = (AT - ROUND, AT + timedelta(days=1))
-    whole = {
-        "findings": len(journal.findings(resolved_since=AT)) or len(journal.findings()),
-        "events": len(journal.finding_events(*ends)),
-        "links": len(journal.link_changes(*ends)),
-        "rounds": len(journal.rounds()),
-        "plans": len(journal.plans()),
-        "audit": len(journal.audit()),
-    }
+    def counted() -> dict[str, int]:
+        ends = (AT - ROUND, AT + timedelta(days=1))
+        return {
+            "findings": len(journal.findings(resolved_since=AT)) or len(journal.findings()),
+            "events": len(journal.finding_events(*ends)),
+            "links": len(journal.link_changes(*ends)),
+            "rounds": len(journal.rounds()),
+            "plans": len(journal.plans()),
+            "audit": len(journal.audit()),
+        }
+
+    whole = counted()
     assert all(whole.values()), whole
     _spoil(
         tmp_path,
@@ -95,15 +98,7 @@ def test_every_list_goes_on_behind_a_row_that_cannot_be_read(journal: Journal, t
         f"UPDATE plans SET at = {NO_TIME} WHERE seq = 1",
         f"UPDATE audit SET at = {NO_TIME} WHERE seq = 1",
     )
-    found = {
-        "findings": len(journal.findings(resolved_since=AT)) or len(journal.findings()),
-        "events": len(journal.finding_events(*ends)),
-        "links": len(journal.link_changes(*ends)),
-        "rounds": len(journal.rounds()),
-        "plans": len(journal.plans()),
-        "audit": len(journal.audit()),
-    }
-    assert found == {name: count - 1 for name, count in whole.items()}
+    assert counted() == {name: count - 1 for name, count in whole.items()}
 
 
 def test_what_is_open_is_restored_but_for_the_row_that_cannot_be_read(tmp_path: Path) -> None:

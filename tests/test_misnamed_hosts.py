@@ -4,36 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tests.small_fabric import AT
+from tests.small_fabric import AT, rails_only
 from truerail.analysis.round import Round
 from truerail.model import (
-    Cable,
     CableState,
-    Device,
     Evaluation,
     Fact,
     Neighbor,
     NetLink,
-    Plan,
-    Port,
     Reading,
-    Role,
     Snapshot,
 )
 from truerail.rounds import evaluate
 
 HOSTS, RAILS = ("gpu-1", "gpu-2", "gpu-3"), 4
-PLAN = Plan(
-    {
-        **{host: Device(host) for host in HOSTS},
-        **{f"leaf-{rail}": Device(f"leaf-{rail}", Role.LEAF) for rail in range(RAILS)},
-    },
-    tuple(
-        Cable(Port(host, f"nic{rail}"), Port(f"leaf-{rail}", f"swp{at}"), rail=rail)
-        for at, host in enumerate(HOSTS, 1)
-        for rail in range(RAILS)
-    ),
-)
+PLAN = rails_only(HOSTS, RAILS)
 
 
 def mac(host: str, rail: int) -> str:

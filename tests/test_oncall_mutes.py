@@ -1,10 +1,9 @@
 """`truerail ack` and `truerail maintenance`, over a real socket, against the application itself."""
 
 import json
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from tests.api_client import Api
 from tests.fake_tower import FakeTower, published
+from tests.loopback import Silent, threaded
 from truerail.cli.app import app
 from truerail.errors import CommandError
 
@@ -19,7 +19,7 @@ FINDING = published().evaluation.findings[0].id
 HELD = {"reader": 403, "wrong": 401}
 
 
-class _Relay(BaseHTTPRequestHandler):
+class _Relay(Silent):
     """Passes requests on to the application of the test; refuses the tokens of `HELD`."""
 
     def _pass(self) -> None:
@@ -32,10 +32,7 @@ class _Relay(BaseHTTPRequestHandler):
             parts = {"content": body, "headers": {"Content-Type": "application/json"}} if body else {}
             response = server.api.ask(self.command, self.path.removeprefix("/api/v1/"), **parts)
             status, text = response.status_code, response.content
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
+        self.say(text, "text/plain", status)
 
     def do_GET(self) -> None:
         self._pass()
@@ -46,20 +43,13 @@ class _Relay(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         self._pass()
 
-    def log_message(self, *words: object) -> None:
-        """Silent."""
-
 
 @pytest.fixture
 def service() -> Iterator[str]:
-    with Api(FakeTower(published())) as api, ThreadingHTTPServer(("127.0.0.1", 0), _Relay) as server:
+    with Api(FakeTower(published())) as api, threaded(ThreadingHTTPServer(("127.0.0.1", 0), _Relay)) as server:
         api.tower.moment = datetime.now(UTC)
         server.api = api  # type: ignore[attr-defined]  # for the handlers
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def run(service: str, *words: str, token: str = "") -> Result:

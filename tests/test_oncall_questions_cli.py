@@ -4,9 +4,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.loopback import Silent, threaded
 from tests.oncall_fabrics import SPINES, shown, simulated
 from truerail.cli.app import app
 from truerail.errors import CommandError
@@ -136,7 +136,7 @@ def test_in_a_process_of_its_own(files: tuple[str, ...]) -> None:
 # --- a service --------------------------------------------------------------------------------------------------------
 
 
-class Service(BaseHTTPRequestHandler):
+class Service(Silent):
     """The routes of the API, answered from one publication."""
 
     def do_GET(self) -> None:
@@ -160,26 +160,13 @@ class Service(BaseHTTPRequestHandler):
 
     def reply(self, code: int, value: Any, location: str = "") -> None:
         body = json.dumps(value).encode() if value is not None else b"<html>"
-        self.send_response(code)
-        if location:
-            self.send_header("Location", location)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *words: object) -> None:
-        """Silent."""
+        self.say(body, "text/plain", code, **({"Location": location} if location else {}))
 
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with threaded(ThreadingHTTPServer(("127.0.0.1", 0), Service)) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 @pytest.mark.parametrize("command", [*QUESTIONS, "timeline"])

@@ -5,22 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.small_fabric import AT
+from tests.small_fabric import AT, rails_only
 from truerail.analysis.round import Round
 from truerail.model import (
-    Cable,
     CableState,
     CauseKind,
-    Device,
     Evaluation,
     Fact,
     Neighbor,
     NetLink,
-    Plan,
-    Port,
     RdmaLink,
     Reading,
-    Role,
     Severity,
     Snapshot,
 )
@@ -30,17 +25,8 @@ from truerail.simulator import Fault, Shape, simulate
 HOSTS = ("gpu-1", "gpu-2", "gpu-3")
 RAILS = 4
 SHIFTED = (0, 1, 3, 4)
+PLAN = rails_only(HOSTS, RAILS, "mlx5_")
 _COLLECTOR = {Neighbor: "lldp_host", NetLink: "net_link", RdmaLink: "rdma_link"}
-
-
-def plan() -> Plan:
-    leaves = {f"leaf-{rail}": Device(f"leaf-{rail}", Role.LEAF) for rail in range(RAILS)}
-    cables = tuple(
-        Cable(Port(host, f"mlx5_{rail}"), Port(f"leaf-{rail}", f"swp{at}"), rail=rail)
-        for at, host in enumerate(HOSTS, 1)
-        for rail in range(RAILS)
-    )
-    return Plan({host: Device(host) for host in HOSTS} | leaves, cables)
 
 
 def host(numbers: Sequence[int], buses: Sequence[int] = range(RAILS)) -> list[Fact]:
@@ -76,7 +62,7 @@ def wrong(found: Evaluation) -> list[str]:
 
 
 def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
-    found = evaluate(Round(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)})))
+    found = evaluate(Round(PLAN, seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)})))
     assert not wrong(found)
     assert not found.causes
     (reported,) = found.findings
@@ -87,13 +73,13 @@ def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
 def test_the_number_of_another_card_is_not_the_planned_nic() -> None:
     with_storage = [*host(SHIFTED), RdmaLink("mlx5_2", 1, "DOWN", "DISABLED", "eth9")]
     with_storage.append(NetLink("eth9", operstate="DOWN", flags=("UP", "NO-CARRIER"), pci_address="0000:29:00.0"))
-    found = evaluate(Round(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": with_storage})))
+    found = evaluate(Round(PLAN, seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": with_storage})))
     assert not wrong(found)
     assert [one.severity for one in found.findings] == [Severity.INFO]
 
 
 def test_what_the_host_tells_by_number_belongs_to_the_nic_of_that_number() -> None:
-    fabric = plan()
+    fabric = PLAN
     names = Round(
         fabric, seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)})
     ).cabling.identity.names
@@ -105,7 +91,7 @@ def test_what_the_host_tells_by_number_belongs_to_the_nic_of_that_number() -> No
 
 def test_two_swapped_cables_of_a_shifted_host_are_named_by_plan() -> None:
     hosts = {"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)}
-    found = evaluate(Round(plan(), seen(hosts, {"gpu-3": (0, 2, 1, 3)})))
+    found = evaluate(Round(PLAN, seen(hosts, {"gpu-3": (0, 2, 1, 3)})))
     assert wrong(found) == ["gpu-3/mlx5_1", "gpu-3/mlx5_2"]
 
 
@@ -119,22 +105,22 @@ def test_two_swapped_cables_of_a_shifted_host_are_named_by_plan() -> None:
     ids=["swapped", "other slot", "one address twice"],
 )
 def test_other_orders_and_other_addresses_are_not_taken_for_a_shift(odd: list[Fact]) -> None:
-    wiring = Round(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": odd})).cabling
+    wiring = Round(PLAN, seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": odd})).cabling
     assert not wiring.identity.names.renumbered
 
 
 def test_one_fellow_is_not_enough_to_say_who_is_shifted() -> None:
-    wiring = Round(plan(), seen({"gpu-1": host(range(4)), "gpu-3": host(SHIFTED)})).cabling
+    wiring = Round(PLAN, seen({"gpu-1": host(range(4)), "gpu-3": host(SHIFTED)})).cabling
     assert not wiring.identity.names.renumbered
 
 
 def test_cables_that_are_right_by_number_outweigh_addresses() -> None:
     """gpu-3 has a card more at the address of the others' third NIC, and its plan counts it."""
     hosts = {"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host((0, 1, 2, 3, 4), (0, 1, 9, 2, 3))}
-    found = evaluate(Round(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)})))
+    found = evaluate(Round(PLAN, seen(hosts, {"gpu-3": (0, 1, 9, 2)})))
     assert not wrong(found)
     assert not [move for cause in found.causes for move in cause.moves]
-    assert not Round(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)})).cabling.identity.names.renumbered
+    assert not Round(PLAN, seen(hosts, {"gpu-3": (0, 1, 9, 2)})).cabling.identity.names.renumbered
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,7 +6,7 @@ import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from collector import collectors
+from tests.loopback import Silent, threaded
 from truerail.errors import TransportError, UndeclaredCommandError
 from truerail.model import Device, Secret, Target
 from truerail.model.target import RestAccess
@@ -42,7 +43,7 @@ def serving(replies: Callable[[str, dict[str, list[str]], Any], Reply], path: st
     """A server on loopback, or on a Unix socket."""
     shared = Server(replies)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -50,30 +51,18 @@ def serving(replies: Callable[[str, dict[str, list[str]], Any], Reply], path: st
             parts = urlsplit(self.path)
             status, body = shared.replies(parts.path, parse_qs(parts.query), self.headers)
             raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
+            self.say(raw, status=status)
 
         def address_string(self) -> str:
             return "client"
-
-        def log_message(self, *args: Any) -> None:
-            """Nothing is logged."""
 
     class Unix(socketserver.ThreadingUnixStreamServer):
         daemon_threads = True
 
     made: Any = Unix(path, Handler) if path else ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     shared.url = f"unix:{path}" if path else f"http://127.0.0.1:{made.server_address[1]}"
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with threaded(made):
         yield shared
-    finally:
-        made.shutdown()
-        made.server_close()
-        thread.join()
 
 
 @pytest.fixture
