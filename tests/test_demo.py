@@ -201,7 +201,7 @@ def test_a_folder_is_kept_for_one_demo_and_begins_without_an_old_journal(tmp_pat
 
 def test_the_demo_serves_its_fabric_and_ends_cleanly(tmp_path: Path) -> None:
     faults = ("--fault", "cable-swap:one-host", "--fault", "link-down:host")
-    with running(tmp_path / "demo", "--hosts", "8", "--rails", "4", *faults) as (process, url):
+    with running(tmp_path / "demo", "--hosts", "8", "--rails", "4", *faults, history=True) as (process, url):
         assert ready(url)
         status, causes = get(f"{url}api/v1/causes")
         assert status == 200

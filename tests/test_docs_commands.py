@@ -61,7 +61,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], s
         @cache
         def address() -> str:
             folder = tmp_path_factory.mktemp("service") / "demo"
-            _, url = stack.enter_context(running(folder, "--quiet", round_seconds=60))
+            _, url = stack.enter_context(running(folder, "--quiet", round_seconds=60, history=True))
             assert ready(url)
             return url.rstrip("/")
 
