@@ -50,10 +50,9 @@ def strangers(wiring: Wiring) -> Iterator[Stranger]:
     most = {pair: at for pair, at in sorted(grouped(votes).items()) if len(at) > MAJORITY * int(total[pair[0]])}
     likely = {(name, true): cables for (name, true), cables in most.items() if not known[true]}
     for (name, true), cables in likely.items():
-        both = [*cables, *likely.get((true, name), ())]
-        of_pair = name < true and len(both) > max(len(cables), MIN_CABLES)
-        if of_pair or (name >= planned and len(both) >= MIN_CABLES):
-            yield Stranger(name, true, np.array(both))
+        back = likely.get((true, name), [])
+        if true < name and (back or (name >= planned and len(cables) >= MIN_CABLES)):
+            yield Stranger(name, true, np.array(cables + back))
 
 
 def _seen_somewhere(wiring: Wiring) -> Mask:
