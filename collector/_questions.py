@@ -7,7 +7,7 @@ from functools import cache, lru_cache, wraps
 from itertools import chain, groupby
 from operator import itemgetter
 
-from collector.formats.snmp import SWITCH
+from collector.formats.mib import SWITCH
 from collector.formats.text import begins_json, is_json
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact, MacEntry

@@ -15,7 +15,7 @@ Traps:
 """
 
 from collector.formats.counts import Tally
-from collector.formats.snmp import IF, IF_X, names, note, tables, walks
+from collector.formats.mib import IF, IF_X, names, note, tables, walks
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
 _COUNTERS = {

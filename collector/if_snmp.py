@@ -17,8 +17,8 @@ Traps:
 from collections.abc import Iterable, Iterator
 
 from collector.formats.lldp_words import mac_of
+from collector.formats.mib import IF, IF_X, NO_MIB, Tables, Value, column, number_of, octets_of, tables, text_of, walks
 from collector.formats.port_words import of_snmp
-from collector.formats.snmp import IF, IF_X, NO_MIB, Tables, Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
 from collector.formats.lldp_words import addresses, advertised, identified
-from collector.formats.snmp import IF, IF_X, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.mib import IF, IF_X, Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, Neighbor, collector, minutes
 

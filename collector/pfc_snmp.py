@@ -19,7 +19,7 @@ Traps:
 from collections.abc import Mapping
 
 from collector.formats.counts import Tally, priority
-from collector.formats.snmp import IF, IF_X, Value, column, names, note, of_snmp, tables, walks
+from collector.formats.mib import IF, IF_X, Value, column, names, note, of_snmp, tables, walks
 from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
 
 _IEEE = "1.3.111.2.802.1.1.21.1.1.1"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from truerail.analysis.jobs import Jobs, RunningJob
 from truerail.analysis.nccl import End, NcclJob
 from truerail.analysis.rule import NotApplicableError, Round
+from truerail.analysis.running_jobs import Jobs, RunningJob
 from truerail.model import Evidence, Fact, NotEvaluated, Port
 from truerail.model.names import printable, some
 

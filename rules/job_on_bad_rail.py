@@ -31,8 +31,8 @@ from rules._examples import Facts, down, hears, undecided
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
-from truerail.analysis.jobs import RunningJob
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
+from truerail.analysis.running_jobs import RunningJob
 from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, PodOfJob, SchedulerJob, Severity
 from truerail.model.columns import Codes, grouped
 from truerail.model.names import printable

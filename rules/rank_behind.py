@@ -36,7 +36,7 @@ from rules._examples import down, finds_nic, hears
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
-from truerail.analysis.nccl.path import is_on, unevaluated
+from truerail.analysis.nccl.job_path import is_on, unevaluated
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import Evidence, Fact, Finding, NetAddress, NotEvaluated, Severity
 from truerail.model.columns import Codes

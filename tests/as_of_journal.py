@@ -14,7 +14,7 @@ from truerail.analysis.round import Round
 from truerail.journal import Journal, open_journal
 from truerail.model import Port, Snapshot
 from truerail.model.history import PlanVersion
-from truerail.questions.past import Past, past_of
+from truerail.questions.past_publication import Past, past_of
 from truerail.questions.question import Asked
 from truerail.rounds import evaluate
 

@@ -36,7 +36,7 @@ from truerail.model.step_marks import StepChange, StepMark, changed
 from truerail.plans import PlanError, Problem
 from truerail.rounds import evaluate
 from truerail.service.events import EventLog
-from truerail.service.reported_jobs import JobsTaken, ReportedJobs
+from truerail.service.hook_jobs import JobsTaken, ReportedJobs
 from truerail.service.settings import Settings
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.views.models import StepLine

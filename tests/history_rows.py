@@ -9,12 +9,12 @@ from typing import Any
 import orjson
 
 from truerail.history.arrow_tables import from_rows
+from truerail.history.history_tables import TABLES
 from truerail.history.query import query_process
 from truerail.history.query.query_request import Form, Limits, QueryRequest
 from truerail.history.query.run_query import QueryReport, run_query
 from truerail.history.ready import ready_question
 from truerail.history.store_folder import StoreFolder
-from truerail.history.tables import TABLES
 from truerail.questions.moments import moment
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

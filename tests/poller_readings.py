@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 from truerail.link.inbox import Inbox, Place
-from truerail.link.outbox import Outbox, Outgoing
+from truerail.link.poller_outbox import Outbox, Outgoing
 from truerail.model import Fact, PortCounters, Reading
 from truerail.model.facts import Counter
 from truerail.poller.latest import Latest

@@ -27,9 +27,9 @@ from truerail.model import Cable, Device, Evaluation, Plan, Port, Reading, Role,
 from truerail.model.probe_facts import STARTED_LATE
 from truerail.probe import host_script
 from truerail.probe.follow_ups import follow_up
+from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
 from truerail.probe.pinglists import USUAL, nics_of, pairs_of
 from truerail.probe.sweep_pairs import sweep_of
-from truerail.probe.tasks import ProbePlan, Settings, plan_run
 from truerail.rounds import evaluate
 
 RAILS, HOSTS = (0, 1), (1, 2, 3, 4)

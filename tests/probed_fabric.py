@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from truerail.model import Plan, ProbeReach, ProbeTrouble, Reading, Snapshot
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import LEFT_OUT
+from truerail.probe.host_tasks import Settings, plan_run
 from truerail.probe.pinglists import Nic, pairs_of
-from truerail.probe.tasks import Settings, plan_run
 
 RUN_AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 _PACKETS = 3

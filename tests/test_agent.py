@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.live_site import Run, runner
-from truerail.agent.agent_commands import command_id, name_token
+from truerail.agent.allowed_commands import command_id, name_token
 from truerail.agent.bus_connection import Address
 from truerail.agent.bus_connection import BusError as AgentBusError
 from truerail.agent.command_jobs import Result
@@ -25,7 +25,7 @@ from truerail.agent.sysfs_reader import LOOK_UP_SECONDS, SysfsReader, reader_of
 from truerail.errors import BusMessageError, BusSchemaError
 from truerail.link.codec import inflated, opened
 from truerail.link.messages import COUNTS
-from truerail.link.outbox import Outbox
+from truerail.link.poller_outbox import Outbox
 from truerail.link.raw_answers import MOST_MESSAGE_BYTES, raw_message
 from truerail.model import PortCounters, Reading, Role, Target
 from truerail.model.facts import Counter

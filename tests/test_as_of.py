@@ -16,9 +16,9 @@ from truerail.model import CableState
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.questions import questions
-from truerail.questions.past import past_of
+from truerail.questions.answer_text import answer_text
+from truerail.questions.past_publication import past_of
 from truerail.questions.question import Asked
-from truerail.questions.text import answer_text
 from truerail.web.context import KEPT_FOR, MOST_KEPT, PastRounds
 
 

@@ -39,7 +39,7 @@ from truerail.errors import BusError
 from truerail.link.codec import pack
 from truerail.link.messages import SCHEMA, Beat, Entry, Envelope, Observation
 from truerail.link.nats_link import Bus
-from truerail.link.outbox import Outbox
+from truerail.link.poller_outbox import Outbox
 from truerail.link.subjects import Subjects
 from truerail.model import Role
 from truerail.model.life import LifeState

@@ -16,10 +16,10 @@ from truerail.model import CauseKind, Reading, Snapshot
 from truerail.model.facts import Neighbor
 from truerail.model.history import CauseEvent, EventKind, FindingEvent, LinkChange
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.changes import MOST_EXPLAINED, CausesOfChanges
 from truerail.questions.diff import diff, diff_plan
 from truerail.questions.diff_answer import Counts, Diff, in_short
-from truerail.questions.text import answer_text
 from truerail.questions.timeline import timeline
 from truerail.questions.why import why
 from truerail.rounds import evaluate

@@ -18,10 +18,10 @@ from truerail.model import CauseKind, Reading, Snapshot
 from truerail.model.facts import NetLink
 from truerail.model.history import History, MaintenanceWindow, NoHistory
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.drain import QUESTION, drain
 from truerail.questions.drain_answer import Drain
 from truerail.questions.question import Asked
-from truerail.questions.text import answer_text
 from truerail.simulator import Fault
 from truerail.views.plain import answer_from_json, as_json
 

@@ -25,9 +25,9 @@ from truerail.errors import QueryError
 from truerail.model import CauseKind, Reading, SchedulerNode, Snapshot
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.gate import QUESTION, Gate, fitness_of
 from truerail.questions.question import Asked
-from truerail.questions.text import answer_text
 from truerail.rounds import publication_of
 from truerail.service.gate_files import GateFiles, file_answers
 from truerail.service.settings import GateFolder

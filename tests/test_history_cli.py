@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from tests.history_rows import NOW, cable, hour, store_of
 from truerail.cli.app import app
 from truerail.errors import CommandError
-from truerail.history.tables import TABLES
+from truerail.history.history_tables import TABLES
 
 
 @pytest.fixture(scope="module")

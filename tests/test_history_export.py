@@ -13,9 +13,9 @@ from tests.journal_helpers import Settings
 from tests.test_history_store import rows
 from truerail.cli.app import app
 from truerail.errors import CommandError
+from truerail.history.history_tables import CABLES, CAUSES, FINDINGS, ROUNDS
 from truerail.history.journal_export import export_journal
 from truerail.history.store_folder import StoreFolder
-from truerail.history.tables import CABLES, CAUSES, FINDINGS, ROUNDS
 from truerail.journal import open_journal
 from truerail.model import CauseKind
 from truerail.plans import dump_csv

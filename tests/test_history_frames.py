@@ -10,7 +10,7 @@ import pytest
 import truerail
 from tests.history_site import RecordedSite
 from truerail.errors import HistoryStoreError
-from truerail.history.tables import TABLES
+from truerail.history.history_tables import TABLES
 from truerail.model import CauseKind
 from truerail.simulator import Fault
 
@@ -80,8 +80,8 @@ def test_the_function_and_the_room_have_one_name_in_either_order(site: RecordedS
 import sys, truerail
 assert "pandas" not in sys.modules and "pyarrow" not in sys.modules
 assert "history of test" in repr(truerail.history({str(site.folder.path)!r}))
-import truerail.history.tables
-assert truerail.history.tables.TABLES and truerail.history({str(site.folder.path)!r})
+import truerail.history.history_tables
+assert truerail.history.history_tables.TABLES and truerail.history({str(site.folder.path)!r})
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 

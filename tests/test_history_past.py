@@ -13,7 +13,7 @@ from tests.journal_helpers import Settings
 from truerail.analysis.counters.quantities import Quantity
 from truerail.history.past_counters import PastCounters, counters_at
 from truerail.journal import Journal, open_journal
-from truerail.questions.past import Past, past_of
+from truerail.questions.past_publication import Past, past_of
 from truerail.questions.question import Asked
 from truerail.questions.rates import Rates, rates
 

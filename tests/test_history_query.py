@@ -11,12 +11,12 @@ import pytest
 from tests.each import each
 from tests.history_rows import HOUR, NOW, cable, run, store_of
 from truerail.errors import HistoryStoreError, NotFoundError, QueryError, QueryLimitError
+from truerail.history.history_tables import COUNTERS_HOURS, TABLES, described
 from truerail.history.query import run_query
 from truerail.history.query.allowed_sql import LONGEST_SQL, allowed
 from truerail.history.query.query_process import connect, lock
 from truerail.history.query.query_request import MEBIBYTE, Form, Limits
 from truerail.history.ready import ready_questions
-from truerail.history.tables import COUNTERS_HOURS, TABLES, described
 
 BY_THE_CONNECTION, BEFORE_IT = (
     block.splitlines()[1:] for block in (Path(__file__).parent / "history_refused.sql").read_text().split("\n\n")

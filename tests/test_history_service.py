@@ -10,8 +10,8 @@ from tests.patience import soon
 from tests.test_history_store import distinct, full_disk, rows
 from tests.test_service_watch import fabric_of, run, settings_for, steady, until
 from truerail.errors import HistoryStoreError
+from truerail.history.history_tables import CABLES, CAUSES, COUNTERS_MINUTES, FINDINGS, ROUNDS
 from truerail.history.store_folder import StoreFolder
-from truerail.history.tables import CABLES, CAUSES, COUNTERS_MINUTES, FINDINGS, ROUNDS
 from truerail.journal import open_journal
 from truerail.outputs.metrics.declared import CATALOGUE
 from truerail.service import history_writer

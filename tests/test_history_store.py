@@ -21,10 +21,7 @@ from tests.patience import ENOUGH
 from truerail.analysis.counters.quantities import Quantity
 from truerail.errors import HistoryStoreError
 from truerail.history.arrow_tables import arrow_schema, from_rows
-from truerail.history.recorder import MOST_PARTS, merge_parts
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import files_of, read_files
-from truerail.history.tables import (
+from truerail.history.history_tables import (
     CABLES,
     CAUSES,
     COUNTERS_HOURS,
@@ -37,6 +34,9 @@ from truerail.history.tables import (
     TABLES,
     HistoryTable,
 )
+from truerail.history.recorder import MOST_PARTS, merge_parts
+from truerail.history.store_folder import StoreFolder
+from truerail.history.store_reader import files_of, read_files
 from truerail.model import CauseKind
 from truerail.simulator import Fault
 

@@ -18,8 +18,8 @@ from truerail.model.history import Acknowledgement, MaintenanceWindow
 from truerail.model.life import Mute
 from truerail.model.nccl_facts import RasRank
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.job import QUESTION as JOB
-from truerail.questions.text import answer_text
 from truerail.questions.where import where
 from truerail.rounds import publication_of
 from truerail.service.muted_findings import mutes

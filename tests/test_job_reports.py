@@ -16,15 +16,15 @@ from tests.fake_tower import settings as made
 from tests.oncall_fabrics import SPINES, simulated
 from tests.patience import until
 from tests.watched_service import fabric_of, run, settings_for, watched
-from truerail.analysis.jobs import Jobs, JobSource, RunningJob, jobs_of, settled
 from truerail.analysis.published import JournalState
+from truerail.analysis.running_jobs import Jobs, JobSource, RunningJob, jobs_of, settled
 from truerail.errors import ConflictError, QueryError
 from truerail.journal.job_memory import JobMemory
 from truerail.model import Reading, SchedulerJob, Snapshot
 from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
 from truerail.service.evaluator import Evaluator
-from truerail.service.reported_jobs import SOURCE, ReportedJobs
+from truerail.service.hook_jobs import SOURCE, ReportedJobs
 
 SIMULATION = simulated(SPINES)
 SEEN = SIMULATION.snapshot()

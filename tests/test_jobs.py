@@ -11,9 +11,9 @@ from collector import collectors
 from tests.api_client import Api
 from tests.fake_tower import FakeHistory, FakeTower
 from tests.oncall_fabrics import SPINES, all_hosts, simulated
-from truerail.analysis.jobs import Jobs as KnownJobs
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
+from truerail.analysis.running_jobs import Jobs as KnownJobs
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Device, PodOfJob, Reading, SchedulerJob, SchedulerNode, Snapshot
 from truerail.model.history import NoHistory
@@ -21,6 +21,7 @@ from truerail.model.job_record import JobRecord
 from truerail.model.life import Life, LifeState
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.blast import QUESTION as BLAST
 from truerail.questions.blast_answer import Blast
 from truerail.questions.drain import drain
@@ -34,7 +35,6 @@ from truerail.questions.jobs_answer import Jobs
 from truerail.questions.plan_repair import plan_repair
 from truerail.questions.plan_repair_answer import RepairPlan
 from truerail.questions.question import Asked
-from truerail.questions.text import answer_text
 from truerail.rounds import publication_of
 from truerail.simulator import Fault
 from truerail.views.cause_jobs import hosts_by_cause

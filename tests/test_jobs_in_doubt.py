@@ -11,17 +11,17 @@ import pytest
 
 from tests.demo_faults_shown import COUNTERS
 from tests.living_site import Site
-from truerail.analysis.jobs import JobSource, RunningJob
 from truerail.analysis.published import JournalState, Published
+from truerail.analysis.running_jobs import JobSource, RunningJob
 from truerail.cli.demo_live import ROUND_SECONDS, demo_settings
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.questions import question_of
+from truerail.questions.answer_text import answer_text
 from truerail.questions.job import job
 from truerail.questions.job_harm import runs_of
 from truerail.questions.jobs_answer import JobRun
 from truerail.questions.rail_status import rail_status_of
-from truerail.questions.text import answer_text
 from truerail.questions.why import why
 from truerail.service.evaluator import Evaluator
 from truerail.simulator.fabric.demo_fabric import living_shape

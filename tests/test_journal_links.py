@@ -7,7 +7,7 @@ from msgspec import structs
 
 from tests.journal_helpers import ROUND, Fabric, lives
 from tests.small_fabric import AT, World
-from truerail.journal.changes import Backlog, Changes, LinkState, Memory
+from truerail.journal.round_changes import Backlog, Changes, LinkState, Memory
 from truerail.model import Cable, Neighbor, Port, Reading
 from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex

@@ -11,9 +11,9 @@ from msgspec import structs
 from tests.draws import draws
 from tests.journal_helpers import RECOVERY, ROUND, WITHIN, Fabric, lives
 from tests.small_fabric import AT, World
-from truerail.journal.changes import Changes, Memory, Past
 from truerail.journal.episodes import Patience, Sight
 from truerail.journal.lives import Chronicle
+from truerail.journal.round_changes import Changes, Memory, Past
 from truerail.model import Evaluation, Port, Reading, Status
 from truerail.model.history import EventKind
 from truerail.model.life import Life, LifeState

@@ -20,14 +20,14 @@ from tests.journal_helpers import ROUND, Fabric, Settings, lives, record
 from tests.patience import ENOUGH
 from tests.real_postgres import Postgres, postgres
 from tests.small_fabric import AT, World
-from truerail.analysis.jobs import Jobs, JobSource, RunningJob
+from truerail.analysis.running_jobs import Jobs, JobSource, RunningJob
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import Journal, open_journal, tables
 from truerail.journal import database as database_module
 from truerail.journal.blobs import STEP_MARKS
-from truerail.journal.changes import Changes, FindingRow, LinkState
 from truerail.journal.database import Database
 from truerail.journal.job_memory import JobMemory
+from truerail.journal.round_changes import Changes, FindingRow, LinkState
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
 from truerail.model.history import EventKind as Kind
 from truerail.model.history import FindingEvent, LinkChange, PlanVersion, RowRange

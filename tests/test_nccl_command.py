@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from benchmarks.nccl.drawn import Drawn, draw
 from collector import collectors
 from tests.ports import free_port
-from truerail.analysis.nccl.path import job_path
+from truerail.analysis.nccl.job_path import job_path
 from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import CommandError

@@ -18,10 +18,10 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model.life import Mute, MuteKind
 from truerail.outputs.options import Options
 from truerail.questions import question_of
+from truerail.questions.answer_text import age, answer_text
 from truerail.questions.counters import counters
 from truerail.questions.rails import balance
 from truerail.questions.status import status
-from truerail.questions.text import age, answer_text
 from truerail.rounds import publication_of
 from truerail.testing.cases import AT, scene
 from truerail.views.plain import answer_from_json, as_json

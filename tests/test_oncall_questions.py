@@ -10,13 +10,13 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Port
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
+from truerail.questions.answer_text import answer_text, tone_of
 from truerail.questions.blast import blast
 from truerail.questions.find import find
 from truerail.questions.job import QUESTION as JOB
 from truerail.questions.job import job
 from truerail.questions.path import path
 from truerail.questions.path_answer import RailPath
-from truerail.questions.text import answer_text, tone_of
 from truerail.questions.where import where
 from truerail.simulator import Fault, Shape, Simulation
 

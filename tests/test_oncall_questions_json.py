@@ -21,13 +21,13 @@ from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
 from truerail.questions import questions
+from truerail.questions.answer_text import answer_text, tone_of
 from truerail.questions.blast import blast
 from truerail.questions.blast_answer import Blast
 from truerail.questions.diff import diff_plan
 from truerail.questions.diff_answer import Diff
 from truerail.questions.job import job
 from truerail.questions.path import path
-from truerail.questions.text import answer_text, tone_of
 from truerail.questions.where import where
 from truerail.questions.why import why
 from truerail.questions.why_answer import Why

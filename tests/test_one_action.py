@@ -20,8 +20,8 @@ from truerail.outputs import Format
 from truerail.outputs.options import Options
 from truerail.outputs.report import render
 from truerail.outputs.report_words import instruction
+from truerail.questions.answer_text import answer_text
 from truerail.questions.status import status
-from truerail.questions.text import answer_text
 from truerail.questions.why import why
 from truerail.rounds import publication_of
 from truerail.simulator import KINDS, Fault, demo_simulation

@@ -15,8 +15,8 @@ from truerail.errors import NotFoundError
 from truerail.model import Finding, PortQos, Severity, Transport
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
+from truerail.questions.answer_text import answer_text, tone_of
 from truerail.questions.storm import Storm, storm
-from truerail.questions.text import answer_text, tone_of
 from truerail.rounds import evaluate, publication_of
 from truerail.testing.cases import plan_of, scene
 from truerail.views.plain import answer_from_json, as_json

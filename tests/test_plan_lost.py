@@ -21,10 +21,10 @@ from truerail.model import Plan
 from truerail.model.index import Devices
 from truerail.plans import PlanError, load
 from truerail.plans.imports import import_text
+from truerail.plans.imports.cable_tables import Table
 from truerail.plans.imports.headers import header_of, words
 from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.table_places import letters
-from truerail.plans.imports.tables import Table
 
 HEADERS = (
     "A-Rack,A-U,A-Node Name,A-Type,A-Port,Z-Rack,Z-RU,Z-Node Name,Z-Type,Z-Port",

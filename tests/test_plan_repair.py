@@ -18,10 +18,10 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model import NOTHING_YET, CableState, CauseKind, Port
 from truerail.model.history import History, NoHistory
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.plan_repair import QUESTION, plan_repair
 from truerail.questions.plan_repair_answer import Repair, RepairPlan
 from truerail.questions.question import Asked
-from truerail.questions.text import answer_text
 from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, simulate
 from truerail.verify import both_ways

@@ -13,9 +13,9 @@ from truerail.errors import CommandError
 from truerail.model import NetLink, Plan, ProbeReach, ProbeTrouble, Reading, Snapshot
 from truerail.model.qos_profile import QosProfile
 from truerail.probe.background import FAR, NEAR, Results, Turn, of_round, plan_paths, plan_turn, turn_of_paths, turns_of
+from truerail.probe.host_tasks import Settings
 from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import SWEPT, USUAL, Share, pairs_of
-from truerail.probe.tasks import Settings
 from truerail.service.probe_settings import ProbeSettings
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build

@@ -6,7 +6,7 @@ import pytest
 
 from tests.probe_fabric import ProbeFabric, flat, rewriting, routed, swapped
 from tests.real import require
-from truerail.analysis.probes.coverage import coverage
+from truerail.analysis.probes.probe_coverage import coverage
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.probes.round_trips import round_trips, words
 from truerail.model import CauseKind

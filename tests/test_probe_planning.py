@@ -34,10 +34,10 @@ from truerail.model import (
     Snapshot,
 )
 from truerail.probe import host_script
+from truerail.probe.host_tasks import FULL_TTL, ProbePlan, Settings, plan_run
 from truerail.probe.idle import activity
 from truerail.probe.pinglists import LISTS, Nics, nics_of, pairs_of
 from truerail.probe.summary import summary
-from truerail.probe.tasks import FULL_TTL, ProbePlan, Settings, plan_run
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 from truerail.testing.cases import plan_of

@@ -15,8 +15,8 @@ from tests.api_client import Api
 from tests.oncall_fabrics import SPINES, published
 from truerail.cli import oncall, oncall_local
 from truerail.questions import question_of, questions
-from truerail.questions.index import SHORT
 from truerail.questions.question import all_good
+from truerail.questions.question_index import SHORT
 from truerail.web.api import oncall_routes as endpoints
 
 NEW = '''"""`cables OF`: how many cables a device has."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.fake_tower import settings as made
 from tests.watched_service import run
-from truerail.analysis.jobs import Jobs, RunningJob
+from truerail.analysis.running_jobs import Jobs, RunningJob
 from truerail.errors import TransportError
 from truerail.model import Device, Role, SshAccess, Target
 from truerail.model.nccl_facts import RasRank

@@ -27,8 +27,8 @@ from truerail.outputs.options import Options
 from truerail.outputs.renaming import is_name, renamed_plan
 from truerail.plans import load
 from truerail.plans.csv_write import dump_csv
+from truerail.questions.answer_text import answer_text
 from truerail.questions.repair_diff import DeviceRename, TextRepair, repair_diff
-from truerail.questions.text import answer_text
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 

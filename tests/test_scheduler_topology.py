@@ -21,12 +21,12 @@ from truerail.errors import QueryError
 from truerail.model import CauseKind, Device, Reading, SchedulerNode, Snapshot, TopologyUnit
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.fabric_tree import fabric_tree
 from truerail.questions.lint_topology import QUESTION as LINT
 from truerail.questions.lint_topology import LintedTopology
 from truerail.questions.question import Asked
 from truerail.questions.scheduler_topology import FORMATS, QUESTION, topology
-from truerail.questions.text import answer_text
 from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape
 from truerail.views.plain import answer_from_json, as_json

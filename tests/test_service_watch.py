@@ -20,10 +20,10 @@ from truerail.model.step_marks import MarkAction, StepChange
 from truerail.questions.find import names_of
 from truerail.questions.rail_status import rail_status_of
 from truerail.service.evaluator import Evaluator
+from truerail.service.kept_marks import MOST_MARKS, StepMarks
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Recovery
-from truerail.service.step_marks import MOST_MARKS, StepMarks
 from truerail.service.watch_service import WatchService
 from truerail.views.models import StepLine
 from truerail.views.view import view_of

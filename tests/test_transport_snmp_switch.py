@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from collector import collectors
-from collector.formats.snmp import SWITCH
+from collector.formats.mib import SWITCH
 from tests.patience import soon
 from tests.real import give_up, require
 from tests.snmpd import COMMUNITY, Relay, Snmpd, snmpd, switch

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector import collectors
-from collector.formats import snmp
+from collector.formats import mib
 from truerail.transport.snmp_walks import as_text, subtrees
 
 ENTRY = "1.3.6.1.2.1.31.1.1.1"
@@ -32,17 +32,17 @@ def test_the_subtrees_of_a_command(command: str, oids: tuple[str, ...]) -> None:
 
 def test_a_live_switch_is_asked_once_for_all_readers() -> None:
     asked = {name: [c.text for c in collectors()[name].ask if subtrees(c.text)] for name in ("lldp_snmp", "if_snmp")}
-    assert asked == {"lldp_snmp": [snmp.SWITCH.text], "if_snmp": [snmp.SWITCH.text]}
-    assert len(subtrees(snmp.SWITCH.text)) == 18
-    assert len(snmp.SWITCH.file) < 255
+    assert asked == {"lldp_snmp": [mib.SWITCH.text], "if_snmp": [mib.SWITCH.text]}
+    assert len(subtrees(mib.SWITCH.text)) == 18
+    assert len(mib.SWITCH.file) < 255
 
 
 @given(st.lists(st.one_of(st.binary(max_size=40), st.text(max_size=20).map(str.encode)), max_size=5))
 def test_octets_come_back_whatever_they_are(values: list[bytes]) -> None:
     text = as_text((f"{ENTRY}.1.{index}", value) for index, value in enumerate(values))
     assert text.count("\n") == len(values)
-    read = snmp.tables(text, (ENTRY,))[ENTRY].get(1, {})
-    assert [snmp.octets_of(value) for value in read.values()] == values
+    read = mib.tables(text, (ENTRY,))[ENTRY].get(1, {})
+    assert [mib.octets_of(value) for value in read.values()] == values
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from collector.formats.snmp import SWITCH
+from collector.formats.mib import SWITCH
 from tests.patience import ENOUGH, soon
 from tests.ports import free_port
 from truerail.model import Device, Secret, SnmpAccess, Target

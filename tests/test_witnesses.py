@@ -13,8 +13,8 @@ from truerail.model import CableState, CauseKind, Evaluation
 from truerail.model.facts import Fact, Neighbor, NetLink, Optic
 from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.path import path
-from truerail.questions.text import answer_text
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, simulate
 from truerail.testing.cases import scene

@@ -28,11 +28,11 @@ from truerail.files.nodesets import fold
 from truerail.model import CableState, CauseKind, Port, Role
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.plan_repair import basis_of, plan_repair, schedule_of
 from truerail.questions.plan_repair_answer import RepairPlan
 from truerail.questions.question import Asked
 from truerail.questions.repair_order import Schedule, at_once, in_order, value
-from truerail.questions.text import answer_text
 from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.faults.planting import KINDS

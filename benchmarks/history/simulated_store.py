@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from truerail.history.arrow_tables import arrow_schema, from_columns, from_rows, words
-from truerail.history.store_folder import StoreFolder, parquet_options
-from truerail.history.tables import (
+from truerail.history.history_tables import (
     CABLES,
     CAUSES,
     COUNTERS_HOURS,
@@ -27,6 +26,7 @@ from truerail.history.tables import (
     ROUNDS,
     HistoryTable,
 )
+from truerail.history.store_folder import StoreFolder, parquet_options
 
 RAILS = 8
 HOSTS_OF_A_LEAF = 64

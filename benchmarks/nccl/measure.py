@@ -16,7 +16,7 @@ from time import process_time
 from benchmarks.accuracy.report import ratio
 from benchmarks.nccl.drawn import Key, draw
 from collector import collectors
-from truerail.analysis.nccl.path import JobPath, job_path
+from truerail.analysis.nccl.job_path import JobPath, job_path
 from truerail.analysis.round import Round
 from truerail.model import Device, Reading, Snapshot, Status
 from truerail.model.nccl_facts import NcclHop

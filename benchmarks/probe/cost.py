@@ -23,10 +23,10 @@ from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.probe import host_script
+from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
 from truerail.probe.path_sweep import USUAL
 from truerail.probe.pinglists import Nic
 from truerail.probe.sweep_pairs import sweep_of
-from truerail.probe.tasks import ProbePlan, Settings, plan_run
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 

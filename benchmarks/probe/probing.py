@@ -14,8 +14,8 @@ from benchmarks.probe.fabrics import Hop, Shape, fabric
 from benchmarks.probe.forwarding import Network
 from truerail.model import NetAddress, Port, Reading, Snapshot
 from truerail.model.probe_facts import ProbeHop, ProbeReach
+from truerail.probe.packet_schedule import FULL_TTL
 from truerail.probe.path_sweep import ASKS, PathSweep, path_sweep
-from truerail.probe.schedule import FULL_TTL
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 RUN, TOS, LARGE = "run", 104, 9000

@@ -29,12 +29,12 @@ from benchmarks.speed.journal import START, ends_of, rounds
 from truerail.analysis.counters import Window
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
+from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES
 from truerail.history.hours import hour_of, hour_rows
 from truerail.history.journal_export import export_journal
 from truerail.history.recorder import Recorder, merge_parts
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import files_of, read_files
-from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES
 from truerail.journal import Journal
 from truerail.journal.database import Database
 from truerail.journal.round_writer import write_round

@@ -22,8 +22,8 @@ from pathlib import Path
 from rich.console import Console
 
 from truerail.journal import Changes, Journal, Lives
-from truerail.journal.changes import CauseRow, FindingRow, LinkState
 from truerail.journal.database import Database
+from truerail.journal.round_changes import CauseRow, FindingRow, LinkState
 from truerail.journal.round_writer import write_round
 from truerail.model import Cause, CauseKind, Evidence, Finding, Neighbor, NetLink, Severity
 from truerail.model.history import EventKind, FindingEvent, LinkChange, RoundRecord, RowRange

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from benchmarks.speed.counters import STEP_SECONDS, Traffic
 from truerail.link.inbox import Inbox
-from truerail.link.outbox import Outbox
+from truerail.link.poller_outbox import Outbox
 from truerail.link.sending import packed
 from truerail.model import Reading
 from truerail.poller.latest import Latest

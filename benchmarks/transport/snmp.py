@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from collector import collectors
-from collector.formats.snmp import SWITCH
+from collector.formats.mib import SWITCH
 from truerail.model import Device, Role, Secret, SnmpAccess, Target
 from truerail.transport.snmp_client import REPETITIONS
 from truerail.transport.snmp_transport import SnmpTransport

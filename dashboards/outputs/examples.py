@@ -10,10 +10,10 @@ from truerail.analysis.published import Published
 from truerail.analysis.rule import Case, Rule
 from truerail.model import Fact, Finding, Neighbor, Severity, Transport
 from truerail.outputs.options import Options
+from truerail.questions.answer_text import answer_text
 from truerail.questions.diff import diff_plan
 from truerail.questions.jobs import jobs
 from truerail.questions.storm import storm
-from truerail.questions.text import answer_text
 from truerail.questions.where import where
 from truerail.rounds import publication_of
 from truerail.testing.cases import look, plan_of, scene

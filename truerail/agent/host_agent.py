@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from .agent_commands import Declared, Question, name_token
+from .allowed_commands import Declared, Question, name_token
 from .bus_connection import Address, Connection
 from .command_jobs import Job, Result
 from .neighbor_watch import NeighborWatch

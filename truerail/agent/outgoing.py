@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from .agent_commands import command_id
+from .allowed_commands import command_id
 from .command_jobs import Result
 
 SCHEMA = 2

@@ -10,7 +10,7 @@ import socket
 import sys
 from contextlib import suppress
 
-from .agent_commands import declared
+from .allowed_commands import declared
 from .bus_connection import Address, BusError
 from .host_agent import HostAgent, say
 

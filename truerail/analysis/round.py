@@ -19,13 +19,13 @@ from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, flow_bounds
 from truerail.analysis.ecmp.siblings import Siblings, siblings_of
 from truerail.analysis.ecmp.uplink_balance import Balance, balance_of
-from truerail.analysis.jobs import Jobs, jobs_of
 from truerail.analysis.nccl import NcclJob, nccl_job
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
+from truerail.analysis.running_jobs import Jobs, jobs_of
 from truerail.analysis.trends.link_past import Past, begun
 from truerail.analysis.trends.signal_levels import levels_of
-from truerail.model.lasting import Lasting
+from truerail.model.earlier_load import Lasting
 from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot

@@ -16,19 +16,19 @@ from truerail.cli import (
     inventory,
     licenses,
     monitoring,
-    nccl,
+    nccl_command,
     notify,
     oncall,
     oncall_mutes,
     parse,
-    plan,
+    plan_commands,
     probe,
     query,
     rules,
     schema,
     serve,
     token,
-    verify,
+    verify_command,
     watch,
 )
 
@@ -94,7 +94,7 @@ app.command("capture", short_help="Poll all devices, write the answers to files.
 app.command("probe", short_help="Send packets between hosts: does every rail carry them?")(probe.probe)
 app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
 oncall.add_commands(app)
-app.command("nccl", short_help="A job's NCCL log, on the rails of the fabric.")(nccl.nccl)
+app.command("nccl", short_help="A job's NCCL log, on the rails of the fabric.")(nccl_command.nccl)
 app.command("mcp", short_help="Answer an assistant's questions about the fabric.")(assistant.mcp)
 app.command("query", short_help="Ask the history: SQL, or a ready-made question.")(query.query)
 app.command("ack", short_help="Acknowledge a finding or a cause.")(oncall_mutes.ack)
@@ -103,12 +103,12 @@ app.command("serve", short_help="Run the service: journal, page, API and metrics
 app.command("demo", short_help="Run the service on a simulated, changing fabric.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
 app.command("schema", short_help="Print the JSON Schema of a file, for editors.")(schema.schema)
-app.command("verify", short_help="Replay the orders of moves of a report.")(verify.verify)
+app.command("verify", short_help="Replay the orders of moves of a report.")(verify_command.verify)
 app.command("licenses", short_help="Print the licenses of truerail and its packages.")(licenses.licenses)
 app.command("token", short_help="Create an API token.")(token.token)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(export.app, name="export")
-app.add_typer(plan.app, name="plan")
+app.add_typer(plan_commands.app, name="plan")
 app.add_typer(monitoring.app, name="monitoring")
 app.add_typer(notify.app, name="notify")
 app.add_typer(bus_commands.app, name="bus")

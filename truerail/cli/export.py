@@ -94,8 +94,8 @@ def history(
 
 def _summary(folder: "StoreFolder") -> str:
     from truerail.cli.text_table import aligned
+    from truerail.history.history_tables import TABLES
     from truerail.history.store_reader import files_of
-    from truerail.history.tables import TABLES
 
     rows = []
     for table in TABLES.values():

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from truerail.questions import question_named
-from truerail.questions.index import SHORT
+from truerail.questions.question_index import SHORT
 
 LOCAL_SERVICE = "http://127.0.0.1:8080"
 

@@ -17,8 +17,8 @@ from truerail.files.problems import FileError
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
 from truerail.questions import question_of
+from truerail.questions.answer_text import answer_text, tone_of
 from truerail.questions.question import Kind, Parameter, Question
-from truerail.questions.text import answer_text, tone_of
 
 _TYPES: dict[Kind, Any] = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path, Kind.TEXT: Path, Kind.LIST: list[str]}
 """All others are text."""

@@ -16,9 +16,9 @@ from truerail.cli.plug_history import round_of
 from truerail.errors import CaptureError, CommandError, QueryError
 from truerail.model import Plan, Reading
 from truerail.outputs.report_words import count
+from truerail.questions.answer_text import when
 from truerail.questions.moments import moment
-from truerail.questions.past import GAP, without_actions
-from truerail.questions.text import when
+from truerail.questions.past_publication import GAP, without_actions
 from truerail.rounds import evaluate, publication_of
 from truerail.transport.replay import Capture, read_capture
 from truerail.transport.times import round_time

@@ -26,7 +26,7 @@ from truerail.rounds import publication_of
 from truerail.transport.times import round_time
 
 if TYPE_CHECKING:
-    from truerail.journal.changes import Changes
+    from truerail.journal.round_changes import Changes
     from truerail.transport.replay import Capture
 
 _PAGE = RowRange()

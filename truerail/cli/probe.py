@@ -12,7 +12,7 @@ from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
-    from truerail.probe.tasks import Settings
+    from truerail.probe.host_tasks import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,9 @@ def probe(
     """
     from truerail.cli.probing import probed
     from truerail.model import Severity
+    from truerail.probe.host_tasks import WHAT, Settings
     from truerail.probe.path_sweep import Budget
     from truerail.probe.pinglists import LISTS
-    from truerail.probe.tasks import WHAT, Settings
 
     chosen = fmt or by_suffix(output)
     refuse_binary_on_terminal(chosen, output)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 from truerail.cli.text_table import aligned
 
 if TYPE_CHECKING:
+    from truerail.history.history_tables import Field
     from truerail.history.query.query_request import QueryRequest
     from truerail.history.query.run_query import QueryReport
     from truerail.history.ready.ready_question import ReadyQuestion
-    from truerail.history.tables import Field
 
 _MOST_FILES = 20
 
 
 def tables() -> str:
     """Every table of a store with its columns, their types, units and meanings."""
-    from truerail.history.tables import TABLES
+    from truerail.history.history_tables import TABLES
 
     lines = ["A column that no device reported is null, never 0."]
     for table in TABLES.values():

@@ -118,7 +118,7 @@ def serve_poller(options: BusOptions, config: Path) -> None:
     """Polls until a signal comes. Raises CommandError if it cannot begin, or if the bus refuses it for good."""
     from socket import gethostname
 
-    from truerail.agent.agent_commands import name_token
+    from truerail.agent.allowed_commands import name_token
     from truerail.cli.live import open_transport
     from truerail.cli.serve import read_settings
     from truerail.model import DEFAULT_ZONE

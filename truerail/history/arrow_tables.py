@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truerail.extras import require
-from truerail.history.tables import HistoryTable, Type
+from truerail.history.history_tables import HistoryTable, Type
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,7 +8,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.published import Published
-from truerail.journal.changes import LinkState, finding_columns
+from truerail.journal.round_changes import LinkState, finding_columns
 from truerail.model.columns import NONE, Codes, factorize
 from truerail.model.facts import Neighbor, Optic
 from truerail.model.finding import Cause, Finding, Severity

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 from truerail.errors import HistoryStoreError
 from truerail.files.problems import nearest
 from truerail.history.arrow_tables import arrow
+from truerail.history.history_tables import TABLES, HistoryTable, Type, described
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import UnreadableFile, files_of, read_files
-from truerail.history.tables import TABLES, HistoryTable, Type, described
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truerail.history.arrow_tables import arrow, arrow_schema, joined
+from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable, Type
 from truerail.history.planned_ports import PORT_COLUMNS
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import files_of, read_files
-from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable, Type
 
 if TYPE_CHECKING:
     import pyarrow as pa

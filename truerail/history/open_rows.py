@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from truerail.history.tables import HistoryTable
+from truerail.history.history_tables import HistoryTable
 
 Key = tuple[str, ...]
 Values = Mapping[str, Any]

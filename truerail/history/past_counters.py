@@ -14,11 +14,11 @@ from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
+from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
 from truerail.history.hours import hour_of
 from truerail.history.port_minutes import PAUSED, SINGLE
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import files_of, read_files
-from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
 from truerail.model.columns import Codes, factorize
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from truerail.analysis.published import Published
 from truerail.history.arrow_tables import arrow, arrow_schema
 from truerail.history.episode_recorder import EpisodeRecorder
+from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES, HistoryTable
 from truerail.history.planned_ports import PlannedPorts
 from truerail.history.sample_recorder import SampleRecorder
 from truerail.history.store_folder import Part, StoreFolder, parquet_options, whole_file
 from truerail.history.store_reader import UnreadableFile, fault_of, files_of
-from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES, HistoryTable
 from truerail.model.history import RoundRecord
 
 if TYPE_CHECKING:

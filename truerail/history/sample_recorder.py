@@ -13,13 +13,13 @@ from truerail.analysis.optics_lanes import lanes_of
 from truerail.analysis.published import Published
 from truerail.history.arrow_tables import arrow, from_columns, from_rows, joined
 from truerail.history.episode_recorder import Append
+from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS
 from truerail.history.hours import due_hours, hour_of, hour_rows, newest
 from truerail.history.open_rows import Values
 from truerail.history.planned_ports import PlannedPorts
 from truerail.history.port_minutes import complete_minutes, minute_columns
 from truerail.history.store_folder import StoreFolder
 from truerail.history.store_reader import fault_of, read_files
-from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS
 from truerail.model.columns import Codes
 from truerail.model.facts import BitErrorRate, Optic
 from truerail.model.history import RoundRecord

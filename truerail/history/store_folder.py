@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from truerail.errors import HistoryStoreError
 from truerail.history.arrow_tables import arrow
-from truerail.history.tables import SCHEMA, TABLES, HistoryTable
+from truerail.history.history_tables import SCHEMA, TABLES, HistoryTable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truerail.history.arrow_tables import arrow, arrow_schema
+from truerail.history.history_tables import HistoryTable
 from truerail.history.store_folder import StoreFolder
-from truerail.history.tables import HistoryTable
 
 if TYPE_CHECKING:
     import pyarrow as pa

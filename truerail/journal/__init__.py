@@ -16,9 +16,9 @@
 methods of `Journal` wait for the disk: call them from a thread. An empty `url` stores nothing: use `NoHistory` then.
 """
 
-from truerail.journal.changes import Changes, Memory
 from truerail.journal.keeper import Keeper
 from truerail.journal.lives import Lives
+from truerail.journal.round_changes import Changes, Memory
 from truerail.journal.store import Journal, open_journal
 
 __all__ = ["Changes", "Journal", "Keeper", "Lives", "Memory", "open_journal"]

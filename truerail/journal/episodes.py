@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
-from truerail.journal.changes import Past
+from truerail.journal.round_changes import Past
 from truerail.model.life import Life, LifeState
 
 

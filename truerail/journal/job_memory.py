@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from truerail.analysis.jobs import Jobs, RunningJob
+from truerail.analysis.running_jobs import Jobs, RunningJob
 from truerail.files.nodesets import fold
 from truerail.journal.types import digest, microseconds
 from truerail.model.job_record import JobRecord

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from truerail.analysis.published import JournalHealth, JournalState
 from truerail.errors import JournalReadOnlyError, JournalUnavailableError
-from truerail.journal.changes import Backlog, Changes
+from truerail.journal.round_changes import Backlog, Changes
 from truerail.journal.store import Journal
 from truerail.model.history import RoundRecord
 from truerail.model.names import printable

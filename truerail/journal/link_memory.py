@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.journal.changes import LinkState
+from truerail.journal.round_changes import LinkState
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import CableState
 from truerail.model.history import LinkChange

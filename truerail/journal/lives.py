@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.jobs import Jobs
-from truerail.journal.changes import CauseRow, Changes, FindingRow, Memory, Past
+from truerail.analysis.running_jobs import Jobs
 from truerail.journal.episodes import Episode, Patience, Sight, begun, resumed
 from truerail.journal.job_memory import JobMemory
 from truerail.journal.link_memory import LinkMemory
+from truerail.journal.round_changes import CauseRow, Changes, FindingRow, Memory, Past
 from truerail.journal.witness import Witness
 from truerail.model.finding import Cause, Evaluation, Finding
 from truerail.model.history import CauseEvent, EventKind, FindingEvent

@@ -10,8 +10,8 @@ from sqlalchemy import BigInteger, Connection, func, null, select, type_coerce
 
 from truerail.journal import tables
 from truerail.journal.bodies import cause_body, finding_body
-from truerail.journal.changes import CauseRow, Changes, FindingRow, LinkState, finding_columns
 from truerail.journal.job_rows import write_jobs
+from truerail.journal.round_changes import CauseRow, Changes, FindingRow, LinkState, finding_columns
 from truerail.journal.statements import among_keys, among_numbers, upsert
 from truerail.journal.types import digest, microseconds, packed_ids, storable
 from truerail.model.finding import Cause, Finding

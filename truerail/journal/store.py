@@ -10,10 +10,10 @@ from sqlalchemy import BigInteger, Connection, Row, func, select, type_coerce
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import blobs, retention, tables
 from truerail.journal.bodies import cause_of, finding_of, life_of, newest_round_at
-from truerail.journal.changes import CauseRow, Changes, FindingRow, LinkState, Memory, Past
 from truerail.journal.database import Database
 from truerail.journal.job_rows import open_jobs
 from truerail.journal.queries import JournalQueries, utc_now
+from truerail.journal.round_changes import CauseRow, Changes, FindingRow, LinkState, Memory, Past
 from truerail.journal.round_writer import write_round
 from truerail.journal.salvage import UNREADABLE, Salvage
 from truerail.journal.types import moment, storable

@@ -7,7 +7,7 @@ Each role receives replies under a prefix of its own, which no other role can re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from truerail.agent.agent_commands import name_token
+from truerail.agent.allowed_commands import name_token
 from truerail.errors import BusError
 from truerail.link.subjects import JUDGE_KEY, Subjects
 from truerail.model.names import is_plain_name

@@ -13,7 +13,7 @@ from truerail.errors import BusError
 from truerail.link.codec import opened, pack
 from truerail.link.messages import BEAT, COUNTS, OBSERVATION, SCHEMA, Observation
 from truerail.link.nats_link import ANSWER_SECONDS, Bus
-from truerail.link.outbox import Outgoing
+from truerail.link.poller_outbox import Outgoing
 from truerail.link.store_watch import StoreWatch
 from truerail.link.subjects import Subjects
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nkeys
 
-from truerail.agent.agent_commands import name_token
+from truerail.agent.allowed_commands import name_token
 from truerail.errors import BusError
 from truerail.link.cluster_files import ClusterServer, cluster_block, quoted
 from truerail.link.rights import User

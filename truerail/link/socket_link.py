@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterable
 
 from truerail.errors import BusError
-from truerail.link.outbox import Outgoing
+from truerail.link.poller_outbox import Outgoing
 
 MOST_FRAME_BYTES = 256 << 20
 """The answer of a judge on the topology of 100,000 GPUs has a tenth of it."""

@@ -6,7 +6,7 @@ poller asks.
 
 from dataclasses import dataclass
 
-from truerail.agent.agent_commands import name_token
+from truerail.agent.allowed_commands import name_token
 from truerail.link.shards import token
 
 VERSION = "v1"

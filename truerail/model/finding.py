@@ -10,9 +10,9 @@ from hashlib import blake2s
 from typing import Any
 
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
+from truerail.model.earlier_load import Lasting
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import Fact
-from truerail.model.lasting import Lasting
 from truerail.model.plan import Plan, Port
 from truerail.model.reading import Reading
 

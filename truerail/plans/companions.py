@@ -12,8 +12,8 @@ from truerail.files.file_text import read_text
 from truerail.files.problems import Problem
 from truerail.model import Plan, Role
 from truerail.model.names import some
+from truerail.plans.imports.cable_tables import table_of
 from truerail.plans.imports.headers import words
-from truerail.plans.imports.tables import table_of
 from truerail.plans.orient import with_own_names
 from truerail.plans.plan_error import PlanError
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from truerail.agent.agent_commands import command_id, name_token
+from truerail.agent.allowed_commands import command_id, name_token
 from truerail.errors import BusMessageError
 from truerail.link.clocks import Clock
 from truerail.link.codec import inflated

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from structlog import get_logger
 
-from truerail.agent.agent_commands import name_token
+from truerail.agent.allowed_commands import name_token
 from truerail.errors import BusError, BusMessageError, TransportError
 from truerail.link.codec import opened, unpack
 from truerail.link.live_pollers import LivePollers
 from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
-from truerail.link.outbox import Outbox
+from truerail.link.poller_outbox import Outbox
 from truerail.link.sending import BusSender
 from truerail.link.shards import owner
 from truerail.link.streams import Timing

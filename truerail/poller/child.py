@@ -10,7 +10,7 @@ import sys
 
 from truerail.link.codec import unpack
 from truerail.link.messages import Command
-from truerail.link.outbox import Outbox
+from truerail.link.poller_outbox import Outbox
 from truerail.link.socket_link import SocketLink, read_frame
 from truerail.model.orphans import end_with
 from truerail.poller.event_loop import run

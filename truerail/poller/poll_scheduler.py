@@ -16,7 +16,7 @@ from typing import Any
 
 from collector import collectors
 from truerail.analysis.published import CollectorRun
-from truerail.link.outbox import Outbox
+from truerail.link.poller_outbox import Outbox
 from truerail.model.tasks import Spawns, end
 from truerail.poller.device_row import Row
 from truerail.poller.fleet import Gathered, Poller

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from truerail.errors import BusError
 from truerail.link.messages import Command
-from truerail.link.outbox import Outbox, Outgoing
+from truerail.link.poller_outbox import Outbox, Outgoing
 from truerail.model.tasks import end
 from truerail.poller.poll_scheduler import PollScheduler
 from truerail.poller.schedule import Schedule

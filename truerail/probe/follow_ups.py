@@ -15,10 +15,10 @@ from truerail.analysis.sweep.swept import Swept
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.plan import Port
 from truerail.probe.flow_columns import Paced
+from truerail.probe.host_tasks import ProbePlan, Settings
+from truerail.probe.packet_schedule import FULL_TTL, WAIT_SECONDS
 from truerail.probe.path_sweep import LEAST_PACKETS
 from truerail.probe.recordings import merged
-from truerail.probe.schedule import FULL_TTL, WAIT_SECONDS
-from truerail.probe.tasks import ProbePlan, Settings
 
 # ----------------------------------------------------------------------------------------------------------------------
 # What a sweep sends after its first part: what did not answer, links that few packets passed, links of a tie.

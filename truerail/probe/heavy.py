@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from truerail.model import Reading
 from truerail.model.names import natural_key
+from truerail.probe.host_tasks import LEAD_SECONDS, SECONDS_OF_HOST
 from truerail.probe.pinglists import Nic
-from truerail.probe.tasks import LEAD_SECONDS, SECONDS_OF_HOST
 
 VERSION = 1
 SECONDS = 5

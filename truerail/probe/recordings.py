@@ -10,8 +10,8 @@ from collector import collectors
 from truerail.errors import UnreadableError
 from truerail.model.plan import Device
 from truerail.model.probe_facts import BUFFER_FULL, PROBE_COLLECTOR, STARTED_LATE
-from truerail.probe.schedule import FULL_TTL
-from truerail.probe.tasks import ProbePlan
+from truerail.probe.host_tasks import ProbePlan
+from truerail.probe.packet_schedule import FULL_TTL
 
 _TABLES = ("sent", "heard", "hops")
 _NOISE = (BUFFER_FULL, STARTED_LATE)

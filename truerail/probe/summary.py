@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from truerail.model.columns import distinct
 from truerail.probe.follow_ups import MOST_ROUNDS, MOST_SECONDS
+from truerail.probe.host_tasks import ProbePlan, uncovered
 from truerail.probe.path_sweep import ASKS, PathSweep
 from truerail.probe.pinglists import SWEPT, Nics
-from truerail.probe.tasks import ProbePlan, uncovered
 
 _SHOWN = 8
 

@@ -4,8 +4,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from truerail.questions.index import SHORT
 from truerail.questions.question import Question
+from truerail.questions.question_index import SHORT
 
 
 def question_named(name: str) -> Question[Any]:

@@ -12,8 +12,8 @@ from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, hanging
+from truerail.questions.answer_text import MOST_LINES, rows, section
 from truerail.questions.resolve import rail_words
-from truerail.questions.text import MOST_LINES, rows, section
 from truerail.views.pieces import AsOf
 
 MOST_NAMED = 4

@@ -19,11 +19,11 @@ from truerail.model.columns import Codes
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name
 from truerail.outputs.text.blocks import PORT, QUIET, heading
+from truerail.questions.answer_text import finding, grid, more, section, when
 from truerail.questions.moments import moment
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.questions.rates import BITS_TO_GBPS, place_of, ports_meant, speed_of
 from truerail.questions.resolve import recognise
-from truerail.questions.text import finding, grid, more, section, when
 from truerail.views.lines import finding_lines_of
 from truerail.views.pieces import FindingLine
 from truerail.views.view import View, view_of

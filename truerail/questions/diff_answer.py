@@ -10,7 +10,7 @@ from rich.text import Text
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
-from truerail.questions.text import section, severity_word, when
+from truerail.questions.answer_text import section, severity_word, when
 
 MOST_ROWS = 40
 

@@ -12,8 +12,8 @@ from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, count, name, sentence
 from truerail.outputs.text.blocks import PORT, hanging, heading
+from truerail.questions.answer_text import MOST_LINES, rows, section, when
 from truerail.questions.resolve import rail_words
-from truerail.questions.text import MOST_LINES, rows, section, when
 from truerail.views.pieces import AsOf
 
 _EFFECTS = {"ends": "✗", "unknown": "?", "slower": "-"}

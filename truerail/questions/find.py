@@ -15,7 +15,7 @@ from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.names import canonical_mac, natural_key, port_key, printable
 from truerail.model.plan import Role
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.views.index import EvaluationIndex
+from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import loose
 from truerail.views.view import View, view_of
 

@@ -22,12 +22,12 @@ from truerail.model.names import printable
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, hanging
+from truerail.questions.answer_text import MOST_LINES, section
 from truerail.questions.fabric_tree import SchedulerNodes, scheduler_nodes
 from truerail.questions.job import DEGRADED, LOST, UNKNOWN, cells_of
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.questions.rail_status import rail_status_of
 from truerail.questions.resolve import rail_words
-from truerail.questions.text import MOST_LINES, section
 from truerail.views.cause_jobs import hosts_by_cause
 from truerail.views.view import View, view_of
 

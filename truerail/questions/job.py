@@ -6,9 +6,9 @@ from datetime import datetime
 
 import numpy as np
 
-from truerail.analysis.jobs import Jobs as KnownJobs
-from truerail.analysis.jobs import RunningJob
 from truerail.analysis.published import Published
+from truerail.analysis.running_jobs import Jobs as KnownJobs
+from truerail.analysis.running_jobs import RunningJob
 from truerail.errors import NoJobError, NoJobQueryError, NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, Harm
@@ -34,7 +34,7 @@ from truerail.questions.job_harm import climbs, runs_of, unclear_above
 from truerail.questions.jobs import job_of, since, time_words
 from truerail.questions.jobs_answer import JobRun
 from truerail.questions.pairs import count_pairs
-from truerail.questions.past import Past
+from truerail.questions.past_publication import Past
 from truerail.questions.question import Asked, Form, Kind, Parameter, Question
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.resolve import hosts_asked, in_order

@@ -15,10 +15,10 @@ from truerail.model.finding import Evaluation, Severity, Status, Verdict, is_dow
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
+from truerail.questions.answer_text import MOST_LINES, cause, grid, section, to_do
 from truerail.questions.jobs_answer import JobRun, run_lines
 from truerail.questions.rail_status import RailStatus, Stand
 from truerail.questions.resolve import rail_words
-from truerail.questions.text import MOST_LINES, cause, grid, section, to_do
 from truerail.views.lines import seen_end, why_words
 from truerail.views.pieces import AsOf, CauseLine
 from truerail.views.view import View

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from truerail.analysis.cabling import State
-from truerail.analysis.jobs import JobSource, RunningJob
+from truerail.analysis.running_jobs import JobSource, RunningJob
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, Harm
 from truerail.model.columns import Codes, distinct, grouped

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from truerail.analysis.jobs import Jobs as KnownJobs
-from truerail.analysis.jobs import RunningJob
 from truerail.analysis.published import Published
+from truerail.analysis.running_jobs import Jobs as KnownJobs
+from truerail.analysis.running_jobs import RunningJob
 from truerail.errors import QueryError
 from truerail.files.nodesets import Budget, expand
 from truerail.model.columns import Codes, distinct

@@ -10,7 +10,7 @@ from rich.text import Text
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging
-from truerail.questions.text import MOST_LINES, section, to_do, when
+from truerail.questions.answer_text import MOST_LINES, section, to_do, when
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, TONE_MARKS, hanging
-from truerail.questions.text import TONES
+from truerail.questions.answer_text import TONES
 from truerail.views.pieces import AsOf
 
 _PLAIN = ("LLDP at both ends", "LLDP at one end", "discovery")

@@ -15,8 +15,8 @@ from truerail.model.cause_kinds import Work
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, count, name, place, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
+from truerail.questions.answer_text import MOST_LINES, more, rows, section
 from truerail.questions.repairs import MINUTES, PLUGS_EACH
-from truerail.questions.text import MOST_LINES, more, rows, section
 from truerail.questions.working_time import JobsThere
 from truerail.views.pieces import AsOf
 

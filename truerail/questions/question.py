@@ -11,7 +11,7 @@ from functools import partial
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from truerail.questions.index import SHORT
+from truerail.questions.question_index import SHORT
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -13,8 +13,8 @@ from truerail.model.columns import grouped
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
+from truerail.questions.answer_text import MOST_LINES, finding, more, section, state_word, to_do
 from truerail.questions.resolve import rail_words
-from truerail.questions.text import MOST_LINES, finding, more, section, state_word, to_do
 from truerail.views.pieces import FindingLine, StateCount
 
 

@@ -17,8 +17,8 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
 from truerail.outputs.unevaluated import doubts
+from truerail.questions.answer_text import MOST_LINES, age, cause, finding, section, to_do, when
 from truerail.questions.question import Form, Question
-from truerail.questions.text import MOST_LINES, age, cause, finding, section, to_do, when
 from truerail.views.lines import cause_lines, count_of, finding_lines_of
 from truerail.views.pieces import AsOf, CauseLine, FindingLine, StateCount
 from truerail.views.view import View, view_of

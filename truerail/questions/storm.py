@@ -22,9 +22,9 @@ from truerail.model.plan import Transport
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sure
 from truerail.outputs.text.blocks import PORT, QUIET, heading
+from truerail.questions.answer_text import finding, rows, section, to_do, when
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.questions.text import finding, rows, section, to_do, when
 from truerail.views.lines import finding_lines_of
 from truerail.views.pieces import FindingLine
 from truerail.views.view import View, view_of

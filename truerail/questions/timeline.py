@@ -28,10 +28,10 @@ from truerail.model.names import device_key
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET
+from truerail.questions.answer_text import grid, more, severity_word
 from truerail.questions.changes import CausesOfChanges
 from truerail.questions.question import Form, Journal, Kind, Option, Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.questions.text import grid, more, severity_word
 from truerail.views.view import View, view_of
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)

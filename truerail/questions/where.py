@@ -13,9 +13,9 @@ from truerail.model.history import History, NoHistory
 from truerail.model.names import printable
 from truerail.outputs.report_words import count, name, sentence, sure
 from truerail.outputs.text.blocks import PORT, QUIET
+from truerail.questions.answer_text import cause, end, finding, rows, section, state_word, when
 from truerail.questions.question import Form, Journal, Parameter, Question, all_good
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.questions.text import cause, end, finding, rows, section, state_word, when
 from truerail.views.lines import cable_paths
 from truerail.views.pieces import AsOf, CablePath, Nic, Uplinks
 from truerail.views.view import View, view_of

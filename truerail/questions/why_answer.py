@@ -11,7 +11,7 @@ from rich.text import Text
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, name, sentence, sure
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
-from truerail.questions.text import cause, finding, rows, section, to_do, when
+from truerail.questions.answer_text import cause, finding, rows, section, to_do, when
 from truerail.questions.where import path_block
 from truerail.views.pieces import CablePath, CauseLine, FindingLine
 

@@ -10,7 +10,7 @@ from truerail.model.history import Acknowledgement, History, MaintenanceWindow, 
 from truerail.model.job_record import JobRecord
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
-from truerail.service.reported_jobs import JobsTaken
+from truerail.service.hook_jobs import JobsTaken
 from truerail.views.models import StepLine
 
 

@@ -13,14 +13,14 @@ from truerail.analysis.cabling.replugged import Spans
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import Stored
 from truerail.analysis.counters.traffic import traffic_of
-from truerail.analysis.jobs import Jobs, settled
 from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalState, Published
 from truerail.analysis.round import Round
+from truerail.analysis.running_jobs import Jobs, settled
 from truerail.analysis.trends.link_past import Past
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
+from truerail.model.earlier_load import Lasting
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
-from truerail.model.lasting import Lasting
 from truerail.model.names import without_figures
 from truerail.model.open_fault import OpenFault
 from truerail.model.pause import garbage_collection_paused
@@ -28,10 +28,10 @@ from truerail.model.probe_facts import PROBE_COLLECTORS
 from truerail.outputs.worklist import Worklist
 from truerail.questions.rail_status import rail_status_of
 from truerail.rounds import evaluate
+from truerail.service.hook_jobs import ReportedJobs
 from truerail.service.job_settings import JobSettings
 from truerail.service.logs import logger
 from truerail.service.muted_findings import mutes, work_now
-from truerail.service.reported_jobs import ReportedJobs
 from truerail.service.settings import Settings
 from truerail.views.fabric_map import FabricMap, fabric_map
 from truerail.views.faults_now import open_faults

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from collector import collectors
-from truerail.analysis.jobs import Jobs, RunningJob
+from truerail.analysis.running_jobs import Jobs, RunningJob
 from truerail.errors import TruerailError, UnreadableError
 from truerail.model import Device, Fact, Reading, Snapshot, Target
 from truerail.model.platforms import NCCL

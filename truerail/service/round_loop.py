@@ -27,6 +27,7 @@ from truerail.service.freeing import free
 from truerail.service.garbage import EVERY_SECONDS, Garbage
 from truerail.service.job_finder import JobFinder
 from truerail.service.job_settings import AUTO
+from truerail.service.kept_marks import StepMarks
 from truerail.service.kept_past import KeptPast
 from truerail.service.logs import logger, set_up
 from truerail.service.muted_findings import mutes
@@ -37,7 +38,6 @@ from truerail.service.polled_work import work_of
 from truerail.service.prober import FORGET_SECONDS, Prober
 from truerail.service.ras_follower import RasFollower
 from truerail.service.settings import Settings
-from truerail.service.step_marks import StepMarks
 from truerail.transport.fleet_transport import Routes
 from truerail.transport.protocol import Transport
 from truerail.views.fabric_map import FabricMap

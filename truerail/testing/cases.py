@@ -12,9 +12,9 @@ from rules import rules
 from truerail.analysis.counters.quantities import Kind, Quantity, columns_of, kind_of
 from truerail.analysis.counters.window import STEP_SECONDS, Window
 from truerail.analysis.explained import Explained
-from truerail.analysis.jobs import SCHEDULERS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, Evaluated, Rule
+from truerail.analysis.running_jobs import SCHEDULERS
 from truerail.analysis.trends.link_past import (
     SAMPLE_SECONDS,
     SAMPLES_A_DAY,

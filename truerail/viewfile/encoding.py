@@ -14,7 +14,7 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.links import PortStates
 from truerail.analysis.cabling.paths import GpuRails
-from truerail.analysis.jobs import Jobs
+from truerail.analysis.running_jobs import Jobs
 from truerail.errors import BusMessageError, ViewRefusedError
 from truerail.model.columns import Codes
 from truerail.model.facts import NetLink, RdmaLink

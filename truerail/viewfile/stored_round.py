@@ -14,8 +14,8 @@ from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.identity import Identity
 from truerail.analysis.cabling.links import PortStates
 from truerail.analysis.cabling.macs import MacOwners
-from truerail.analysis.jobs import Jobs
 from truerail.analysis.round import Round
+from truerail.analysis.running_jobs import Jobs
 from truerail.errors import NotInViewError
 from truerail.model.columns import NONE, Codes
 from truerail.model.facts import Fact

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from truerail.analysis.affected import hosts_hurt
-from truerail.analysis.jobs import RunningJob
 from truerail.analysis.published import EvaluatedRound
+from truerail.analysis.running_jobs import RunningJob
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, grouped
 from truerail.model.names import printable
-from truerail.views.index import EvaluationIndex
+from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import Layout
 from truerail.views.pieces import CauseJob
 

@@ -16,7 +16,7 @@ from truerail.model.finding import Severity, Verdict
 from truerail.model.plan import Role
 from truerail.outputs.report_words import as_sentence, count, sentence
 from truerail.outputs.unevaluated import rule_name
-from truerail.views.index import EvaluationIndex, states_at
+from truerail.views.evaluation_index import EvaluationIndex, states_at
 from truerail.views.lines import cause_lines, count_of, state_count
 from truerail.views.models import Coverage, FabricView, RailLine
 from truerail.views.pieces import AsOf, CauseLine

@@ -17,7 +17,7 @@ from truerail.model.life import Life
 from truerail.model.open_fault import OpenFault
 from truerail.model.plan import Plan
 from truerail.views.cause_jobs import jobs_by_cause, named_jobs
-from truerail.views.index import EvaluationIndex
+from truerail.views.evaluation_index import EvaluationIndex
 
 MOST_NAMED = 3
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.probes.coverage import coverage, pairs_of
+from truerail.analysis.probes.probe_coverage import coverage, pairs_of
 from truerail.analysis.probes.results import (
     LOST,
     NIC_STATES,

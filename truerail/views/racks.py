@@ -14,7 +14,7 @@ from truerail.model.finding import Severity
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.outputs.worklist import Mark
-from truerail.views.index import states_at
+from truerail.views.evaluation_index import states_at
 from truerail.views.lines import state_count
 from truerail.views.models import StepLine
 from truerail.views.pieces import StateCount

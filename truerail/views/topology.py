@@ -9,7 +9,7 @@ from truerail.analysis.published import Published
 from truerail.model.columns import NONE
 from truerail.model.finding import Severity
 from truerail.model.plan import Role
-from truerail.views.index import states_at
+from truerail.views.evaluation_index import states_at
 from truerail.views.lines import state_count
 from truerail.views.pieces import StateCount
 from truerail.views.view import View, view_of

@@ -22,8 +22,8 @@ from truerail.model.names import printable
 from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.outputs.report_words import Headline, Tone
+from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.findings import Findings
-from truerail.views.index import EvaluationIndex
 from truerail.views.layout import Layout, loose
 from truerail.views.nearest import Nearest
 from truerail.views.nics import Nics

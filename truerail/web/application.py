@@ -14,7 +14,7 @@ from truerail.service.settings import Settings
 from truerail.web import problem_json, relay
 from truerail.web.access import install as install_access
 from truerail.web.api import PREFIX, routes
-from truerail.web.api.service import router as service
+from truerail.web.api.service_routes import router as service
 from truerail.web.context import RequestContext
 from truerail.web.head import Head
 from truerail.web.openapi import DESCRIPTION, TAGS, completed

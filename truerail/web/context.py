@@ -17,7 +17,7 @@ from truerail.model.life import Mute
 from truerail.model.plan import Plan
 from truerail.outputs.metrics import Exposition
 from truerail.questions.moments import moment as moment_of
-from truerail.questions.past import Past, past_of
+from truerail.questions.past_publication import Past, past_of
 from truerail.questions.question import Asked, Given, Question
 from truerail.service.api import ServiceAPI
 from truerail.service.muted_findings import mutes

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from truerail.analysis.jobs import without_step
+from truerail.analysis.running_jobs import without_step
 from truerail.errors import JournalUnavailableError, NoJobError, NoJobQueryError
 from truerail.model.history import History, RowRange
 from truerail.model.job_record import JobRecord

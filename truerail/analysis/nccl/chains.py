@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from truerail.analysis.nccl.ends import End
-from truerail.analysis.nccl.job import NcclJob
+from truerail.analysis.nccl.job_connections import NcclJob
 from truerail.model.columns import grouped
 
 _Pair = tuple[str | None, int, int, int]

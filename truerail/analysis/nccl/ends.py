@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from truerail.analysis.nccl.host_nics import HostNics
+from truerail.analysis.nccl.printed_nics import HostNics
 from truerail.model.columns import NONE
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclOverride, NcclRank
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from truerail.analysis.probes.coverage import pairs_of
+from truerail.analysis.probes.probe_coverage import pairs_of
 from truerail.analysis.probes.reached import Reached, reached
 from truerail.analysis.probes.troubles import left_out
 from truerail.model.columns import NONE, Codes, Mask, distinct

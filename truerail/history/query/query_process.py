@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError
 from truerail.extras import require
 from truerail.files.problems import nearest
+from truerail.history.history_tables import TABLES, HistoryTable, Type
 from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest, request_from
-from truerail.history.tables import TABLES, HistoryTable, Type
 from truerail.model.names import printable
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 
 from truerail.errors import QueryError
 from truerail.files.problems import nearest
+from truerail.history.history_tables import Field, Type
 from truerail.history.query.query_request import Form, Limits, QueryRequest
-from truerail.history.tables import Field, Type
 from truerail.model.names import printable
 
 LONGEST_VALUE = 300

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from truerail.errors import QueryError
 from truerail.plans.imports import netbox_plans
+from truerail.plans.imports.cable_tables import Table, read_tables
 from truerail.plans.imports.headers import header_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.json_values import dicts, get, text
 from truerail.plans.imports.misspelled import check_headers
-from truerail.plans.imports.tables import Table, read_tables
 from truerail.plans.numbers import speed_gbps
 
 Reader = Callable[[Any], Rows | None]

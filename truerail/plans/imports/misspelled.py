@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from truerail.files.problems import Faults
+from truerail.plans.imports.cable_tables import HEADER_ROWS, Table, cables_below
 from truerail.plans.imports.headers import Header, has_ids, header_of, spelled, words
 from truerail.plans.imports.import_row import why_no_cable
 from truerail.plans.imports.table_places import column_in, place_in
-from truerail.plans.imports.tables import HEADER_ROWS, Table, cables_below
 from truerail.plans.plan_error import PlanError
 
 _NUMBERS: Final = re.compile(r"\d.*\d")

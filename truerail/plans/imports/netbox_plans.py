@@ -6,9 +6,9 @@ Each reader takes the parsed file and returns its rows, or None where the file i
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from truerail.plans.imports.cable_tables import length_m
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.json_values import dicts, get, text
-from truerail.plans.imports.tables import length_m
 
 _CABLES: Final = ("cable_list", "cables")
 _DEVICES: Final = ("device_list", "devices")

@@ -13,10 +13,10 @@ from truerail.model.yaml_plain import plain
 from truerail.model.yaml_tree import read_tree
 from truerail.plans.csv_columns import DELIMITERS
 from truerail.plans.imports import json_plans, xml_plans, yaml_plans
+from truerail.plans.imports.cable_tables import read_tables, table_of
 from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
 from truerail.plans.imports.misspelled import check_headers
-from truerail.plans.imports.tables import read_tables, table_of
 from truerail.plans.imports.workbook import is_workbook, tables_of
 from truerail.plans.plan_error import PlanError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from truerail.files.problems import Problem
 from truerail.model.names import printable
-from truerail.plans.imports.tables import Table
+from truerail.plans.imports.cable_tables import Table
 from truerail.plans.plan_error import PlanError
 
 MOST_BYTES, MOST_UNPACKED_BYTES = 32 << 20, 256 << 20

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from truerail.files.nodesets import Budget, expand
+from truerail.plans.imports.cable_tables import UNNAMED_NOTE
 from truerail.plans.imports.import_row import UNNAMED, End, ImportRow, Rows, UnnamedPorts
 from truerail.plans.imports.json_values import dicts, get, text
-from truerail.plans.imports.tables import UNNAMED_NOTE
 
 Documents = Sequence[Any]
 Reader = Callable[[Documents], Rows | None]

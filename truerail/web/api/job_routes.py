@@ -18,7 +18,7 @@ from truerail.questions.job import job_asked
 from truerail.questions.job_answer import Job
 from truerail.questions.nccl import nccl_asked
 from truerail.questions.nccl_answer import NcclAnswer
-from truerail.service.reported_jobs import JobsTaken
+from truerail.service.hook_jobs import JobsTaken
 from truerail.web.context import Newest, WithContext
 from truerail.web.params import LONGEST_NAME
 from truerail.web.remembering import running_or_ended

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES, reported_jobs
-from truerail.analysis.jobs import RUNNING
+from truerail.analysis.running_jobs import RUNNING
 from truerail.errors import ConflictError, OutOfBoundsError, QueryError, UnreadableError
 from truerail.journal.job_rows import node_names
 from truerail.model import Device, Reading, SchedulerJob, Snapshot

@@ -11,7 +11,7 @@ from typing import Any
 
 from truerail.analysis.cabling.joined import State
 from truerail.analysis.nccl.chains import Chain, absent_ranks, chains
-from truerail.analysis.nccl.job import NcclJob
+from truerail.analysis.nccl.job_connections import NcclJob
 from truerail.model.finding import Evaluation, Finding, Status, Verdict
 from truerail.model.plan import Cable
 

@@ -19,10 +19,10 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import LEFT_OUT, PEER_LEFT_OUT
 from truerail.probe.flow_columns import NOT_PACED, FlowList, Flows, Paced, Round
+from truerail.probe.packet_schedule import FULL_TTL, ask_hops, rows_of, seconds_of_rounds, seconds_paced
+from truerail.probe.packet_schedule import WAIT_SECONDS as WAIT_SECONDS
 from truerail.probe.path_sweep import ASKS, USUAL, Budget
 from truerail.probe.pinglists import SWEPT, Nic, Pair
-from truerail.probe.schedule import FULL_TTL, ask_hops, rows_of, seconds_of_rounds, seconds_paced
-from truerail.probe.schedule import WAIT_SECONDS as WAIT_SECONDS
 from truerail.probe.sweep_pairs import Sweep
 
 VERSION = 1
