@@ -68,7 +68,7 @@ def test_no_cable_is_moved_of_a_host_that_announces_anothers_name() -> None:
     assert not any(one.moves for one in causes)
 
 
-@each("seed", [330, 480, 8917])
+@each("seed", [330, 480, 6985, 8917])
 def test_hosts_of_two_models_with_each_others_names_are_one_cause(seed: int) -> None:
     hall = draw(seed)
     causes = [one for one in evaluate(Round(hall.plan, hall.snapshot)).causes if one.kind is CauseKind.HOST_SWAP]
