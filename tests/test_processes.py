@@ -339,8 +339,7 @@ def test_a_question_waits_for_a_judge_that_works_and_not_for_one_that_starts(tmp
         while (data := await read_frame(reader)) is not None:
             number, _ = unpack(tuple[int, Hello | Ask], data)
             if number:
-                await asyncio.sleep(slow)
-                writer.write(framed(pack((number, Answer()))))
+                asyncio.get_running_loop().call_later(slow, writer.write, framed(pack((number, Answer()))))
         writer.close()
 
     async def refresh() -> None:

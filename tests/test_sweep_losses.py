@@ -1,5 +1,6 @@
 """Where swept flows lose packets: seats, ties, the confirming step, and losses without a seat."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -72,11 +73,7 @@ def test_one_of_parallel_cables_that_no_answer_tells_apart_is_silent() -> None:
     paths = swept_paths(
         graph,
         flows,
-        lambda flow: (
-            flows[flow][0].replace("h", "leaf-"),
-            f"spine-{flow // 2 % 2}",
-            flows[flow][1].replace("h", "leaf-"),
-        ),
+        by_spine(flows, lambda flow: flow // 2 % 2),
         lost=lambda flow: 100 if flow % 8 == 0 else 0,
         answers=lambda flow, ttl: 0 if flow % 8 == 0 and ttl > 1 else 2,
     )
@@ -112,6 +109,12 @@ def test_where_paths_change_loss_is_seated_at_leaves(graph: PlanGraph) -> None:
 TIE = ("leaf-0/up1 -> spine-1/d0", "spine-1/d1 -> leaf-1/up1")
 
 
+def by_spine(flows: list[tuple[str, str]], spine: Callable[[int], int]) -> Callable[[int], tuple[str, ...]]:
+    """The way of each flow between hosts with a leaf each."""
+    ends = [(source.replace("h", "leaf-"), target.replace("h", "leaf-")) for source, target in flows]
+    return lambda flow: (ends[flow][0], f"spine-{spine(flow)}", ends[flow][1])
+
+
 def tied(graph: PlanGraph, missing: tuple[int, int], *, others: int = 0) -> list[str]:
     """What the confirming step leaves of a tie, where of 400 probes behind each link some have no answer; `others` of
     those that do not pass the tie.
@@ -121,11 +124,7 @@ def tied(graph: PlanGraph, missing: tuple[int, int], *, others: int = 0) -> list
     paths = swept_paths(
         graph,
         flows,
-        lambda flow: (
-            flows[flow][0].replace("h", "leaf-"),
-            f"spine-{spine(flow)}",
-            flows[flow][1].replace("h", "leaf-"),
-        ),
+        by_spine(flows, spine),
         packets=400,
         lost=lambda flow: 8 if flow < 4 else 0,
         answers=lambda flow, ttl: 100 - (missing[ttl - 2] if flow < 4 and ttl > 1 else others if ttl > 1 else 0),

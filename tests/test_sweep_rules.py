@@ -67,6 +67,14 @@ def test_a_path_without_choices_has_no_unused_link() -> None:
     assert "no flow passed a switch with a choice" in reasons(found["PRB008"])
 
 
+def test_flows_that_were_asked_at_the_first_hop_alone_hide_no_unused_link() -> None:
+    """As those of the usual lists, beside a sweep."""
+    fires = rules()["PRB008"].fires[0]
+    asked_once = swept_example(lambda flow: ("leaf-0",), 300, number=1)
+    found = looked(together(fires.facts, asked_once), fires.plan)["PRB008"]
+    assert ([one.subject for one in found.findings], reasons(found)) == (["leaf-0/up2"], "")
+
+
 def test_a_seat_that_is_a_device_is_its_subject() -> None:
     sweep = sweep_of(scene(Case(plan=PLAN)), rules()["PRB005"])
     assert sweep.subject([4 * sweep.graph.cables + sweep.graph.index.devices.find("leaf-1")]) == "leaf-1"

@@ -159,14 +159,12 @@ class Choices:
     @cached_property
     def polarized(self) -> tuple[Spread, ...]:
         """The leaves whose choice shows the next one."""
-        limit = ALPHA / max(1, len(self.spreads))
-        return tuple(one for one in self.spreads if one.found.half and one.found.chance < limit)
+        return tuple(one for one in self.spreads if one.found.half and one.found.chance < ALPHA / len(self.spreads))
 
     @cached_property
     def unclear(self) -> tuple[Spread, ...]:
         """Leaves with too few flows."""
-        sure = set(map(id, self.polarized))
-        return tuple(one for one in self.spreads if id(one) not in sure and not one.enough)
+        return tuple(one for one in self.spreads if not (one.enough or any(one is sure for sure in self.polarized)))
 
 
 def choices_of(paths: FlowPaths, losses: Losses) -> Choices:
@@ -210,7 +208,8 @@ def _spreads(paths: FlowPaths, rank: Codes, count: Codes) -> Iterator[Spread]:
     planned = _second_choices(paths, count)
     for leaf in distinct(leaves[planned]).tolist():
         rows = np.flatnonzero(known & (leaves == leaf))
-        members = int(max(planned_members(paths, leaf), count[two[rows]].max(initial=0)))
+        uplinks = paths.graph.index.plan.uplinks_of(paths.graph.index.devices.names[leaf])
+        members = int(max(len(uplinks), count[two[rows]].max(initial=0)))
         found = dependence(rank[one[rows]], rank[two[rows]])
         yield Spread(leaf, found, members, distinct(paths.node[rows, 1]))
 
@@ -225,11 +224,6 @@ def _second_choices(paths: FlowPaths, count: Codes) -> Mask:
     return np.asarray((over_two | parallel) & (paths.leaf[0] >= 0) & (paths.flows.sent > 0), dtype=bool)
 
 
-def planned_members(paths: FlowPaths, leaf: int) -> int:
-    """The number of a leaf's uplinks."""
-    return len(paths.graph.index.plan.uplinks_of(paths.graph.index.devices.names[leaf]))
-
-
 def _idle(paths: FlowPaths, losses: Losses, first_only: Mask, repeats: Codes) -> tuple[list[IdleMember], Codes, Codes]:
     """Members that no flow takes, the edges with flows enough to show it, and all that some flow could have taken.
 
@@ -242,19 +236,18 @@ def _idle(paths: FlowPaths, losses: Losses, first_only: Mask, repeats: Codes) ->
     size = len(graph.index.devices.names)
     chance, flows, could = np.zeros(len(tail)), np.zeros(len(tail)), np.zeros(len(tail), dtype=bool)
     mute = np.zeros(size)
-    width = int(segment.max(initial=0)) + 1
-    targets = paths.leaf[1]
+    targets, asked = paths.leaf[1], np.minimum(paths.length, paths.asked)
     for leaf in distinct(targets[counted & (targets >= 0)]).tolist():
         rows = np.flatnonzero(counted & (targets == leaf))
         onward = graph.onward(leaf)
         edges, per = np.flatnonzero(onward), np.bincount(tail[onward], minlength=size)
-        own = np.bincount(segment[edges], minlength=width)[segment[edges]]
+        own = np.bincount(segment[edges], minlength=int(segment.max(initial=0)) + 1)[segment[edges]]
         open_ = per[tail[edges]] > own  # a switch with one bundle has no choice that shows
         edges, own = edges[open_], own[open_]
         at, behind = paths.node[rows].copy(), paths.segment[rows, 1:]
         at[first_only[rows], 1:] = NONE
         through = np.bincount(at[(at >= 0) & (behind >= 0)], minlength=size)
-        last = np.arange(at.shape[1])[None] >= paths.length[rows][:, None] - 1
+        last = np.arange(at.shape[1])[None] >= asked[rows][:, None] - 1
         mute += np.bincount(at[(at >= 0) & (behind < 0) & ~last], minlength=size)
         could[edges[through[tail[edges]] > 0]] = True
         chance[edges] += through[tail[edges]] * np.log1p(-own / per[tail[edges]])

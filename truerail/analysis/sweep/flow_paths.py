@@ -53,6 +53,13 @@ class FlowPaths:
         return _leaf(self.graph, self.flows.source), _leaf(self.graph, self.flows.target)
 
     @cached_property
+    def asked(self) -> Codes:
+        """The last TTL at which each flow's switches were asked; 0 without any."""
+        found, short = np.zeros(len(self.flows), dtype=np.int64), ~self.hops.large & (self.hops.ttl <= MOST_HOPS)
+        np.maximum.at(found, self.hops.flow[short], self.hops.ttl[short])
+        return found
+
+    @cached_property
     def whole(self) -> Mask:
         """Flows that arrived and of which every link is known."""
         known = (self.segment >= 0) | (np.arange(self.segment.shape[1]) > self.length[:, None])

@@ -108,6 +108,5 @@ def rewriters(paths: FlowPaths) -> list[Rewriter]:
     found = []
     for seat in _located(block, heard, np.where(changed, heard, 0)):
         devices = [one for one in seat.segments if graph.is_device(np.array([one]))[0]]
-        of = rows[seat.rows]
-        found.append(Rewriter(tuple(devices or seat.segments), of))
+        found.append(Rewriter(tuple(devices or seat.segments), rows[seat.rows]))
     return found
