@@ -109,9 +109,9 @@ def _wrapped(planned: Codes, seen: Codes, block: Codes, used: Mask) -> Codes:
     """The block, including cables pushed over its end that sit at its start."""
     low = min(int(planned[block].min()), int(seen[block].min()))
     high = max(int(planned[block].max()), int(seen[block].max()))
-    within = (planned >= low) & (planned <= high) & (seen >= low) & (seen <= high) & ~used
-    inside = np.flatnonzero(within)
-    return inside if set(planned[inside].tolist()) == set(seen[inside].tolist()) else block
+    inside = np.flatnonzero((planned >= low) & (planned <= high) & (seen >= low) & (seen <= high) & ~used)
+    closes = set(planned[inside].tolist()) == set(seen[inside].tolist())
+    return inside if closes else block
 
 
 def _wrapped_in_part(planned: Codes, seen: Codes, block: Codes, used: Mask, unseen: Codes) -> Codes:
