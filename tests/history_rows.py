@@ -1,13 +1,16 @@
 """History stores of a few rows each, written by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
+from tests.patience import ENOUGH
 from truerail.history.arrow_tables import from_rows
 from truerail.history.history_tables import TABLES
 from truerail.history.query import query_process
@@ -16,10 +19,20 @@ from truerail.history.query.run_query import QueryReport, run_query
 from truerail.history.ready import ready_question
 from truerail.history.store_folder import StoreFolder
 from truerail.questions.moments import moment
+from truerail.web.api import history_routes
+from truerail.web.history_queries import LIMITS
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient() -> Iterator[None]:
+    """For whichever module has it: no time of a test's machine counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_routes, "LIMITS", replace(LIMITS, seconds=10 * ENOUGH, nice=0))
+        yield
 
 
 def ago(hours: float) -> datetime:

@@ -4,7 +4,6 @@ import asyncio
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,18 @@ from starlette.requests import Request
 
 from tests.api_client import Api, problem_of
 from tests.fake_tower import settings
-from tests.history_rows import NOW, ago, cable, hour, store_of
-from tests.patience import ENOUGH
+from tests.history_rows import NOW, ago, cable, hour, patient, store_of
 from truerail.errors import HistoryStoreError, TooManyQueriesError
 from truerail.history.query.query_request import QueryRequest
 from truerail.history.ready import ready_questions
-from truerail.web.api import history_routes
-from truerail.web.history_queries import LIMITS, HistoryQueries
+from truerail.web.history_queries import HistoryQueries
 from truerail.web.question_pool import MOST_ASKED
 
 REQUEST = Request({"type": "http", "headers": [], "state": {}})
 FLAPS = {"gpu-1": 9, "gpu-2": 7, "gpu-3": 5, "=gpu\x1b[4m": 3}
+
+
+_patient = patient
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +32,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         counters_hours=[hour(name, "nic0", 5, link_downs=float(downs)) for name, downs in FLAPS.items()],
         cables=[cable(f"gpu-{n}", 200, None, "leaf-0", "right", planned_port=f"swp{n}") for n in (1, 2, 3)],
     )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _patient() -> Iterator[None]:
-    """No time of a test's machine counts."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history_routes, "LIMITS", replace(LIMITS, seconds=10 * ENOUGH, nice=0))
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The page Ask's history: ready-made questions over a real store, in a real Chromium."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -10,11 +9,10 @@ from playwright.sync_api import Browser, expect
 
 from tests.api_client import problem_of
 from tests.fake_tower import published
-from tests.history_rows import NOW, cable, hour, store_of
+from tests.history_rows import NOW, cable, hour, patient, store_of
 from tests.page_site import Site, Watched
-from tests.patience import ENOUGH
-from truerail.web.api import history_routes
-from truerail.web.history_queries import LIMITS
+
+_patient = patient
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +22,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         counters_hours=[hour(f"gpu-{n}", "nic0", 5, link_downs=9.0 - n) for n in (1, 2, 3)],
         cables=[cable(f"gpu-{n}", 200, None, "leaf-0", "right", planned_port=f"swp{n}") for n in (1, 2, 3)],
     )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _patient() -> Iterator[None]:
-    """No time of a test's machine counts."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history_routes, "LIMITS", replace(LIMITS, seconds=10 * ENOUGH, nice=0))
-        yield
 
 
 @pytest.fixture(scope="module")

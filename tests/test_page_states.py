@@ -58,6 +58,14 @@ def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: B
     assert all("503" in words for words in one.complaints)
 
 
+def test_a_refusal_for_now_is_shown_in_its_own_words(browser: Browser, started: Site) -> None:
+    one, away = Watched(browser, started), {"title": "Judge away", "detail": "ask again later"}
+    one.page.route("**/api/v1/racks*", lambda route: route.fulfill(status=503, json=away))
+    expect(one.open("/racks").get_by_role("alert")).to_have_text("Judge awayAsk again later.")
+    one.close()
+    assert all("503" in words for words in one.complaints)
+
+
 def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_reported(browser: Browser) -> None:
     seen = first()
     old = replace(seen.evaluation, at=datetime.now(UTC) - timedelta(minutes=10))

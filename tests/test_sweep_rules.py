@@ -70,8 +70,7 @@ def test_a_path_without_choices_has_no_unused_link() -> None:
 def test_flows_that_were_asked_at_the_first_hop_alone_hide_no_unused_link() -> None:
     """As those of the usual lists, beside a sweep."""
     fires = rules()["PRB008"].fires[0]
-    asked_once = swept_example(lambda flow: ("leaf-0",), 300, number=1)
-    found = looked(together(fires.facts, asked_once), fires.plan)["PRB008"]
+    found = looked(together(fires.facts, swept_example(lambda _: ("leaf-0",), 300, number=1)), fires.plan)["PRB008"]
     assert ([one.subject for one in found.findings], reasons(found)) == (["leaf-0/up2"], "")
 
 

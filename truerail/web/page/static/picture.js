@@ -75,7 +75,7 @@ export class Picture {
   /** Why there is nothing to see. @param {any} error */
   failed(error) {
     this.map.node.classList.remove("loading");
-    this.say("…", error.status === 503 ? "No evaluation yet" : "The map cannot be loaded", error.message);
+    this.say("…", error.title === "Not ready" ? "No evaluation yet" : "The map cannot be loaded", error.message);
   }
 
   /** @param {string} mark @param {string | Node} first @param {string} second */

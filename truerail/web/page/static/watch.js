@@ -44,7 +44,7 @@ const PAST = /^\/(causes|findings)\//;
  */
 export function trouble(error, small = false) {
   if (!(error instanceof Problem)) throw error;
-  if (error.status === 503) {
+  if (error.title === "Not ready") {
     if (small) return el("p.soft.pad", { role: "status" }, "Shown after the first evaluation.");
     return el("div.empty", { role: "status" }, el("span.spinner", { "aria-hidden": "true" }), el("h2", null, "The first round is running"),
       el("p.soft", null, "Devices are being polled. This page updates after the first evaluation."));
