@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from tests.journal_helpers import Settings
 from tests.real import give_up
+from truerail.journal import Journal, open_journal
 
 _SPEED = "-c fsync=off -c max_connections=30 -c shared_buffers=16MB -c listen_addresses="
 """No fsync: these tests end the server in good order. What survives a crash is PostgreSQL's own to test."""
@@ -89,3 +93,21 @@ def postgres() -> Iterator[Postgres]:
         finally:
             if server.running:
                 server.stop()
+
+
+@pytest.fixture(scope="module", name="server")
+def one_postgres() -> Iterator[Postgres]:
+    """One for all tests of a module."""
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def each_journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
+    """An empty journal, in a file and on a server."""
+    in_file = request.param == "sqlite"
+    opened = open_journal(
+        Settings(f"sqlite:///{tmp_path}/journal.db" if in_file else request.getfixturevalue("server").url())
+    )
+    yield opened
+    opened.close()

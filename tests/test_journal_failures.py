@@ -20,7 +20,7 @@ from tests.journal_helpers import Fabric, Settings, record
 from tests.patience import ENOUGH, waited
 from tests.patience import soon as until
 from tests.real import require
-from tests.real_postgres import Postgres, postgres
+from tests.real_postgres import Postgres, one_postgres
 from tests.small_fabric import AT, World
 from truerail.analysis.published import JournalHealth, JournalState
 from truerail.errors import JournalUnavailableError, JournalUnusableError
@@ -33,11 +33,7 @@ from truerail.model.target import Secret
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    """One PostgreSQL for all tests of this file."""
-    with postgres() as running:
-        yield running
+server = one_postgres
 
 
 @pytest.fixture(autouse=True)

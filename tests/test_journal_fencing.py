@@ -9,17 +9,13 @@ from sqlalchemy import text
 
 from tests.journal_helpers import Fabric, Settings, record
 from tests.patience import ENOUGH, soon
-from tests.real_postgres import Postgres, postgres
+from tests.real_postgres import Postgres, one_postgres
 from tests.small_fabric import AT
 from truerail.errors import JournalFencedError, JournalUnavailableError
 from truerail.journal import Journal, Keeper, open_journal
 from truerail.journal.database import Database
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with postgres() as running:
-        yield running
+server = one_postgres
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -1,35 +1,20 @@
 """The past in the journal: events of causes, resolved entries with their evidence, and the state of any time."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from sqlalchemy import text
 
 from tests.journal_helpers import ROUND, Fabric, Settings, record
-from tests.real_postgres import Postgres, postgres
+from tests.real_postgres import each_journal, one_postgres
 from tests.small_fabric import AT, World
-from truerail.journal import Changes, Journal, open_journal
+from truerail.journal import Changes, Journal
 from truerail.model import Port
 from truerail.model.history import EventKind, LinkPlace, RowRange
 from truerail.model.life import LifeState
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with postgres() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    """An empty journal."""
-    on_server = request.param == "postgresql"
-    url = request.getfixturevalue("server").url() if on_server else f"sqlite:///{tmp_path}/journal.db"
-    opened = open_journal(Settings(url))
-    yield opened
-    opened.close()
+server = one_postgres
+journal = each_journal
 
 
 def swapped(world: World) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from tests.journal_helpers import ROUND, Fabric, Settings, lives, record
 from tests.patience import ENOUGH
-from tests.real_postgres import Postgres, postgres
+from tests.real_postgres import Postgres, one_postgres
 from tests.small_fabric import AT, World
 from truerail.analysis.running_jobs import Jobs, JobSource, RunningJob
 from truerail.errors import JournalUnavailableError, JournalUnusableError
@@ -38,11 +38,7 @@ from truerail.service.settings import Settings as ServiceSettings
 HOSTILE = ("plain", "", "nul \x00 inside", "lone \ud800 surrogate", "ünï ☃ 𝄞", "'; DROP TABLE findings; --", "x" * 5000)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    """One PostgreSQL for all tests of this file."""
-    with postgres() as running:
-        yield running
+server = one_postgres
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -11,14 +11,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.fault_scenes import CRITICAL, WARNING, fault, seen
-from tests.journal_helpers import Settings as JournalSettings
 from tests.live_site import runner
 from tests.patience import ENOUGH, soon
 from tests.ports import refusing_port
-from tests.real_postgres import Postgres, postgres
+from tests.real_postgres import each_journal, one_postgres
 from tests.receiving import Posts, posts
 from truerail.errors import JournalUnavailableError
-from truerail.journal import Journal, open_journal
+from truerail.journal import Journal
 from truerail.model import Severity
 from truerail.service.notify import outbox
 from truerail.service.notify.fault_news import news_of
@@ -46,21 +45,8 @@ def notifier(configured: Settings, journal: Journal | None = None) -> Iterator[N
         found.close()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    """One PostgreSQL for all tests of this file."""
-    with postgres() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    in_file = request.param == "sqlite"
-    found = open_journal(
-        JournalSettings(f"sqlite:///{tmp_path}/truerail.db" if in_file else request.getfixturevalue("server").url())
-    )
-    yield found
-    found.close()
+server = one_postgres
+journal = each_journal
 
 
 def events(bodies: list[Any]) -> list[tuple[str, str]]:

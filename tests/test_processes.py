@@ -4,6 +4,7 @@ import asyncio
 import http.client
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -20,10 +21,12 @@ from urllib.parse import urlsplit
 
 import pytest
 from structlog.testing import capture_logs
+from typer.testing import CliRunner
 
 from tests.demo_process import get, running
 from tests.patience import ENOUGH, soon
 from tests.virtual_time import timeless
+from truerail.cli.app import app
 from truerail.errors import JudgeUnavailableError
 from truerail.link.codec import pack, unpack
 from truerail.link.messages import Alive, Answer, Ask, Event, Hello
@@ -144,6 +147,8 @@ def test_a_write_reaches_the_journal_through_the_judge_and_shows_in_the_front(se
 
 
 def test_a_killed_judge_leaves_the_last_view_and_says_since_when(service: Service) -> None:
+    asked = ["where", "gpu-001", "--service", service.url]
+    assert not CliRunner().invoke(app, asked).stderr
     os.kill(service.judge, signal.SIGSTOP)  # away, and not yet replaced
     number = service.json("fabric")["number"]
     soon(lambda: service.stale(), "the view is stale")
@@ -152,7 +157,9 @@ def test_a_killed_judge_leaves_the_last_view_and_says_since_when(service: Servic
     assert "not evaluated since" in get(f"{service.url}readyz")[1]
     age = next(line for line in get(f"{service.url}metrics")[1].splitlines() if line.startswith("truerail_view_age"))
     assert float(age.split()[1]) > 1
-    assert get(f"{service.url}api/v1/blast?of=gpu-001")[0] == 503
+    for path in ("blast?of=gpu-001", "gate?nodes=gpu-001"):  # the last one is in the view: programs act by it
+        assert get(f"{service.url}api/v1/{path}")[0] == 503
+    assert re.search("not evaluated since .* this is the last", CliRunner().invoke(app, asked).stderr)
     os.kill(service.judge, signal.SIGKILL)
     service.judge = service.replaced(service.judge)
     soon(lambda: service.stale() is None, "the new judge has evaluated")

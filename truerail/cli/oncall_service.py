@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from truerail import __version__
+from truerail.cli.terminal_output import remark
 from truerail.errors import AnswerError, CommandError
 from truerail.model.names import printable
 
@@ -85,6 +86,8 @@ def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
     request = Request(url, data, headers, method=asked.method)  # noqa: S310 - the scheme is http or https, see above
     try:
         with _opener(parts.hostname).open(request, timeout=TIMEOUT_SECONDS) as answer:
+            if since := answer.headers.get("Truerail-Stale-Since"):
+                remark(f"{service}: not evaluated since {since}; this is the last that is known")
             found = answer.read(_MOST_BYTES + 1)
             return _read(found, service) if found else None
     except HTTPError as error:

@@ -195,8 +195,7 @@ def pack(
         raise CommandError(str(error)) from error
     except OSError as error:
         raise CommandError(f"{output}: {error.strerror or error}") from error
-    rows = [tuple(map(str, row)) for row in bill_of(loaded)]
-    terminal_output.say("\n".join(aligned([COLUMNS, *rows])))
+    terminal_output.say("\n".join(aligned([COLUMNS, *(tuple(map(str, row)) for row in bill_of(loaded))])))
 
 
 @app.command(short_help="Infer the rails of a fabric; write them as a plan.")

@@ -16,17 +16,12 @@ def table(plan: Plan, shape: Shape) -> str:
 
 
 def _fabric(plan: Plan, shape: Shape) -> Iterator[str]:
-    yield title_of(plan)
+    yield f"{title(plan)}: {plan.transport.value}, {plan.load_balancing.value}"
     parts = [count(shape.hosts, "host"), count(len(shape.rails), "rail"), count(len(shape.leaves), "leaf", "leaves")]
     parts += [count(len(shape.switches) - len(shape.leaves), "switch above", "switches above")]
     yield ", ".join([*([count(shape.gpus, "GPU")] if shape.gpus is not None else []), *parts])
     yield f"{count(shape.host_cables, 'host cable')}, {count(shape.uplinks, 'uplink')}"
     yield f"bisection bandwidth: {_bisection(shape)}"
-
-
-def title_of(plan: Plan) -> str:
-    """Name, transport and load balancing of the fabric."""
-    return f"{title(plan)}: {plan.transport.value}, {plan.load_balancing.value}"
 
 
 def _bisection(shape: Shape) -> str:

@@ -70,8 +70,7 @@ def page(fetch: Fetch[T], key: Callable[[T], str], serial: str, part: PageReques
     end = start + len(items)
     if not items or end >= total:
         return Page(items, total, None)
-    known = [key(row) for row in items[-_REMEMBERED:]]
-    return Page(items, total, pack([part.question, serial, end, *known]))
+    return Page(items, total, pack([part.question, serial, end, *map(key, items[-_REMEMBERED:])]))
 
 
 def _start(fetch: Fetch[T], key: Callable[[T], str], serial: str, part: PageRequest) -> int:

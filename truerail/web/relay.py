@@ -8,7 +8,7 @@ always that of one process, and complete.
 from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Request
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from truerail.errors import JudgeUnavailableError, NotInViewError
@@ -25,6 +25,10 @@ ON_VIEW = frozenset((
 ))  # fmt: skip
 OF_STORED_HISTORY = frozenset(("history_questions", "history_answer"))
 """Those of `ON_VIEW` that read the folder of the history: only a front on the judge's machine has it."""
+OF_NOW = "the_gate"
+"""The one of `ON_VIEW` by which programs act: the judge alone answers it while the view may be old."""
+STALE = "Truerail-Stale-Since"
+"""The header of each answer from such a view: when it was last known to be the newest."""
 AskJudge = Callable[[Ask], Awaitable[Answer]]
 """Raises JudgeUnavailableError."""
 _PASSED_HEADERS = ("accept-encoding", "if-none-match", "content-type")
@@ -34,7 +38,7 @@ async def on_view(request: Request) -> None:
     """Dependency of every endpoint of the API. Raises NotInViewError in a front for one that only the judge answers."""
     if request.app.state.relayed:
         name = request.scope["route"].name
-        past = "at" in request.query_params
+        past = "at" in request.query_params or (name == OF_NOW and request.app.state.desk.tower.stale_since)
         if request.method != "GET" or name not in request.app.state.on_view or past:
             raise NotInViewError(name)
 
@@ -50,9 +54,15 @@ class Relay:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive)
+        body, since = _Body(receive), scope["app"].state.desk.tower.stale_since
+
+        async def dated(message: Message) -> None:
+            if since and message["type"] == "http.response.start":
+                MutableHeaders(scope=message)[STALE] = since.isoformat(timespec="seconds")
+            await send(message)
+
         try:
-            await self._app(scope, body, send)
+            await self._app(scope, body, dated)
         except NotInViewError:
             await self._pass_on(scope, await body.whole(), receive, send)
 

@@ -54,8 +54,7 @@ async def remembered(
     Raises JournalUnavailableError if there is no answer without the journal.
     """
     noting = _Noting(desk.tower.history)
-    answer = await desk.journal_threads.run(request, lambda: ask(cast("History", noting)))
-    response = reported(request, answer)
+    response = reported(request, await desk.journal_threads.run(request, lambda: ask(cast("History", noting))))
     if noting.gone:
         response.headers[MISSING] = "history"
     elif lost := desk.tower.history.unreadable(table):

@@ -140,8 +140,7 @@ class Authenticator:
         return Principal(Caller(token.name, token.role), "none")
 
     def _by_proxy(self, name: str) -> Principal:
-        role = cast("CallerRole", self._proxy.role(name))
-        return Principal(Caller(name, role, self._csrf_of(name)), "csrf")
+        return Principal(Caller(name, cast("CallerRole", self._proxy.role(name)), self._csrf_of(name)), "csrf")
 
     def _by_cookie(self, request: Request) -> Principal | None:
         session = self.sessions.find(request.cookies.get(self.cookie_name(request), ""))

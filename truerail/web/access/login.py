@@ -36,7 +36,9 @@ async def log_in(request: Request) -> Response:
     except RequestRefusedError as refused:
         if kind != _FORM:
             raise
-        return _back_to_form(fields) if refused.status == 401 else _for_people(refused)
+        if refused.status == 401:
+            return _back_to_form(fields)
+        return PlainTextResponse(refused.detail, refused.status, refused.headers)
     await gate.tell(token.name, "log-in", f"from {peer_name(request)}")
     return _begin(gate, request, token, kind, fields)
 
@@ -44,8 +46,7 @@ async def log_in(request: Request) -> Response:
 async def log_out(request: Request) -> Response:
     """Ends the session and clears the cookie. Bearer tokens and proxies have no session to end."""
     gate: Authenticator = request.app.state.gate
-    name = gate.cookie_name(request)
-    gate.sessions.end(request.cookies.get(name, ""))
+    gate.sessions.end(request.cookies.get(gate.cookie_name(request), ""))
     await gate.tell(request.state.caller.name, "log-out", f"from {peer_name(request)}")
     response = RedirectResponse(LOGIN, 303) if _kind(request) == _FORM else Response(status_code=204)
     response.headers["Set-Cookie"] = _cookie(gate, request, "", 0)
@@ -85,12 +86,7 @@ def _welcome(kind: str, caller: Caller, fields: Mapping[str, str]) -> Response:
 
 
 def _back_to_form(fields: Mapping[str, str]) -> Response:
-    then = safe_next(fields.get("next", ""))
-    return RedirectResponse(f"{LOGIN}?failed=1&next={quote(then, safe='/')}", 303)
-
-
-def _for_people(refused: RequestRefusedError) -> Response:
-    return PlainTextResponse(refused.detail, refused.status, refused.headers)
+    return RedirectResponse(f"{LOGIN}?failed=1&next={quote(safe_next(fields.get('next', '')), safe='/')}", 303)
 
 
 def _cookie(gate: Authenticator, request: Request, number: str, seconds: int) -> str:
