@@ -310,7 +310,7 @@ def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, reported: M
     port = next(iter(bad))
     sender = int(other[port])
     if len(bad) > 1:
-        return "both directions suffer: the cable", "Clean both connectors, then replace the cable."
+        return "errors in both directions: the cable", "Clean both connectors, then replace the cable."
     if sender < 0:
         return "its sender is unknown", f"Clean and reseat {index.spell(port)} and what it is cabled to."
     does = f"Clean and reseat {index.spell(sender)}, which sends, then {index.spell(port)}; then replace that optic."

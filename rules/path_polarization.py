@@ -18,7 +18,7 @@ algorithm or set of fields. Then sweep again.
 
 ## Decide
 - `shows which link`: the named switches repeat the leaf's hash. Give their tier another seed, in a quiet hour.
-- `ecmp-polarization`: its cause lists the leaves that it concerns, and what their uplinks suffer under load.
+- `ecmp-polarization`: its cause lists the leaves that it concerns, and the effect on their uplinks under load.
 
 ## False positives
 Switches that hash on the port of arrival by design.

@@ -36,7 +36,7 @@ sends, then the cable. Compare LNK005. Where one card is to blame, replace no ca
 
 ## Decide
 - `the other direction is clean`: one transmitter or strand. Clean and reseat the end that sends.
-- `both directions suffer`: the cable. Clean both connectors, then replace it.
+- `errors in both directions`: the cable. Clean both connectors, then replace it.
 - `reports no errors`: one end's counters are missing. Begin at the end that sends.
 - `on the card of`: most ports of one card. Replace no cable; look at the card, its firmware and its temperature.
 - `info LNK004`: touch nothing at night; look again in an hour.

@@ -1,4 +1,4 @@
-"""What a cause affects: host cables that lose their rail or suffer on it, and the hosts that it hurts."""
+"""What a cause affects: host cables that lose their rail or are slower on it, and the affected hosts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 

@@ -52,7 +52,7 @@ class Harm(Enum):
     CABLES = auto()
     """That of its cables: none without an affected cable."""
     STARVES = auto()
-    """Its cables are right, and their traffic suffers."""
+    """Its cables are right, and their traffic is affected."""
     UNREAD = auto()
     """Unknown, because a device does not answer."""
     INTENDED = auto()

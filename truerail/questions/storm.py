@@ -236,7 +236,7 @@ def _facts(tree: StormTree) -> Iterator[tuple[str, RenderableType | str]]:
     yield "cause", name(tree.sub_cause)
     yield "since", when(tree.since)
     if tree.hosts:
-        yield "suffer", f"{count(len(tree.hosts), 'host')}: {name(fold(tree.hosts))}"
+        yield "victims", f"{count(len(tree.hosts), 'host')}: {name(fold(tree.hosts))}"
 
 
 def _drawn(tree: StormTree, options: Options) -> Iterator[Text]:

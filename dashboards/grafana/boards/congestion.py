@@ -1,4 +1,4 @@
-"""Congestion: does anything hold traffic up, who causes it, and who only suffers?"""
+"""Congestion: does anything hold traffic up, who causes it, and who is only affected?"""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ _STORM: Final[Link] = links.to_page("Storms in truerail", "/storm")
 
 def board() -> Board:
     """The board."""
-    summary = "Pauses, marks and drops: who holds the lossless traffic up, who only suffers, and how bad it is."
+    summary = "Pauses, marks and drops: who holds the lossless traffic up, who is only affected, and how bad it is."
     rows_ = (
         Row("Does anything hold traffic up?", 4, (*_counts(), coverage())),
         Row("Who causes it?", 8, (_culprits(), _victims())),
@@ -101,7 +101,7 @@ def _culprits() -> Panel:
 
 def _victims() -> Panel:
     return found(
-        "Others that suffer",
+        "Others that are affected",
         "Pauses, drops, marks and imbalance elsewhere. While there is a culprit beside this table these are its "
         "victims: repair it first, and they end with it. Without one, they stand for themselves.",
         'rule=~"PFC002|PFC004|PFC005|ECN001|INC001|RAL001|RAL002"',
