@@ -80,5 +80,4 @@ class _Pages(Silent):
         counted = int(time.monotonic() * 10)
         names: list[str] = getattr(self.server, "netdevs", [])
         reported = (PAGE.format(netdev=name, number=n, counted=counted) for n, name in enumerate(names))
-        body = "".join(reported).encode()
-        self.say(body, "text/plain; version=0.0.4")
+        self.say("".join(reported).encode(), "text/plain; version=0.0.4")

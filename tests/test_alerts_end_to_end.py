@@ -67,8 +67,7 @@ class Exchange(Silent):
         if name == LAST and self.server.scraped < self.server.pages.keys():
             self.send_error(503)
             return
-        page = self.server.pages[name]
-        self.say(page, "text/plain; version=0.0.4; charset=utf-8")
+        self.say(self.server.pages[name], "text/plain; version=0.0.4; charset=utf-8")
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -222,8 +222,7 @@ def test_what_is_late_repeated_of_another_schema_or_of_another_zone_does_not_cou
             polled(server, subjects, "core", "c", HOUR),
         ):
             inbox = asking._received.inbox
-            await until(lambda: bool(watch.evaluations) and all_seen(watch))
-            await until(lambda: [one.reported for one in inbox.senders.values()] == [True, True])  # now they are still
+            await until(lambda: all_seen(watch) and [one.reported for one in inbox.senders.values()] == [True, True])
             counts, known = inbox.counts, findings(watch)
             host = next(name for name in asking.devices if owners(asking)[name] == "a")
             bus = Bus(server.address, "test", subjects.inbox("pods"), lambda _: None)

@@ -103,6 +103,8 @@ def test_the_api_answers_by_its_status_and_the_command_by_its_exit_code(monkeypa
         assert b"\n" not in answers[host].content
         assert answers[host].json()["fit"] is False
         assert api.get("gate", nodes="gpu-[").status_code == 400
+        api.tower.away = "the newest answers could not be evaluated"
+        assert api.get("gate", nodes=well).status_code == 503
     monkeypatch.setattr("truerail.cli.oncall_local.publication", lambda source: (SWAPPED, None))
     codes = [
         CliRunner().invoke(app, ["gate", nodes, "--from", "x", *more]).exit_code

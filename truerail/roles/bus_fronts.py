@@ -68,10 +68,10 @@ class BusFronts(Spawns):
         """Only while this judge leads. Fronts take it as the sign of life."""
         if not self._leadership.held:
             return
-        link = self._link
+        link, alive = self._link, self._link.alive()
         notice = Notice(
             judge=self._leadership.judge, run=self._run, epoch=self._leadership.epoch, release=__version__,
-            written=link.number, event=link.events.last, current=link.written, figures=dict(link.alive().figures),
+            written=link.number, event=link.events.last, current=alive.written, figures=dict(alive.figures),
         )  # fmt: skip
         with suppress(BusError):
             await self._bus.send(self._subjects.view, pack(notice))

@@ -114,8 +114,7 @@ async def _end_without_lease(leadership: "Leadership") -> None:
     """Ends this process at once when another judge may lead: nothing of it may be written or sent any more. The
     service starts it again, as a standby.
     """
-    why = await leadership.lost()
-    logger().error("this judge ends, and stands by", why=why, epoch=leadership.epoch)
+    logger().error("this judge ends, and stands by", why=await leadership.lost(), epoch=leadership.epoch)
     os._exit(LOST_LEASE)
 
 

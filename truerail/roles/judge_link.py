@@ -103,7 +103,8 @@ class JudgeLink(Spawns):
 
     def alive(self) -> Alive:
         """The sign of life of each second."""
-        return Alive(self.written, {**self._service.counters, **self.figures}, self._problem)
+        why = self._problem or self._service.away
+        return Alive(self.written and not why, {**self._service.counters, **self.figures}, why)
 
     async def answer(self, message: Ask | Audit) -> Answer | Failed:
         """The answer to a question or a record of a front, of this machine or another one."""

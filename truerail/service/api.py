@@ -27,7 +27,9 @@ class ServiceAPI(Protocol):
 
     @property
     def away(self) -> str:
-        """Why a front does not show the newest evaluation; empty: it does, or the judge on its machine is silent."""
+        """Why the newest evaluation is not shown, or not of the newest answers; empty: it is, or the judge on this
+        machine is silent.
+        """
 
     @property
     def history(self) -> History:

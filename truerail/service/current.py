@@ -53,11 +53,6 @@ def _round(publication: Published) -> dict[str, Any]:
     }
 
 
-def journal_news(state: JournalState) -> bytes:
-    """The data of a `journal` event."""
-    return dumped(as_json(state))
-
-
 def dumped(value: Any) -> bytes:
     """JSON."""
     return orjson.dumps(value)
@@ -99,7 +94,7 @@ class CurrentEvaluation:
         """The journal fails, or recovers."""
         if self.publication and self.map:
             self._replace(replace(self.publication, journal=state), self.map)
-        self.events.add("journal", journal_news(state))
+        self.events.add("journal", dumped(as_json(state)))
 
     def _replace(self, publication: Published, fabric_map: FabricMap) -> None:
         """Shows another publication. The last but one is released: a request that started with the last may

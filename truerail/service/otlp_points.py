@@ -49,8 +49,7 @@ def _data(rows: Iterable[_Row], fabric: str, began: int, now: int) -> export.Met
         start = began if metric.kind is Kind.COUNTER else 0
         point = export.NumberDataPoint(dict(labels), start, now, value)
         points.setdefault(metric.name, (metric, []))[1].append(point)
-    metrics = [_metric(metric, found) for metric, found in points.values()]
-    scoped = [export.ScopeMetrics(scope(), metrics, "")]
+    scoped = [export.ScopeMetrics(scope(), [_metric(metric, found) for metric, found in points.values()], "")]
     return export.MetricsData([export.ResourceMetrics(resource_of(fabric), scoped, "")])
 
 

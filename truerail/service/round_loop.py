@@ -91,7 +91,7 @@ class Watch(Spawns):
         self._away: JournalState | None = None
         self._unkept: deque[tuple[RoundRecord, Changes]] = deque(maxlen=settings.journal.max_queued_rounds)
         self._resumed = journal is None
-        self.evaluations = self.evaluations_failed = 0
+        self.evaluations, self.evaluations_failed, self.failing = 0, 0, ""
         self.shown = CurrentEvaluation(clock())
         self.desk = Mutes(journal, clock, self._remark)
         self.marks = StepMarks(journal, clock)
@@ -197,8 +197,10 @@ class Watch(Spawns):
             self._fresh.clear()
             try:
                 await self._evaluate_once()
+                self.failing = ""
             except Exception as error:  # noqa: BLE001 - a bug in evaluating must not end the watch: it is logged, counted
                 self.evaluations_failed += 1
+                self.failing = f"the newest answers could not be evaluated ({type(error).__name__})"
                 self._log.error("evaluation failed; the last one stays in use", exc_info=error)
 
     async def _evaluate_once(self) -> None:

@@ -26,8 +26,6 @@ class WatchService:
 
     stale_since: datetime | None = None
     """None: it evaluates."""
-    away = ""
-    """Empty: it evaluates."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
@@ -36,6 +34,11 @@ class WatchService:
     def publication(self) -> Published | None:
         """The newest evaluation; None before the first."""
         return self._watch.shown.publication
+
+    @property
+    def away(self) -> str:
+        """Why the last evaluation is not of the newest answers; empty: it is."""
+        return self._watch.failing
 
     @property
     def history(self) -> History:

@@ -14,13 +14,8 @@ Words = Annotated[str | None, Query(max_length=1000, description="one word, or s
 Rail = Annotated[int | None, Query(ge=0, le=10_000)]
 
 
-def _zoned(text: str) -> str:
-    """An unquoted `+` in a URL means a blank: `14:00:00 02:00` was `14:00:00+02:00`."""
-    return re.sub(r" (\d{2}:?\d{2})$", r"+\1", text)
-
-
 Time = Annotated[
     str | None,
-    AfterValidator(lambda text: None if text is None else _zoned(text)),
+    AfterValidator(lambda text: text and re.sub(r" (\d{2}:?\d{2})$", r"+\1", text)),  # a `+` in a URL means a blank
     Query(max_length=60, description="2026-11-20T14:00Z, 14:00, yesterday, or 2h for two hours ago"),
 ]

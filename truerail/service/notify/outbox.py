@@ -71,8 +71,7 @@ class Outbox:
 
     def _numbered(self, message: Notification) -> Notification:
         """A message with the next number."""
-        now = int(self._clock().timestamp() * 1_000_000)
-        self._last = max(self._last + 1, now)
+        self._last = max(self._last + 1, int(self._clock().timestamp() * 1_000_000))
         return message.model_copy(update={"id": str(self._last)})
 
     def load(self) -> None:

@@ -37,7 +37,7 @@ async def log_in(request: Request) -> Response:
         if kind != _FORM:
             raise
         if refused.status == 401:
-            return _back_to_form(fields)
+            return RedirectResponse(f"{LOGIN}?failed=1&next={quote(safe_next(fields.get('next', '')), safe='/')}", 303)
         return PlainTextResponse(refused.detail, refused.status, refused.headers)
     await gate.tell(token.name, "log-in", f"from {peer_name(request)}")
     return _begin(gate, request, token, kind, fields)
@@ -83,10 +83,6 @@ def _welcome(kind: str, caller: Caller, fields: Mapping[str, str]) -> Response:
     if kind == _JSON:
         return Response(orjson.dumps(caller), media_type=_JSON)
     return RedirectResponse(safe_next(fields.get("next", "")), 303)
-
-
-def _back_to_form(fields: Mapping[str, str]) -> Response:
-    return RedirectResponse(f"{LOGIN}?failed=1&next={quote(safe_next(fields.get('next', '')), safe='/')}", 303)
 
 
 def _cookie(gate: Authenticator, request: Request, number: str, seconds: int) -> str:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import StringConstraints
 from starlette.responses import Response
 
+from truerail.errors import NotReadyError
 from truerail.model.history import History, NoHistory
 from truerail.questions import questions
 from truerail.questions.job import QUESTION as JOB
@@ -102,6 +103,8 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
             return question.find(Asked(shown.publication, history, desk.tower.now()), given)
 
         if question.gate:
+            if why := desk.tower.away:
+                raise NotReadyError(why)
             reported = found(NoHistory())
             return Response(to_bytes(reported), _STATUS[question.good(reported)], media_type="application/json")
         if question.timed:
