@@ -38,30 +38,30 @@ def fair_shares(hops: Codes, wish: Rates, capacity: Rates) -> Shares:
     for _ in range(_ROUNDS):
         if not len(open_flows):
             break
-        path = hops[open_flows]
-        count = np.bincount((path % links).ravel(), minlength=links)
+        path = hops[open_flows] % links
+        count = np.bincount(path.ravel(), minlength=links)
         share = np.maximum(room, 0.0) / np.maximum(count, 1)
         share[-1] = np.inf
         at = share[path]
         least = at.min(axis=1)
         served = wish[open_flows] <= least
         if not served.any():
-            served = _decided(path % links, at, least, count)
-            tight[open_flows[served]] = at[served].argmin(axis=1)
+            limits = _limits(path, at, least, count)
+            served = limits.any(axis=1)
+            tight[open_flows[served]] = limits[served].argmax(axis=1)
         done = open_flows[served]
         rate[done] = np.minimum(wish[done], least[served])
-        spent = np.repeat(rate[done], hops.shape[1])
-        room -= np.bincount((path[served] % links).ravel(), weights=spent, minlength=links)
+        room -= np.bincount(path[served].ravel(), weights=np.repeat(rate[done], hops.shape[1]), minlength=links)
         room[-1] = np.inf
         open_flows = open_flows[~served]
     return Shares(rate, tight)
 
 
-def _decided(path: Codes, at: Rates, least: Rates, count: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Flows over a link that is the tightest of all its flows."""
+def _limits(path: Codes, at: Rates, least: Rates, count: Codes) -> Marks:
+    """The hops of flows over a link that is the tightest of all its flows, shape (flows, hops)."""
     tightest = at <= (least * (1 + _EQUAL))[:, None]
     wins = np.bincount(path.ravel(), weights=tightest.ravel(), minlength=len(count))
-    return np.asarray((tightest & (wins == count)[path]).any(axis=1), dtype=bool)
+    return np.asarray(tightest & (wins == count)[path], dtype=bool)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
