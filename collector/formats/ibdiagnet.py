@@ -197,7 +197,7 @@ def from_net_dump(answer: str) -> Iterator[Fact]:
             links.label(end, row["#"])
         ends[key, row["#"]] = end
         if "Ty" in row:
-            ends[row["LID"].split()[0], row["#"]] = end
+            ends[row["LID"].partition(" ")[0], row["#"]] = end
             peer = _LID_AND_PORT.fullmatch(row["Conn LID (#)"])
             reported = (peer[1], peer[2]) if peer else None
         else:
