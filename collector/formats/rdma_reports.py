@@ -273,7 +273,7 @@ def _counters_from_words(words: Sequence[str], line: int) -> Counted:
     names, values = reported[::2], reported[1::2]
     if len(words) < 2 or not _LINK.fullmatch(words[1]) or len(names) != len(values):
         raise UnreadableError(
-            "a link without its name, or a counter without its value: cut short", line=line, text=words[-1]
+            "a link without its name, or a counter without its value: cut short", line=line, text=" ".join(words[-1:])
         )
     if _QUEUE_PAIR_KEYS.intersection(names):
         raise UnreadableError("counters of queue pairs, not of ports", line=line, text=words[1])
