@@ -51,7 +51,7 @@ def test_plugs_of_hosts_and_uplinks_exchanged_at_their_leaf_move_there(seed: int
     assert tally["optimal"]
 
 
-@each("seed", [3042, 20289, 20597, 20288, 20489])
+@each("seed", [3042, 20289, 20597, 20288, 20489, 71756])
 def test_faults_on_top_of_each_other_have_orders_that_hold_and_leave_nothing(seed: int) -> None:
     """Two blocks on a leaf are two causes, each with its key; a cable of a bundle whose place an uplink's plug has is
     part of that plug's chain; of twelve cables none moves twice; cables that look right behind swapped names, and are

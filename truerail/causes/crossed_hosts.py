@@ -49,7 +49,6 @@ def swapped_peers(s: ObservedLinks, wiring: Wiring) -> Iterator[CauseCandidate]:
     there = ports.device_of(s.place)
     pairs = np.sort(np.stack([index.b_device[s.taken_for], there], axis=1)[between], axis=1)
     for one, other in np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0).tolist():
-        true_name = {one: other, other: one}
         table = np.arange(len(index.devices.names) + 1)
         table[[one, other]] = other, one
 
@@ -63,7 +62,7 @@ def swapped_peers(s: ObservedLinks, wiring: Wiring) -> Iterator[CauseCandidate]:
         if len(rows) > MIN_CABLES and (far == index.far_ends(own))[far >= 0].all():
             steps = moves(s, rows.tolist())
             s.place[rows] = index.b[s.taken_for[rows]]
-            found = Relabelling(CauseKind.HOST_SWAP, (one, other), true_name, len(rows), decided=False)
+            found = Relabelling(CauseKind.HOST_SWAP, (one, other), {one: other, other: one}, len(rows), decided=False)
             yield relabel_draft(s, found, steps, rows, announced=False)
 
 

@@ -47,6 +47,5 @@ def chains(s: ObservedLinks) -> list[Chain]:
             rows.append(here)
             here = following[here]
         closed = here == start
-        last = int(resident[rows[-1]])
-        found.append(Chain(tuple(rows), closed, NONE if closed else last))
+        found.append(Chain(tuple(rows), closed, NONE if closed else int(resident[rows[-1]])))
     return sorted(found, key=lambda chain: min(int(s.cable[row]) for row in chain.rows))

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import State, Wiring
+from truerail.model import Role
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 
@@ -83,6 +84,7 @@ def _with(index: PlanIndex, turn: Mask) -> PlanIndex:
     new.a, new.b = np.where(turn, index.b, index.a), np.where(turn, index.a, index.b)
     new.a_device = np.where(turn, index.b_device, index.a_device)
     new.b_device = np.where(turn, index.a_device, index.b_device)
+    new.from_host = index.devices.tiers[new.a_device] == Role.HOST.tier
     return new
 
 
