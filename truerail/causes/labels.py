@@ -162,10 +162,9 @@ def relabel_draft(
 
 def by_places(draft: CauseCandidate) -> CauseCandidate:
     """Devices in each other's places with all their cables: they have each other's names, or the plan has them so."""
-    kind, both = draft.kind, joined_names(draft.subjects)
-    action = f"Swap the names of {both}, hostname and label, or exchange the two in the plan if it is wrong."
-    draft = replace(draft, action=f"{action} No cable has to move.", confidence=BY_PLACES, cables_right=True)
-    return replace(draft, alternatives=(_plan_drawn(kind, both),), to_confirm=_ask(both))
+    action = f"Swap the names of {joined_names(draft.subjects)}, hostname and label, or exchange the two in the plan if"
+    draft = replace(draft, action=f"{action} it is wrong. No cable has to move.", confidence=BY_PLACES)
+    return _or_plan(replace(draft, cables_right=True))
 
 
 def each_other(one: str, other: str) -> tuple[Rename, ...]:
@@ -173,19 +172,17 @@ def each_other(one: str, other: str) -> tuple[Rename, ...]:
     return Rename(one, other), Rename(other, one)
 
 
-def _plan_drawn(kind: CauseKind, both: str) -> Alternative:
-    """The plan has two devices in each other's places: the cables look as if they were swapped, or the names."""
-    return Alternative(
-        kind, f"the plan has {both} in each other's places: drawn wrongly, or older than the fabric; all else is right"
-    )
-
-
-def _ask(both: str) -> str:
-    """What separates swapped names, cables and rows of the plan, for a technician."""
-    return (
+def _or_plan(draft: CauseCandidate, *others: Alternative) -> CauseCandidate:
+    """With the plan as an explanation: it has the two in each other's places, so that their cables or their names look
+    swapped; and with what tells a technician which it is.
+    """
+    both = joined_names(draft.subjects)
+    plan = f"the plan has {both} in each other's places: drawn wrongly, or older than the fabric; all else is right"
+    ask = (
         f"serial numbers or management addresses of {both}: is each the machine that the inventory names? "
         "If so, the labels of the cables and the racks: does the plan say what is there?"
     )
+    return replace(draft, alternatives=(*others, Alternative(draft.kind, plan)), to_confirm=ask)
 
 
 def open_names(
@@ -197,4 +194,4 @@ def open_names(
     action = f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed."
     swapped = Alternative(other, f"all cables of {both} are swapped, their names are right", steps)
     draft = CauseCandidate(kind, names, summary, action, cables, names, LABELS, renames=renames, confidence=0.6)
-    return replace(draft, alternatives=(swapped, _plan_drawn(kind, both)), to_confirm=_ask(both))
+    return _or_plan(draft, swapped)

@@ -26,8 +26,8 @@ from truerail.model.names import printable
 from truerail.plans import PlanError
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_SECONDS = 5
-"""Retry-After if the service is not ready or the journal is gone."""
+_RETRY_SECONDS = 5
+"""Of each 503."""
 _MOST_FAULTS = 20
 _MOST_TEXT = 1000
 
@@ -77,7 +77,8 @@ def problem(
     )
     if now is None:  # most have none
         del reported["now"]
-    given = {"Cache-Control": "no-store", **(headers or {})}
+    again = {"Retry-After": str(_RETRY_SECONDS)} if status == 503 else {}
+    given = {"Cache-Control": "no-store", **again, **(headers or {})}
     return Response(orjson.dumps(reported), status, given, media_type=MEDIA_TYPE)
 
 
@@ -109,11 +110,9 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
 
 
 def _reported(status: int, kind: str) -> Any:
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
-
     async def handler(request: Request, error: Exception) -> Response:
         words = str(error.args[0] if error.args else error)  # a LookupError's own `str` would quote it
-        return problem(status, words, kind=kind, headers=headers, now=getattr(error, "now", None))
+        return problem(status, words, kind=kind, now=getattr(error, "now", None))
 
     return handler
 

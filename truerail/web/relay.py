@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from truerail.errors import JudgeUnavailableError, NotInViewError
 from truerail.link.messages import Answer, Ask
-from truerail.web.problem_json import RETRY_SECONDS, problem
+from truerail.web.problem_json import problem
 
 ON_VIEW = frozenset((
     *("fabric", "the_map", "the_maps_causes", "the_topology", "verdicts", "unread"),
@@ -25,8 +25,6 @@ ON_VIEW = frozenset((
 ))  # fmt: skip
 OF_STORED_HISTORY = frozenset(("history_questions", "history_answer"))
 """Those of `ON_VIEW` that read the folder of the history: only a front on the judge's machine has it."""
-OF_NOW = "the_gate"
-"""The one of `ON_VIEW` by which programs act: the judge alone answers it while the view may be old."""
 STALE = "Truerail-Stale-Since"
 """The header of each answer from such a view: when it was last known to be the newest."""
 AskJudge = Callable[[Ask], Awaitable[Answer]]
@@ -38,8 +36,7 @@ async def on_view(request: Request) -> None:
     """Dependency of every endpoint of the API. Raises NotInViewError in a front for one that only the judge answers."""
     if request.app.state.relayed:
         name = request.scope["route"].name
-        past = "at" in request.query_params or (name == OF_NOW and request.app.state.desk.tower.stale_since)
-        if request.method != "GET" or name not in request.app.state.on_view or past:
+        if request.method != "GET" or name not in request.app.state.on_view or "at" in request.query_params:
             raise NotInViewError(name)
 
 
@@ -75,8 +72,7 @@ class Relay:
         try:
             answer = await self._ask(request)
         except JudgeUnavailableError as error:
-            again = {"Retry-After": str(RETRY_SECONDS)}
-            await problem(503, str(error), kind="judge away", headers=again)(scope, receive, send)
+            await problem(503, str(error), kind="judge away")(scope, receive, send)
             return
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
         await send({"type": "http.response.start", "status": answer.status, "headers": raw})

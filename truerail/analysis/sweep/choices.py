@@ -164,7 +164,8 @@ class Choices:
     @cached_property
     def unclear(self) -> tuple[Spread, ...]:
         """Leaves with too few flows."""
-        return tuple(one for one in self.spreads if not (one.enough or any(one is sure for sure in self.polarized)))
+        sure = {one.leaf for one in self.polarized}
+        return tuple(one for one in self.spreads if not (one.enough or one.leaf in sure))
 
 
 def choices_of(paths: FlowPaths, losses: Losses) -> Choices:
@@ -205,8 +206,7 @@ def _spreads(paths: FlowPaths, rank: Codes, count: Codes) -> Iterator[Spread]:
     known[known] &= (one[known] < len(rank)) & (two[known] < len(rank))
     known[known] &= (count[one[known]] > 1) & (count[two[known]] > 1)
     leaves = paths.leaf[0]
-    planned = _second_choices(paths, count)
-    for leaf in distinct(leaves[planned]).tolist():
+    for leaf in distinct(leaves[_second_choices(paths, count)]).tolist():
         rows = np.flatnonzero(known & (leaves == leaf))
         uplinks = paths.graph.index.plan.uplinks_of(paths.graph.index.devices.names[leaf])
         members = int(max(len(uplinks), count[two[rows]].max(initial=0)))
@@ -233,7 +233,7 @@ def _idle(paths: FlowPaths, losses: Losses, first_only: Mask, repeats: Codes) ->
     counted = ~paths.strayed
     graph, segment = paths.graph, paths.edge_segments()
     tail, _, _ = graph.edges
-    size = len(graph.index.devices.names)
+    size, width = len(graph.index.devices.names), int(segment.max(initial=0)) + 1
     chance, flows, could = np.zeros(len(tail)), np.zeros(len(tail)), np.zeros(len(tail), dtype=bool)
     mute = np.zeros(size)
     targets, asked = paths.leaf[1], np.minimum(paths.length, paths.asked)
@@ -241,7 +241,7 @@ def _idle(paths: FlowPaths, losses: Losses, first_only: Mask, repeats: Codes) ->
         rows = np.flatnonzero(counted & (targets == leaf))
         onward = graph.onward(leaf)
         edges, per = np.flatnonzero(onward), np.bincount(tail[onward], minlength=size)
-        own = np.bincount(segment[edges], minlength=int(segment.max(initial=0)) + 1)[segment[edges]]
+        own = np.bincount(segment[edges], minlength=width)[segment[edges]]
         open_ = per[tail[edges]] > own  # a switch with one bundle has no choice that shows
         edges, own = edges[open_], own[open_]
         at, behind = paths.node[rows].copy(), paths.segment[rows, 1:]

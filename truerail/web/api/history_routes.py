@@ -146,7 +146,8 @@ def _continued(part: PageRequest, given: dict[str, str]) -> tuple[int, dict[str,
     _, offset, *times = unpack(part, int)
     if not 0 <= offset <= _MOST_OFFSET or len(times) != 2:
         raise CursorError("no cursor of this list: take `next` of an answer, or none for the begin")
-    return offset, given | {key: at for key, at in zip(("since", "until"), times, strict=True) if at}
+    kept = {key: at for key, at in zip(("since", "until"), times, strict=True) if at}
+    return offset, given | kept
 
 
 def _notes(question: ReadyQuestion, asked: QueryRequest, report: QueryReport) -> list[str]:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import StringConstraints
 from starlette.responses import Response
 
-from truerail.errors import NotReadyError
+from truerail.errors import NotInViewError, NotReadyError
 from truerail.model.history import History, NoHistory
 from truerail.questions import questions
 from truerail.questions.job import QUESTION as JOB
@@ -102,7 +102,9 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
         def found(history: History) -> Any:
             return question.find(Asked(shown.publication, history, desk.tower.now()), given)
 
-        if question.gate:
+        if question.gate:  # programs act by it
+            if desk.tower.stale_since:
+                raise NotInViewError(question.name)
             if why := desk.tower.away:
                 raise NotReadyError(why)
             reported = found(NoHistory())
