@@ -20,15 +20,15 @@ def text(board: Board, truerail: str) -> str:
 
 
 def _laid_out(value: Any, depth: int, *, in_one: bool = False) -> str:
-    """JSON with sorted keys, in which a value that fits on a line has one line, and so has each query and each field of
-    a panel: a board is read in Grafana, and a change of it by the field.
+    """JSON with sorted keys, in which a value that fits on a line has one line, and so has each variable, link and
+    query, and each field of a panel: a board is read in Grafana, and a change of it by the field.
     """
     line = json.dumps(value, sort_keys=True, ensure_ascii=False)
     if in_one or not value or not isinstance(value, (dict, list)) or depth + len(line) <= WIDTH:
         return line
     inner, outer = " " * (depth + 2), " " * depth
     if isinstance(value, list):
-        parts = [inner + _laid_out(one, depth + 2, in_one=_is_query(one)) for one in value]
+        parts = [inner + _laid_out(one, depth + 2, in_one="gridPos" not in one) for one in value]
         return "[\n" + ",\n".join(parts) + f"\n{outer}]"
     of_panel = "gridPos" in value and "panels" not in value
     pairs = [
@@ -36,10 +36,6 @@ def _laid_out(value: Any, depth: int, *, in_one: bool = False) -> str:
         for key in sorted(value)
     ]
     return "{\n" + ",\n".join(pairs) + f"\n{outer}}}"
-
-
-def _is_query(value: Any) -> bool:
-    return isinstance(value, dict) and "refId" in value
 
 
 def cleaned(made: dict[str, Any]) -> dict[str, Any]:
