@@ -13,7 +13,7 @@ from truerail.model import Secret
 from truerail.service.loading import load_settings
 from truerail.service.settings import Token
 from truerail.service.token_hashes import is_token, is_token_hash, new_token, token_hash
-from truerail.web.access.token_check import MetricsToken, Tokens
+from truerail.web.access.authenticator import MetricsToken, Tokens
 
 
 def test_a_token_has_256_bits_and_is_made_anew_each_time() -> None:

@@ -12,7 +12,7 @@ from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError
 from truerail.journal import Journal, Lives, open_journal
-from truerail.model import CauseKind, Reading, Snapshot
+from truerail.model import CauseKind, Snapshot
 from truerail.model.facts import Neighbor
 from truerail.model.history import CauseEvent, EventKind, FindingEvent, LinkChange
 from truerail.outputs.options import Options
@@ -57,7 +57,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
     seen: list[Published] = []
     for number, readings in enumerate((right, half, wrong, right, right), 1):
         at = START + number * EVERY
-        round = Round(broken.plan, Snapshot(at, [_at(one, at) for one in readings]))
+        round = Round(broken.plan, Snapshot(at, [structs.replace(one, at=at) for one in readings]))
         evaluation = evaluate(round)
         changes = lives.update(evaluation, round.cabling)
         journal.record(record(number, changes), changes)
@@ -65,10 +65,6 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
         seen.append(Published(number, "lab", EvaluatedRound(round, evaluation), **lived))
     yield Past(journal, seen[2], seen[-1], [START, *(one.at for one in seen)])
     journal.close()
-
-
-def _at(reading: Reading, at: datetime) -> Reading:
-    return structs.replace(reading, at=at)
 
 
 def sum_of(answer: Diff) -> Counts:

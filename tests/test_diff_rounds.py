@@ -77,7 +77,7 @@ def test_a_repair_between_two_captures(captures: Path, run: Run, tmp_path: Path)
     assert "1 cause ended: 2 links changed, 2 were resolved." in out
     for summary in (
         f"round {BROKEN} (1 of 1) of {tmp_path}/before with round {LATE} (1 of 1) of {tmp_path}/after.tar.",
-        "No plan is given: both rounds are compared with what most hosts of the later one agree on.",
+        "No plan is given: both are compared with what most hosts of the later one agree on.",
     ):
         assert unbroken(summary) in unbroken(out)
 

@@ -41,10 +41,7 @@ MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
 
 @pytest.mark.parametrize("code", MINE)
 def test_an_empty_plan_and_an_empty_round_are_undecided_or_without_findings(code: str) -> None:
-    for plan, seen in (
-        (plan_of(Case(plan="")), Snapshot(AT, ())),
-        (plan_of(Case(plan=FOUR)), Snapshot(AT, ())),
-    ):
+    for plan, seen in ((plan_of(Case(plan="")), Snapshot(AT, ())), (plan_of(Case(plan=FOUR)), Snapshot(AT, ()))):
         try:
             assert list(rules()[code].findings(Round(plan, seen))) == []
         except InsufficientDataError as why:

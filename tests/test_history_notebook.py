@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
@@ -33,7 +32,7 @@ def test_the_notebook_runs_on_a_recorded_fabric(tmp_path: Path) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     client = NotebookClient(notebook, timeout=int(ENOUGH), resources={"metadata": {"path": str(tmp_path)}})
     asyncio.run(client.async_execute())
-    shown = [_text(cell) for cell in notebook.cells if cell.cell_type == "code"]
+    shown = [str(cell.outputs[-1]["data"]["text/plain"]) for cell in notebook.cells if cell.cell_type == "code"]
     assert shown[0] == "<history of test in history>"
     assert "rx_bytes" in shown[1]
     assert "cable-swap" in shown[2]
@@ -48,8 +47,3 @@ def test_the_notebook_runs_on_a_recorded_fabric(tmp_path: Path) -> None:
 def test_the_committed_notebook_has_no_outputs() -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert not [cell for cell in notebook.cells if cell.cell_type == "code" and (cell.outputs or cell.execution_count)]
-
-
-def _text(cell: Any) -> str:
-    """The last thing that a cell shows, as text."""
-    return str(cell.outputs[-1]["data"]["text/plain"])

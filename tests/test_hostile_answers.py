@@ -272,7 +272,7 @@ def all_of(rule: Rule) -> Rule:
 
 
 def test_a_rule_that_cannot_decide_without_the_odd_device_says_nothing_more(site: Path) -> None:
-    from truerail.rule_faults import without_culprit
+    from truerail.rounds import without_culprit
 
     plan = load(site / "plan.csv")
     snapshot = read_capture(_capture(site), devices=plan.devices).snapshot()

@@ -15,7 +15,7 @@ from truerail.model import PLATFORMS, Counter, Device, Fact, LinkSpeed, Neighbor
 from truerail.poller.questions import applicable
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.pseudonyms import Names
-from truerail.scrub.scrubbed_text import Text
+from truerail.scrub.scrubbed_round import Text
 from truerail.transport.command_gate import refuse_undeclared
 
 RECORDINGS = Path(__file__).parent / "recordings"

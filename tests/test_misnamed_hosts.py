@@ -6,15 +6,7 @@ import pytest
 
 from tests.small_fabric import AT, rails_only
 from truerail.analysis.round import Round
-from truerail.model import (
-    CableState,
-    Evaluation,
-    Fact,
-    Neighbor,
-    NetLink,
-    Reading,
-    Snapshot,
-)
+from truerail.model import CableState, Evaluation, Fact, Neighbor, NetLink, Reading, Snapshot
 from truerail.rounds import evaluate
 
 HOSTS, RAILS = ("gpu-1", "gpu-2", "gpu-3"), 4

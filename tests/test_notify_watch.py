@@ -14,7 +14,6 @@ from truerail.service.notify import fault_news
 from truerail.service.notify.notifier import Notifier
 from truerail.service.notify_settings import Receiver, Webhook
 from truerail.service.settings import Page
-from truerail.service.watch_service import WatchService
 
 
 class _Broken:
@@ -49,7 +48,7 @@ def test_a_swap_that_the_service_finds_is_one_message(tmp_path: Path, monkeypatc
                 watch = front._watch
                 watch.outlets += [broken, Notifier(settings, watch.journal, watch.clock)]
                 body = (await asyncio.to_thread(receiver.next)).json
-                await until(lambda: _evaluations(front) > 3)
+                await until(lambda: front.counters["evaluations_total"] > 3)
                 assert front.counters["notifications_sent_total"] == 1
             assert receiver.got.empty()
         assert (body["event"], body["kind"], body["severity"]) == ("began", "cable-swap", "critical")
@@ -61,7 +60,3 @@ def test_a_swap_that_the_service_finds_is_one_message(tmp_path: Path, monkeypatc
         run(visit)
     assert "an evaluation was not handed on" in {line["event"] for line in logs}
     assert broken.closed, "each outlet is closed before the journal"
-
-
-def _evaluations(front: WatchService) -> float:
-    return front.counters["evaluations_total"]

@@ -14,7 +14,7 @@ from truerail.cli.probing import other_version
 from truerail.model import NetAddress, ProbeHop, ProbeTrouble, Reading, Snapshot
 from truerail.model.facts import Fact
 from truerail.probe.flow_columns import FlowList
-from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
+from truerail.probe.host_tasks import Settings, plan_run
 from truerail.probe.pinglists import Nic, nics_of, pairs_of
 from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
@@ -107,10 +107,6 @@ def test_an_answer_of_flows_that_are_another_hosts_is_not_taken() -> None:
             assert unfit(PLANNED, {host: text}) == {host: "its answer is of other flows than those that it was given"}
 
 
-def _empty() -> ProbePlan:
-    return plan_run((), Settings(), AT, {})
-
-
 def test_a_fabric_with_addresses_of_the_other_version_says_so() -> None:
     readings = [
         Reading(f"h{n}", "net_address", AT, (NetAddress("nic0", f"{net}{n}", 64),))
@@ -123,7 +119,7 @@ def test_a_fabric_with_addresses_of_the_other_version_says_so() -> None:
 
 
 def test_a_fabric_without_a_nic_that_can_be_probed_has_an_empty_plan() -> None:
-    plan = _empty()
+    plan = plan_run((), Settings(), AT, {})
     assert (plan.hosts, plan.packets().total(), plan.answers_asked(), plan.seconds) == ([], 0, {}, 1.0)
     assert len(FlowList().flows()) == 0
     assert plan.recording_of("h1", "no address")["sends"] == []

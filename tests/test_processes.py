@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 
 from tests.demo_process import get, running
 from tests.patience import ENOUGH, soon
+from tests.test_assistant import asked as assistant
 from tests.virtual_time import timeless
 from truerail.cli.app import app
 from truerail.errors import JudgeUnavailableError
@@ -160,6 +161,8 @@ def test_a_killed_judge_leaves_the_last_view_and_says_since_when(service: Servic
     for path in ("blast?of=gpu-001", "gate?nodes=gpu-001"):  # the last one is in the view: programs act by it
         assert get(f"{service.url}api/v1/{path}")[0] == 503
     assert re.search("not evaluated since .* this is the last", CliRunner().invoke(app, asked).stderr)
+    _, ((_, answer),) = assistant(service.url, ("where", {"port": "gpu-001"}))
+    assert "not evaluated since" in json.loads(answer)["stale"]
     os.kill(service.judge, signal.SIGKILL)
     service.judge = service.replaced(service.judge)
     soon(lambda: service.stale() is None, "the new judge has evaluated")

@@ -18,8 +18,7 @@ from truerail.rounds import evaluate
 from truerail.scrub import scrub_round
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.pseudonyms import Names
-from truerail.scrub.scrubbed_round import scrubbed_walk
-from truerail.scrub.scrubbed_text import Text
+from truerail.scrub.scrubbed_round import Text, scrubbed_walk
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 from truerail.transport import unanswered
 from truerail.transport.replay import read_capture

@@ -39,8 +39,50 @@ from truerail.model.finding import with_actions
 from truerail.model.maintained import Maintained
 from truerail.model.names import folded, natural_key, printable
 from truerail.plans.linting import contradictions
-from truerail.rule_faults import without_culprit
 from truerail.verify import proven
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Finds the device whose answers break a rule, by bisection, so that the rule still evaluates all others.
+
+
+def without_culprit(rule: Rule, round: Round) -> tuple[str, tuple[Finding, ...]]:
+    """The device whose answers alone break a rule, and the rule's findings without it. Empty if it is not a single
+    device.
+    """
+    suspects = list(dict.fromkeys(reading.device for reading in round.snapshot.readings))
+    while len(suspects) > 1:
+        half = len(suspects) // 2
+        first, second = suspects[:half], suspects[half:]
+        on_second, on_first = (_breaks(rule, _without(round, part)) for part in (first, second))
+        if on_first == on_second:  # both halves break it, or only both together
+            return "", ()
+        suspects = first if on_first else second
+    if not suspects:
+        return "", ()
+    rest = _without(round, suspects)
+    try:
+        return suspects[0], rule.look(rest).findings
+    except Exception:  # noqa: BLE001 - another device breaks it, or more than this one
+        return "", ()
+
+
+def _without(round: Round, devices: Sequence[str]) -> Round:
+    gone, snapshot = set(devices), round.snapshot
+    readings = [reading for reading in snapshot.readings if reading.device not in gone]
+    return replace(round, snapshot=replace(snapshot, readings=readings))
+
+
+def _breaks(rule: Rule, round: Round) -> bool:
+    try:
+        rule.look(round)
+    except Exception:  # noqa: BLE001 - any exception is the result
+        return True
+    return False
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Evaluates one round. Rules run one by one: a rule without a result, or with a bug, does not affect the others.
+
 
 _ONE_ROUND = "it needs the counters of two rounds or more, at most 15 minutes apart"
 _UNPLANNED = "CAB009"
@@ -55,11 +97,7 @@ _STATES = {
 
 
 def evaluate(
-    round: Round,
-    *,
-    only: Collection[str] | None = None,
-    notes: Iterable[str] = (),
-    work: Sequence[Maintained] = (),
+    round: Round, *, only: Collection[str] | None = None, notes: Iterable[str] = (), work: Sequence[Maintained] = ()
 ) -> Evaluation:
     """Compares the snapshot of a round with its plan: findings, their causes, and what could not be evaluated.
 

@@ -84,7 +84,8 @@ class SysfsReader:
             paths = sorted(glob.glob(pattern))
             for path in paths:
                 self._open(path)
-            for folder in {Path(path).parent for path in paths} | {_fixed(pattern)}:
+            before = Path(pattern.partition("*")[0] + "x").parent  # the folder before the first wildcard
+            for folder in {Path(path).parent for path in paths} | {before}:
                 try:
                     self._folders[folder] = folder.stat().st_mtime_ns
                 except OSError:
@@ -101,11 +102,6 @@ class SysfsReader:
 
 _GONE = (2, 19, 6, 116)
 """ENOENT, ENODEV, ENXIO, ESTALE: the file of a device that was removed."""
-
-
-def _fixed(pattern: str) -> Path:
-    """The folder before the first wildcard."""
-    return Path(pattern.partition("*")[0] + "x").parent
 
 
 def reader_of(command: str, clock: Callable[[], float]) -> SysfsReader | None:

@@ -18,6 +18,8 @@ def mcp(service: Service = LOCAL_SERVICE, token_file: TokenFile = None) -> None:
     from truerail.cli.assistant_tools import server_of
 
     def ask(route: str, **given: str | None) -> Any:
-        return fetched(service, route, given, Path(token_file) if token_file else None)
+        stale: list[str] = []
+        answer = fetched(service, route, given, Path(token_file) if token_file else None, stale.append)
+        return {"stale": stale[0], **answer} if stale else answer
 
     server_of(ask).run()

@@ -140,7 +140,7 @@ def _subjects(fabric: str) -> "Subjects":
 
 
 def _text(found: "Inspection", role: str, zone: str) -> str:
-    from truerail.cli.text_table import aligned
+    from truerail.cli.terminal_output import aligned
 
     whose = f"a poller of zone {zone}" if zone else f"a {role}"
     head = f"{found.server}, {'TLS' if found.encrypted else 'not encrypted'}, as {whose}"

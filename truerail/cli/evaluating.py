@@ -8,9 +8,8 @@ from truerail.cli import terminal_output
 from truerail.cli.exit_codes import refusing
 from truerail.cli.plug_history import round_of
 from truerail.errors import CaptureError, CommandError, NodeSetError
-from truerail.files.problems import nearest
+from truerail.files.problems import PlanError, nearest
 from truerail.model import Evaluation, Plan, Reading, Snapshot
-from truerail.plans.plan_error import PlanError
 from truerail.transport.replay import Capture, read_capture, with_counters
 
 if TYPE_CHECKING:

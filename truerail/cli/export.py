@@ -93,7 +93,7 @@ def history(
 
 
 def _summary(folder: "StoreFolder") -> str:
-    from truerail.cli.text_table import aligned
+    from truerail.cli.terminal_output import aligned
     from truerail.history.history_tables import TABLES
     from truerail.history.store_reader import files_of
 

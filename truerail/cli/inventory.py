@@ -23,7 +23,7 @@ Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Limit to thes
 def list_devices(inventory: Inventory, only: Only = None) -> None:
     """List every device of an inventory, as it would be polled. Contacts no device."""
     from truerail.cli import terminal_output
-    from truerail.cli.text_table import aligned
+    from truerail.cli.terminal_output import aligned
 
     rows = [(t.name, _role(t), t.platform or "?", _way(t), t.pod or "-", _place(t)) for t in _targets(inventory, only)]
     terminal_output.say("\n".join(aligned([("device", "role", "platform", "reached by", "pod", "place"), *rows])))
@@ -44,7 +44,7 @@ def probe(
     An inventory with roles and platforms saves every later command one query.
     """
     from truerail.cli import live, live_progress, terminal_output
-    from truerail.cli.text_table import aligned
+    from truerail.cli.terminal_output import aligned
     from truerail.poller import Limits
 
     targets = _targets(inventory, only)
@@ -75,7 +75,7 @@ def trust(
     import asyncio
 
     from truerail.cli import terminal_output
-    from truerail.cli.text_table import aligned
+    from truerail.cli.terminal_output import aligned
     from truerail.transport import known_hosts as keys
     from truerail.transport.fleet_transport import kind_of
 

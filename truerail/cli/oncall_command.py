@@ -43,7 +43,7 @@ _AT = Annotated[
 def command_of(question: Question[Any]) -> Any:
     """The command of a question, with the parameters of the question and those that all share."""
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.command(question.name, help=question.help)(_command(question))
+    app.command(question.name, help=question.description)(_command(question))
     return typer.main.get_command(app)
 
 

@@ -73,9 +73,7 @@ def _compared(earlier: "Capture", later: "Capture", plan: Plan | None) -> Diff:
     lives.update(before.evaluation, before.wiring)
     changes = lives.update(after.evaluation, after.wiring)
     found = diff(after, _Between(changes), earlier.at, later.at)
-    guessed = (
-        "" if plan else " No plan is given: both rounds are compared with what most hosts of the later one agree on."
-    )
+    guessed = "" if plan else " No plan is given: both are compared with what most hosts of the later one agree on."
     return replace(found, summary=f"{found.summary} Compared: {_named(earlier)} with {_named(later)}.{guessed}")
 
 

@@ -25,6 +25,7 @@ _MOST_BODY = 1 << 20
 _UNKNOWN = (404, 405, 422)
 """Answers of a service that may not know the command or one of its parameters."""
 _HERE = ("127.0.0.1", "::1", "localhost")
+Say = Callable[[str], None]
 
 
 class _Stays(HTTPRedirectHandler):
@@ -35,11 +36,17 @@ class _Stays(HTTPRedirectHandler):
         return
 
 
-def fetched(service: str, route: str, query: Mapping[str, str | None], token_file: Path | None) -> Any:
-    """The JSON at `/api/v1/ROUTE`. Raises CommandError with one sentence for any error."""
+def fetched(
+    service: str, route: str, query: Mapping[str, str | None], token_file: Path | None, warn: Say = remark
+) -> Any:
+    """The JSON at `/api/v1/ROUTE`; `warn` is called where it may be old. Raises CommandError with one sentence for any
+    error.
+    """
     given = urlencode({key: value for key, value in query.items() if value is not None})
     way = "Set its URL with --service, or use a capture with --from"
-    return _answer(_Asked("GET", service, f"{_API}{route}{'?' if given else ''}{given}", None, token_file), {}, way)
+    return _answer(
+        _Asked("GET", service, f"{_API}{route}{'?' if given else ''}{given}", None, token_file, warn), {}, way
+    )
 
 
 def document(service: str, token_file: Path | None) -> Any:
@@ -69,6 +76,7 @@ class _Asked(NamedTuple):
     path: str
     body: Mapping[str, Any] | None
     token_file: Path | None
+    warn: Say = remark
 
 
 def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
@@ -87,7 +95,7 @@ def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
     try:
         with _opener(parts.hostname).open(request, timeout=TIMEOUT_SECONDS) as answer:
             if since := answer.headers.get("Truerail-Stale-Since"):
-                remark(f"{service}: not evaluated since {since}; this is the last that is known")
+                asked.warn(f"{service}: not evaluated since {since}; this is the last that is known")
             found = answer.read(_MOST_BYTES + 1)
             return _read(found, service) if found else None
     except HTTPError as error:

@@ -181,7 +181,7 @@ def pack(
     """
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
-    from truerail.cli.text_table import aligned
+    from truerail.cli.terminal_output import aligned
     from truerail.outputs.pack import Pack, make_pack
     from truerail.outputs.pack.pack import COLUMNS, bill_of
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from truerail.cli.text_table import aligned
+from truerail.cli.terminal_output import aligned
 from truerail.model import Plan
 from truerail.outputs.report_words import count, name, title
 from truerail.plans.shape import Shape, SwitchShape

@@ -80,7 +80,7 @@ def probed(wanted: Wanted) -> Probed | None:
         terminal_output.remark("interrupted: nothing was sent")
         raise typer.Exit(ExitCode.INTERRUPTED)
     round = Round(fleet.plan, polled.first.snapshot())
-    targets = {row.device.name: _target(row_target, wanted) for row, row_target in _targets(polled, fleet)}
+    targets = _targets(polled, fleet, wanted)
     nics = _nics(round, wanted, fleet)
     plan = _planned(round, nics, polled, targets, wanted)
     lines = list(summary(plan, nics))
@@ -170,23 +170,18 @@ def _nics(round: Round, wanted: Wanted, fleet: live.Fleet) -> Nics:
     return Nics(tuple(nic for nic in nics.nics if nic.host in hosts), without, in_vrf)
 
 
-def _targets(polled: _Polled, fleet: live.Fleet) -> list[tuple[Row, Target]]:
-    """The hosts that are polled by SSH, with their rows."""
+def _targets(polled: _Polled, fleet: live.Fleet, wanted: Wanted) -> dict[str, Target]:
+    """The hosts that are polled by SSH, with the account that sends."""
     by_name = {target.name: target for target in fleet.targets}
-    rows = [(row, by_name[row.name]) for row in polled.first.rows]
-    return [(row, target) for row, target in rows if kind_of(target) == "hosts"]
-
-
-def _target(target: Target, wanted: Wanted) -> Target:
-    """The host with the account that sends."""
-    return replace(target, ssh=replace(target.ssh, user=wanted.user, key=wanted.key or target.ssh.key))
+    hosts = {row.device.name: one for row in polled.first.rows if kind_of(one := by_name[row.name]) == "hosts"}
+    login = {name: replace(one.ssh, user=wanted.user, key=wanted.key or one.ssh.key) for name, one in hosts.items()}
+    return {name: replace(one, ssh=login[name]) for name, one in hosts.items()}
 
 
 def _agreed(lines: list[str], wanted: Wanted) -> bool:
     """Shows what would be sent; whether it shall be. Raises CommandError where there is no terminal to ask on."""
-    text = "\n".join(lines)
     if wanted.dry_run:
-        terminal_output.say(text)
+        terminal_output.say("\n".join(lines))
         return False
     for line in lines:
         terminal_output.remark(line)
@@ -344,9 +339,8 @@ def _written(recordings: Mapping[str, Mapping[str, str]], polled: _Polled, fleet
 
 def _heavy_summary(plan: HeavyPlan) -> Iterator[str]:
     """What the tests will send, for an operator to agree to."""
-    tests = plan.total // 2
     yield (
-        f"heavy: {tests:,} tests of RDMA between {len(plan.hosts):,} hosts, {plan.slots:,} after each other, "
+        f"heavy: {plan.total // 2:,} tests of RDMA between {len(plan.hosts):,} hosts, {plan.slots:,} after each other, "
         f"in {plan.seconds:,.0f} s: one NIC of a host at a time sends at full speed for {SECONDS} s"
     )
     if plan.left_out:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from truerail.cli.text_table import aligned
+from truerail.cli.terminal_output import aligned
 
 if TYPE_CHECKING:
     from truerail.history.history_tables import Field
@@ -56,12 +56,8 @@ def table(text: str, ready: "ReadyQuestion | None", report: "QueryReport") -> st
     rows = [found["columns"], *([_shown(value) for value in row] for row in found["rows"])]
     body = list(aligned(rows)) if found["columns"] else []
     title = [f"{ready.title}", ""] if ready else []
-    empty = ["", _empty(ready)] if not report.rows else []
+    empty = ["", ready.no_data if ready else "No rows."] if not report.rows else []
     return "\n".join(title + body + empty)
-
-
-def _empty(ready: "ReadyQuestion | None") -> str:
-    return ready.no_data if ready else "No rows."
 
 
 def _shown(value: Any) -> str:

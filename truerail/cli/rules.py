@@ -14,7 +14,7 @@ def list_rules() -> None:
     """List every rule: code, severity, name and title."""
     from rules import rules
     from truerail.cli import terminal_output
-    from truerail.cli.text_table import aligned
+    from truerail.cli.terminal_output import aligned
 
     rows = [(rule.code, rule.severity.value, rule.name, rule.title) for rule in rules().values()]
     terminal_output.say("\n".join(aligned(rows)))

@@ -149,7 +149,7 @@ def _signals(stop: asyncio.Event, poller: "BusPoller", config: Path) -> Abstract
     import signal
 
     from truerail.cli.serve import read_settings
-    from truerail.roles.child_signals import signals
+    from truerail.roles.post import signals
     from truerail.service.logs import logger
 
     def reload() -> None:

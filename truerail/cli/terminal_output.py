@@ -3,15 +3,35 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truerail.errors import CommandError
+from truerail.model.names import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Rows of words in columns, as plain text.
+
+
+_LONGEST = 300
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """One line per row, columns two blanks apart; foreign text is made safe to show. The last column may be long."""
+    safe = [[printable(cell, _LONGEST) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
+    for row in safe:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The terminal of the command line: results on stdout, progress and remarks on stderr.
+
 
 PIPED_WIDTH = 100
 """Columns if stdout is not a terminal and COLUMNS is not set."""

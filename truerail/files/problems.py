@@ -42,6 +42,10 @@ class FileError(TruerailError):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+class PlanError(FileError):
+    """A plan file that cannot be used. `str()` has one line for each of `problems`."""
+
+
 class Faults:
     """Collects the problems of one file while it is read, to be raised as `error`."""
 
@@ -60,12 +64,11 @@ class Faults:
 
     def raise_any(self) -> None:
         """Raises the error with all recorded problems, in the order of the lines, if there are any."""
-        if not self.found:
-            return
         problems = sorted(self.found, key=lambda problem: problem.line)
         if self.unreported:
             problems.append(Problem(self.file, 0, "", f"{self.unreported} more problems are not shown"))
-        raise self.error(problems)
+        if problems:
+            raise self.error(problems)
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

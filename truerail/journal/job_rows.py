@@ -24,7 +24,7 @@ def write_jobs(connection: Connection, runs: Collection[JobRecord]) -> None:
         return
     rows = [dict(zip(jobs.c.keys(), astuple(run), strict=True)) for run in runs]
     upsert(connection, jobs, rows, earliest=("first_seen",))
-    hosts = {run.id: _hosts(run.nodes) for run in runs}
+    hosts = {run.id: {host_number(name) for name in node_names(run.nodes)} for run in runs}
     known = _hosts_of(connection, hosts)
     wrong = {number for number, found in known.items() if found != hosts[number]}
     if wrong:
@@ -41,10 +41,6 @@ def _hosts_of(connection: Connection, numbers: Iterable[int]) -> dict[int, set[i
     for number, host in connection.execute(asked):
         found.setdefault(number, set()).add(host)
     return found
-
-
-def _hosts(nodes: str) -> set[int]:
-    return {host_number(name) for name in node_names(nodes)}
 
 
 def host_number(name: str) -> int:

@@ -6,7 +6,7 @@ JSON.
 
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select
@@ -49,7 +49,7 @@ class Salvage:
     def _one_by_one(
         self, connection: Connection, query: Select[*tuple[Any, ...]], key: Any, make: Callable[[Any], T]
     ) -> Iterator[T]:
-        for number in _keys(connection, query, key):
+        for number in connection.execute(query.with_only_columns(key, maintain_column_froms=True)).scalars().all():
             one = query.where(key == number).limit(None).offset(None)
             try:
                 yield from [make(row) for row in connection.execute(one)]
@@ -62,7 +62,3 @@ class Salvage:
             why = f"{type(error).__name__}: {printable(str(error), 160)}"
             self._lost[table, key] = why
             _LOG.warning("journal: row %s of %s cannot be read and is left out: %s", key, table, why)
-
-
-def _keys(connection: Connection, query: Select[*tuple[Any, ...]], key: Any) -> Iterable[Any]:
-    return connection.execute(query.with_only_columns(key, maintain_column_froms=True)).scalars().all()

@@ -27,7 +27,7 @@ def upsert(
     """
     if not rows:
         return
-    statement = _insert(connection, table)
+    statement = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
     least = func.min if connection.dialect.name == "sqlite" else func.least
     key = {column.name for column in table.primary_key}
     values = {name: statement.excluded[name] for name in rows[0] if name not in key}
@@ -52,10 +52,6 @@ def _among(connection: Connection, column: ColumnElement[Any], values: list[Any]
         return column.in_(select(each.c.value))
     wanted: ColumnElement[bool] = column == any_(bindparam(None, values, type_=ARRAY(kind), unique=True))
     return wanted
-
-
-def _insert(connection: Connection, table: Table) -> Any:
-    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
 
 
 def _run(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:

@@ -204,7 +204,7 @@ def _block(entry: Entry, plan: Plan) -> Iterator[str]:
     where = place_of(step.at, plan)
     yield f"{_BOXES[entry.mark]} {f'{where}, ' if where else ''}{name(step.device)}: {step.kind}"
     if step.to:
-        yield f"{_INDENT}{_short(step.at)} -> {name(str(step.to))}"
+        yield f"{_INDENT}{name(step.at.name if isinstance(step.at, Port) else step.at)} -> {name(str(step.to))}"
         if step.panels:
             yield f"{_INDENT}{step.panels}"
         if step.after:
@@ -216,10 +216,6 @@ def _block(entry: Entry, plan: Plan) -> Iterator[str]:
         far = place_of(step.far, plan)
         label = f", label {name(step.label)}" if step.label else ""
         yield f"{_INDENT}other end {name(str(step.far))}{f', {far}' if far else ''}{label}"
-
-
-def _short(at: Port | str) -> str:
-    return name(at.name if isinstance(at, Port) else at)
 
 
 def _wrapped(line: str, width: int) -> list[str]:

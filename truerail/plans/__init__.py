@@ -1,12 +1,11 @@
 """Plan files to and from `Plan`, faults in plans, plans inferred from a fabric, and the key figures of a plan."""
 
-from truerail.files.problems import Problem
+from truerail.files.problems import PlanError, Problem
 from truerail.plans.csv_write import dump_csv
 from truerail.plans.dot import dump_dot
 from truerail.plans.drawing import draw_svg
 from truerail.plans.inference import Inference, infer
 from truerail.plans.linting import lint
-from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_files import load, loads
 from truerail.plans.plan_yaml_write import dump_yaml
 from truerail.plans.shape import describe

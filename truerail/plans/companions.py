@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from truerail.files.file_text import read_text
-from truerail.files.problems import Problem
+from truerail.files.problems import PlanError, Problem
 from truerail.model import Plan, Role
 from truerail.model.names import some
 from truerail.plans.imports.cable_tables import table_of
 from truerail.plans.imports.headers import words
 from truerail.plans.orient import with_own_names
-from truerail.plans.plan_error import PlanError
 
 _MOST_BYTES: Final = 8 << 20
 _POD_COLUMNS: Final = ("su", "scalable unit", "pod", "dh", "data hall")

@@ -13,14 +13,13 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from truerail.files.nodesets import name_fault
-from truerail.files.problems import Faults, nearest
+from truerail.files.problems import Faults, PlanError, nearest
 from truerail.files.together import MOST_UNITS
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport
 from truerail.plans import numbers
 from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, PANEL, cells_of, unguarded
 from truerail.plans.orient import path_of, turned
-from truerail.plans.plan_error import PlanError
 
 if TYPE_CHECKING:
     from _csv import Reader

@@ -8,7 +8,7 @@ shell. Of another tool's file, roles are those that it gives nodes, else decided
 import re
 
 from truerail.files.nodesets import name_fault
-from truerail.files.problems import Faults
+from truerail.files.problems import Faults, PlanError
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import printable
@@ -17,7 +17,6 @@ from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
 from truerail.plans.orient import cable_words, oriented, path_of
 from truerail.plans.palette import rail_colour
-from truerail.plans.plan_error import PlanError
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
 _BRACKET = r'(?:\[(?P<words>(?:"(?:[^"\\]|\\.)*"|[^\]"])*)\])?'

@@ -1,6 +1,6 @@
 """A plan from native YAML. docs/plan.md explains every key."""
 
-from truerail.files.problems import Faults
+from truerail.files.problems import Faults, PlanError
 from truerail.files.together import one_each
 from truerail.files.yaml_values import Values, whole
 from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
@@ -8,7 +8,6 @@ from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node, read_tree
 from truerail.plans import numbers
 from truerail.plans.orient import oriented, path_of
-from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import CABLE, CABLE_WORDS, PLAN, RAIL
 from truerail.plans.qos_yaml import read_qos
 from truerail.plans.yaml_devices import Groups, read_groups, read_panels

@@ -172,7 +172,7 @@ class Results:
                 host,
                 PROBE_COLLECTOR,
                 oldest.get(host, now),
-                tuple(_grouped(found.get(host, ()))),
+                tuple(sorted(found.get(host, ()), key=lambda fact: _PLACE[type(fact)])),
                 source="truerail-probe",
             )
             for host in sorted(self._hosts)
@@ -183,8 +183,3 @@ def _supersedes(new: Turn, old: Turn) -> bool:
     """Whether the same lists are cut in another way now."""
     alike = new.lists == old.lists and new.share.of == old.share.of
     return not alike and bool(set(new.lists) & set(old.lists))
-
-
-def _grouped(facts: Iterable[Fact]) -> list[Fact]:
-    """Facts by kind, as a reading has them."""
-    return sorted(facts, key=lambda fact: _PLACE[type(fact)])

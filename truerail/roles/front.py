@@ -36,10 +36,9 @@ from truerail.model.step_marks import StepMark
 from truerail.model.tasks import end
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.scrape_page import ScrapePage
-from truerail.roles.child_signals import signals
 from truerail.roles.front_link import AWAY_SECONDS, DEADLINE_SECONDS, SILENT_SECONDS, FrontLink, Takes
 from truerail.roles.judge import SWITCH_SECONDS, journal_of
-from truerail.roles.post import Post
+from truerail.roles.post import Post, signals
 from truerail.service.events import EventLog
 from truerail.service.freeing import free
 from truerail.service.logs import logger

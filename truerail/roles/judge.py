@@ -16,9 +16,8 @@ from truerail.model.pause import garbage_of_the_young_only
 from truerail.model.tasks import end
 from truerail.outputs.metrics import Exposition
 from truerail.poller.polling import PollingMaker
-from truerail.roles.child_signals import signals
 from truerail.roles.judge_link import JudgeLink
-from truerail.roles.post import Post
+from truerail.roles.post import Post, signals
 from truerail.service.evaluator import Evaluator
 from truerail.service.logs import logger
 from truerail.service.outlet import Outlet

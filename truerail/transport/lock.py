@@ -32,7 +32,7 @@ def alone_in(root: Path, at: datetime) -> Iterator[bool]:
     """
     root.mkdir(parents=True, exist_ok=True)
     path = root / FILE
-    handle = _opened(path)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         locked = _locked(handle)
         try:
@@ -43,10 +43,6 @@ def alone_in(root: Path, at: datetime) -> Iterator[bool]:
             path.unlink(missing_ok=True)
     finally:
         os.close(handle)
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
 
 
 def _locked(handle: int) -> bool:

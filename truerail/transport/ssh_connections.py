@@ -112,7 +112,7 @@ class Connections:
             _abort(task)
         if tasks:
             await asyncio.wait(tasks, timeout=_CLOSING_SECONDS)
-        closing = [asyncio.create_task(_connection(task).wait_closed()) for task in tasks if _made(task)]
+        closing = [asyncio.create_task(task.result().wait_closed()) for task in tasks if _made(task)]
         if closing:
             _, late = await asyncio.wait(closing, timeout=_CLOSING_SECONDS)
             for waiting in late:
@@ -153,10 +153,6 @@ class Connections:
 
 def _made(held: _Opening) -> bool:
     return held.done() and not held.cancelled() and held.exception() is None
-
-
-def _connection(held: _Opening) -> asyncssh.SSHClientConnection:
-    return held.result()
 
 
 def _dead(held: _Opening) -> bool:

@@ -146,7 +146,7 @@ def summed_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
     found = minute_of(telemetry, quantity)
     silent = np.isnan(found)
     if silent.any():
-        for priority in _numbered(telemetry, quantity):
+        for priority in [priority for priority in telemetry.priorities(quantity) if priority is not None]:
             part = minute_of(telemetry, quantity, priority)[silent]
             found[silent] = np.where(np.isnan(found[silent]), part, found[silent] + np.nan_to_num(part))
     return found
@@ -158,10 +158,6 @@ def largest_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
     for priority in telemetry.priorities(quantity):
         found = np.fmax(found, minute_of(telemetry, quantity, priority))
     return found
-
-
-def _numbered(telemetry: Telemetry, quantity: Quantity) -> list[int]:
-    return [priority for priority in telemetry.priorities(quantity) if priority is not None]
 
 
 def _means(gained: Samples, span: Samples, recent: Codes, order: Codes, begun: Numbers) -> Floats:

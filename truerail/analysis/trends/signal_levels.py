@@ -68,7 +68,8 @@ def levels_of(wiring: Wiring, telemetry: Telemetry) -> Levels:
     """The levels of a round."""
     index, lanes, ports = wiring.index, lanes_of(wiring), wiring.index.planned_ports
     downs = telemetry.summed(Quantity.LINK_DOWNS).gained
-    rx, tx = (_weakest(power, lanes.port, ports) for power in (lanes.rx, lanes.tx))
+    # the least power of each port's lanes with light
+    rx, tx = (_least(np.where(power > DARK_DBM, power, np.nan), lanes.port, ports) for power in (lanes.rx, lanes.tx))
     errors = np.where(downs > 0, np.nan, _error_rates(telemetry))
     by_port = np.stack([rx, tx, -_least(-lanes.celsius, lanes.port, ports), errors])
     module, lot = _modules(lanes, ports)
@@ -88,11 +89,6 @@ def _at_ends(index: PlanIndex, column: npt.NDArray[Number], missing: float) -> n
     padded = np.concatenate([column, np.full((*column.shape[:-1], 1), missing, dtype=column.dtype)], axis=-1)
     found: npt.NDArray[Number] = padded[..., np.where(ends >= 0, ends, column.shape[-1])]
     return found
-
-
-def _weakest(power: Numbers, port: Codes, ports: int) -> Numbers:
-    """The least power of each port's lanes with light."""
-    return _least(np.where(power > DARK_DBM, power, np.nan), port, ports)
 
 
 def _least(values: Numbers, port: Codes, ports: int) -> Numbers:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from truerail.files.problems import Problem
+from truerail.files.problems import PlanError, Problem
 from truerail.model.names import printable
 from truerail.plans.csv_columns import cells_of, unguarded
 from truerail.plans.imports.headers import FIELDS, Header, end_of, header_of, is_name, names_column, spelled, words
@@ -16,7 +16,6 @@ from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow,
 from truerail.plans.imports.table_places import column_in, letters, place_in
 from truerail.plans.imports.translated import meanings
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
-from truerail.plans.plan_error import PlanError
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
 _NO_COLUMN = 1 << 20

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truerail.files.nodesets import name_fault
-from truerail.files.problems import Faults
+from truerail.files.problems import Faults, PlanError
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.columns import grouped
 from truerail.model.names import natural_key, port_key, some
@@ -16,7 +16,6 @@ from truerail.plans.imports.panels import joined
 from truerail.plans.imports.recognized import recognized, recognized_text, unrecognized
 from truerail.plans.imports.translated import pattern
 from truerail.plans.orient import oriented
-from truerail.plans.plan_error import PlanError
 
 
 class Imported(NamedTuple):

@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from truerail.files.problems import Faults
+from truerail.files.problems import Faults, PlanError
 from truerail.plans.imports.cable_tables import HEADER_ROWS, Table, cables_below
 from truerail.plans.imports.headers import Header, has_ids, header_of, spelled, words
 from truerail.plans.imports.import_row import why_no_cable
 from truerail.plans.imports.table_places import column_in, place_in
-from truerail.plans.plan_error import PlanError
 
 _NUMBERS: Final = re.compile(r"\d.*\d")
 """In cells of data more than in those of headers."""

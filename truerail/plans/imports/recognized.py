@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from truerail.errors import NodeSetError, QueryError
 from truerail.files.file_text import decoded, read_bytes
-from truerail.files.problems import Faults, Problem
+from truerail.files.problems import Faults, PlanError, Problem
 from truerail.model.yaml_plain import plain
 from truerail.model.yaml_tree import read_tree
 from truerail.plans.csv_columns import DELIMITERS
@@ -18,7 +18,6 @@ from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
 from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.workbook import is_workbook, tables_of
-from truerail.plans.plan_error import PlanError
 
 DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".vsd", ".pdf", ".png", ".jpg", ".jpeg")
 OTHER_BOOKS: Final = (".xls", ".xlsb", ".ods", ".numbers")

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from datetime import date, time
 from typing import Any
 
-from truerail.files.problems import Problem
+from truerail.files.problems import PlanError, Problem
 from truerail.model.names import printable
 from truerail.plans.imports.cable_tables import Table
-from truerail.plans.plan_error import PlanError
 
 MOST_BYTES, MOST_UNPACKED_BYTES = 32 << 20, 256 << 20
 MOST_SHEETS, MOST_ROWS, MOST_COLUMNS = 64, 100_000, 256

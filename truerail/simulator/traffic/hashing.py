@@ -136,14 +136,10 @@ class Hasher:
         if self._values is None:
             self._bits = np.unpackbits(keys, axis=1).astype(bool)
             known, self._secret_of = np.unique(seeds, return_inverse=True)
-            self._secrets = np.stack([_windows(_secret(int(seed))) for seed in known])
+            self._secrets = np.stack([_windows(np.random.default_rng([0x70E, int(seed)]).bytes(40)) for seed in known])
 
     def of(self, flows: Codes, device: Codes) -> Words:
         """The hash of these flows, each on its device. Shapes (n,)."""
         if self._values is None:
             return _toeplitz(self._bits[flows], self._secrets[self._secret_of[device]])
         return mixed(self._values[flows], self._seeds[device])
-
-
-def _secret(seed: int) -> bytes:
-    return np.random.default_rng([0x70E, seed]).bytes(40)

@@ -8,26 +8,177 @@ none            if no log-in is configured           operator `local`; known Hos
 """
 
 import hmac
+import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from ipaddress import ip_address, ip_network
 from typing import Literal, cast
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from truerail.errors import JournalUnavailableError, RequestRefusedError
+from truerail.errors import AccessError, JournalUnavailableError, RequestRefusedError, SecretMissingError
+from truerail.model import Secret
+from truerail.model.names import is_loopback, printable
 from truerail.service.logs import logger
-from truerail.service.settings import Settings, Token
+from truerail.service.settings import Settings, Token, TrustedProxy
+from truerail.service.token_hashes import is_token, token_hash
 from truerail.web.access.caller import Caller, CallerRole, needs_operator
 from truerail.web.access.failures import Failures
-from truerail.web.access.origins import Origins
-from truerail.web.access.proxy import Proxy
 from truerail.web.access.refusal import LOGIN, slow_down
 from truerail.web.access.request import asks, bearer_token, header, peer, peer_name, writes
 from truerail.web.access.sessions import Sessions
-from truerail.web.access.token_check import MetricsToken, Tokens
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The names of this service, and whether a browser's request comes from one of its own pages.
+
+
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
+
+
+class Origins:
+    """The configured names."""
+
+    def __init__(self, settings: Settings) -> None:
+        public = urlsplit(settings.page.url)
+        self.public_https = public.scheme == "https"
+        self._public = f"{public.scheme}://{public.netloc}".lower() if public.netloc else ""
+        self._names = {name.lower() for name in (settings.http.host, public.hostname) if name}
+
+    def knows(self, host: str) -> bool:
+        """Whether a Host header names this machine's loopback, the configured address or the public one.
+
+        Without log-in this prevents DNS rebinding: if `evil.example` suddenly resolves to 127.0.0.1, its page has the
+        same origin as this service for its browser, but still sends its own name.
+        """
+        found = _HOST.fullmatch(host)
+        if not found:
+            return False
+        name = found["name"].strip("[]").lower()
+        return name in self._names or is_loopback(_plain(name))
+
+    def own_page(self, request: Request, secure: bool) -> bool | None:
+        """Whether a page of this service made the request; None if it has no such header, as from programs.
+
+        Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/) precedes Origin: a browser compares with the address that
+        it uses, while a proxy may set another Host. Over plain HTTP browsers send only Origin.
+        """
+        if "sec-fetch-site" in request.headers:
+            return header(request, "sec-fetch-site") == "same-origin"
+        if "origin" not in request.headers:
+            return None
+        own = f"{'https' if secure else 'http'}://{header(request, 'host')}".lower()
+        return header(request, "origin").lower() in {own, self._public} - {""}
+
+
+def _plain(name: str) -> str:
+    """An address without its IPv4-in-IPv6 wrapping."""
+    try:
+        found = ip_address(name)
+    except ValueError:
+        return name
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Finds the configured token for a presented one.
+
+
+SHORTEST_METRICS_TOKEN = 24
+"""Characters; `openssl rand -hex 16` gives 32."""
+
+
+class Tokens:
+    """The configured tokens. All are compared in constant time, even after a match."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tuple(tokens)
+
+    def find(self, presented: str) -> Token | None:
+        """The token's entry; None if there is none."""
+        return self.by_hash(token_hash(presented)) if is_token(presented) else None
+
+    def by_hash(self, wanted: str) -> Token | None:
+        """The entry with that hash; None if it is no longer configured."""
+        found = None
+        for token in self._tokens:
+            if hmac.compare_digest(token.hash, wanted):
+                found = token
+        return found
+
+
+class MetricsToken:
+    """The token for the metrics only, which both the scraper and the service have in clear text."""
+
+    def __init__(self, secret: Secret | None) -> None:
+        """Raises AccessError if the secret is missing, or too short to be safe."""
+        self._hash = token_hash(_long_enough(secret)) if secret else None
+
+    def matches(self, presented: str) -> bool:
+        """Whether the token matches; compared by hash, which hides even the length."""
+        return self._hash is not None and hmac.compare_digest(self._hash, token_hash(presented))
+
+
+def _long_enough(secret: Secret) -> str:
+    try:
+        value = secret.read()
+    except SecretMissingError as missing:
+        raise AccessError(f"access.metrics_token: {missing}") from missing
+    if len(value) < SHORTEST_METRICS_TOKEN:
+        raise AccessError(
+            f"access.metrics_token ({secret.source} {secret.name}) is shorter than {SHORTEST_METRICS_TOKEN} characters"
+        )
+    return value
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A front proxy's headers, trusted from the configured networks only: by the direct peer's address, never by
+# `X-Forwarded-For`, which anyone can send.
+
+
+LONGEST_NAME = 128
+
+
+class Proxy:
+    """The configured proxy; without one no header is trusted."""
+
+    def __init__(self, settings: TrustedProxy | None) -> None:
+        self._header = settings.header if settings else ""
+        self._networks = tuple(ip_network(text, strict=False) for text in settings.addresses) if settings else ()
+        self._role = settings.role if settings else "reader"
+        self._operators = frozenset(settings.operators) if settings else frozenset()
+
+    def trusts(self, request: Request) -> bool:
+        """Whether the direct peer is the proxy."""
+        direct = peer(request)
+        return direct is not None and any(direct in network for network in self._networks)
+
+    def name(self, request: Request) -> str:
+        """The user named by the proxy; empty without a usable name, or if the peer is not the proxy."""
+        if not self.trusts(request):
+            return ""
+        try:
+            name = header(request, self._header).encode("latin-1").decode("utf-8")
+        except UnicodeDecodeError:
+            return ""
+        return name if len(name) <= LONGEST_NAME and printable(name) == name else ""
+
+    def role(self, name: str) -> str:
+        """The role of a user authenticated by the proxy."""
+        return "operator" if name in self._operators else self._role
+
+    def says_https(self, request: Request) -> bool:
+        """Whether the browser talks TLS to the proxy."""
+        first = header(request, "x-forwarded-proto").partition(",")[0].strip()
+        return first.lower() == "https" and self.trusts(request)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Identifies the caller of a request and checks the permission.
+
 
 Audit = Callable[[str, str, str], Awaitable[None]]
 """`(who, action, detail)`, as in `ServiceAPI.audit`."""
