@@ -12,12 +12,14 @@ import numpy.typing as npt
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.pfc.culprits import Culprit
+from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.rule import Rule
 from truerail.model import Finding, PortQos, Severity
 from truerail.model.columns import NONE, Mask, factorize
 from truerail.model.names import natural_key
+from truerail.model.plan import Role
 
 PRIORITIES = 8
 LOSSLESS, LOSSY = 1, 0
@@ -88,7 +90,7 @@ ONE_OF_SEVERAL = "which of its ports is the root is unknown: several are paused 
 REPAIR_OF_SWITCH = "Read the counters of {device}, and check its queues for the congested egress."
 SWITCHES = (Reason.INCAST, Reason.DEGRADED_LINK, Reason.EGRESS_UNREPORTED)
 REPAIRS = {
-    Reason.NIC_WATCHDOG: "Drain {device}, then reset the NIC or reboot the host; keep the NIC's firmware dump.",
+    Reason.NIC_WATCHDOG: "Reset the NIC of {port} or reboot {device}; keep the NIC's firmware dump.",
     Reason.PCIE_STALLED: "Check the PCIe link of {port} (width, speed, ACS, IOMMU) and the host's memory bandwidth.",
     Reason.NO_BUFFERS: "Check the job on {device}: its processes hang or post too few receives.",
     Reason.SLOW_HOST: "Check {device}: PCIe width and speed, IOMMU, memory bandwidth, then the NIC's firmware.",
@@ -152,16 +154,29 @@ class Blamed:
         """A finding about it."""
         worst, subject = self.worst, self.subject
         repair = REPAIRS[worst.reason] if worst.switch < 0 or worst.reason is Reason.CIRCLE else REPAIR_OF_SWITCH
+        rail = self._wiring.index.plan.rail_of(self._wiring.index.spell(worst.port)) if worst.switch < 0 else None
+        repair = repair.format(port=subject, device=subject.partition("/")[0])
+        if first := self._first(rail):
+            repair = f"{first} Then {repair[0].lower()}{repair[1:]}"
         return rule.found(
             subject,
             severity=severity,
             summary=summary,
-            action=repair.format(port=subject, device=subject.partition("/")[0]),
-            rail=self._wiring.index.plan.rail_of(self._wiring.index.spell(worst.port)) if worst.switch < 0 else None,
+            action=repair,
+            rail=rail,
             confidence=max(culprit.confidence for culprit in self.culprits),
             evidence=self._wiring.evidence(worst.first.waiting, worst.first.on),
             detail=tuple(self._detail().items()),
         )
+
+    def _first(self, rail: int | None) -> str:
+        """How a storm ends at once, where its root is a host's NIC, and what that costs; empty for all else."""
+        index, waiting = self._wiring.index, self.worst.first.waiting
+        device = index.plan.devices.get(self.subject.partition("/")[0])
+        if self.worst.level != STORM or device is None or device.role is not Role.HOST:
+            return ""
+        port, cost = index.spell(waiting) if waiting >= 0 else "its switch port", f": jobs on the host lose rail {rail}"
+        return f"Drain {device.name}, or shut {port}{'' if rail is None else cost}."
 
     @property
     def _wiring(self) -> Wiring:

@@ -33,7 +33,7 @@ from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.analysis.running_jobs import RunningJob
-from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, PodOfJob, SchedulerJob, Severity
+from truerail.model import Cause, Finding, NotEvaluated, PodOfJob, SchedulerJob, Severity
 from truerail.model.columns import Codes, grouped
 from truerail.model.names import printable
 
@@ -121,17 +121,13 @@ def _seen(*dark: str) -> Facts:
     }
 
 
-def _crossed() -> list[Neighbor | NetLink | SchedulerJob | PodOfJob]:
-    """The neighbors of a host, each at the other NIC."""
-    return [hears(f"nic{1 - rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
-
-
 def _job(job: str, *nodes: str, state: str = "RUNNING") -> SchedulerJob:
     return SchedulerJob(job, int(job), "llama", "ann", state, nodes, 8 * len(nodes), 1763640000)
 
 
 _CAUSE = "351d1031dc00"
 """The key of the link that is down at gpu-1."""
+_CROSSED = [hears("nic1", "leaf-0/swp1"), hears("nic0", "leaf-1/swp1")]
 
 FIRES = {
     "A NIC of one of the job's hosts has no link.": Case(
@@ -155,6 +151,6 @@ QUIET = {
         errors={"gpu-1": "timed out"},
     ),
     "Two cables of the job's host are swapped, or its NICs are named in the other order.": undecided(
-        _seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]}
+        _seen() | {"gpu-1": _CROSSED, "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]}
     ),
 }

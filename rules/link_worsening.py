@@ -111,20 +111,18 @@ def _finding(round: Round, cable: int, declines: Sequence[Decline], limit: float
     by_end = [[one for one in declines if one.end == end] for end in dict.fromkeys(one.end for one in declines)]
     summary = f"{'; '.join(_words(found, ends, limit) for found in by_end)}; {_horizon_words(first)}"
     severity = _severity(first)
-    hint = severity is Severity.INFO
-    horizon = first.horizon_days or (None, None)
     return link_worsening.found(
         planned.a,
         severity=severity,
         summary=summary,
         action=_action(first, ends),
         rail=planned.rail,
-        confidence=HINT if hint else CONFIRMED if first.confirmed else ALONE,
+        confidence=HINT if severity is Severity.INFO else CONFIRMED if first.confirmed else ALONE,
         evidence=tuple(_evidence(round, declines, ends)),
         detail=(
             ("way", first.way.value),
             ("slope_db_per_day", round_of(first.slope[0])),
-            *((("horizon_days", tuple(round_of(day) for day in horizon)),) if first.horizon_days else ()),
+            *([("horizon_days", tuple(map(round_of, first.horizon_days)))] if first.horizon_days else ()),
         ),
     )
 
@@ -159,11 +157,6 @@ def _sender_words(one: Decline, sender: Port) -> str:
     return f", and {sender} sends {one.sender_fell_db:.1f} dB less" if less else f", while {sender} sends as before"
 
 
-def _laser(one: Decline) -> bool:
-    """Whether the other end sends less."""
-    return one.sender_fell_db is not None and one.sender_fell_db >= SENDER_SHARE * one.fell_db
-
-
 def _horizon_words(one: Decline) -> str:
     if one.horizon_days is None:
         return "one step has no horizon"
@@ -178,7 +171,7 @@ def _action(one: Decline, ends: Sequence[Port]) -> str:
     receiver, sender = ends[one.end], ends[1 - one.end]
     if one.way is Way.STEP:
         return f"Look at what was done at {receiver} and {sender} that day; clean both connectors."
-    if _laser(one):
+    if one.sender_fell_db is not None and one.sender_fell_db >= SENDER_SHARE * one.fell_db:  # the other end sends less
         return f"Replace the module in {sender} in a maintenance window before then."
     if one.of == "margin" and one.confirmed is False:
         return f"Replace the module in {receiver} in a maintenance window before then, next the one in {sender}."

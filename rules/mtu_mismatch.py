@@ -65,6 +65,7 @@ def mtu_mismatch(round: Round) -> Findings:
         summary += [f"most NICs of rail {index.rail[cable]} have {usual[cable]}"] if unlike[cable] else []
         if smaller[cable]:
             summary.append(f"its RDMA packets carry {active[cable]} bytes, those of most others {usual_active[cable]}")
+        mtus = {"mtu": mtu[cable], "partner_mtu": partner[cable], "rail_mtu": usual[cable]}
         yield mtu_mismatch.found(
             nic,
             summary=", ".join(summary),
@@ -72,10 +73,7 @@ def mtu_mismatch(round: Round) -> Findings:
             rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
-            detail=(
-                *_reported(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),
-                ("partner", str(port)),
-            ),
+            detail=(*((name, int(one)) for name, one in mtus.items() if one > 0), ("partner", str(port))),
         )
 
     seen = np.zeros(index.planned_ports, dtype=bool)
@@ -111,10 +109,6 @@ def _declared(index: PlanIndex) -> tuple[Mask, Mask]:
     railed = (index.rail >= 0) & compared
     roles = (qos.roles if qos else ()) or tuple(Role)
     return railed & (Role.HOST in roles), railed & (Role.LEAF in roles)
-
-
-def _reported(**mtus: int) -> tuple[tuple[str, int], ...]:
-    return tuple((name, mtu) for name, mtu in mtus.items() if mtu > 0)
 
 
 def _usual(index: PlanIndex, mtu: Codes) -> Codes:

@@ -103,15 +103,13 @@ def _way(spine: int, core: int) -> tuple[str, ...]:
     return "leaf-0", f"spine-{spine}", f"superspine-{spine * 10 + core}", f"spine-{10 + spine}", "leaf-1"
 
 
-def _repeated(flow: int) -> tuple[str, ...]:
-    return _way(flow % 2, flow % 2)
-
-
 def _own(flow: int) -> tuple[str, ...]:
     return _way(flow % 2, flow // 2 % 2)
 
 
-FIRES = {"Each of two spines uses one of its two uplinks.": Case(swept_example(_repeated), "leaf-0")}
+_repeated = swept_example(lambda flow: _way(flow % 2, flow % 2))
+
+FIRES = {"Each of two spines uses one of its two uplinks.": Case(_repeated, "leaf-0")}
 
 QUIET = {
     "The two choices are independent.": Case(swept_example(_own)),

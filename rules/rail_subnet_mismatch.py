@@ -36,7 +36,7 @@ from rules._examples import railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, Round, rule
-from truerail.model import NetAddress, Plan, Severity
+from truerail.model import NetAddress, Severity
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.names import printable
 
@@ -48,7 +48,7 @@ _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe
 @rule("CFG002", Severity.WARNING, [NetAddress])
 def rail_subnet_mismatch(round: Round) -> Findings:
     """Planned NICs with an address that is not of their rail."""
-    nets = _subnets(round.plan)
+    nets = [_net(rail.index, text) for rail in round.plan.rails.values() for text in rail.subnets]
     if not nets:
         return
     wiring = round.cabling
@@ -103,10 +103,6 @@ def _net(rail: int, text: str) -> _Net:
     network = ip_network(text, strict=False)
     first, last = (_halves([_packed(str(ip))]) for ip in (network[0], network[-1]))
     return _Net(rail, text, network.version, (int(first[0, 0]), int(first[0, 1])), (int(last[0, 0]), int(last[0, 1])))
-
-
-def _subnets(plan: Plan) -> list[_Net]:
-    return [_net(rail.index, text) for rail in plan.rails.values() for text in rail.subnets]
 
 
 def _packed(address: str) -> bytes:

@@ -95,15 +95,11 @@ def _seen(explained: Explained) -> SeenGroups:
         home = next(one for one in groups if planned[host] <= one)
         place = group_of(home, explained.ends[known].tolist(), len(own), groups)
         group[host] = names[place]
-        root[host] = names[place] if not place else f"the part of {_first(explained, min(place))}"
+        first = index.devices.names[int(explained.parts[min(place)])] if place else ""
+        root[host] = f"the part of {first}" if place else names[place]
         if (wiring.state[own] == State.UNKNOWN).any():
             unseen.add(host)
     return SeenGroups(group, root, unseen)
-
-
-def _first(explained: Explained, leaf: int) -> str:
-    """The first switch of the connected part that a leaf is in."""
-    return explained.round.cabling.index.devices.names[int(explained.parts[leaf])]
 
 
 def _finding(explained: Explained, reading: Reading, subject: str, faults: list[TreeFault]) -> Finding:

@@ -104,7 +104,7 @@ def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(shows: Shows) -> N
         card = page.locator("section.storm")
         expect(card).to_have_count(1)
         expect(card.locator("h2")).to_have_text("gpu-1/nic0")
-        expect(card.locator("p.action")).to_contain_text("Reset the NIC of gpu-1/nic0")
+        expect(card.locator("p.action")).to_contain_text("Drain gpu-1, or shut leaf-0/swp1")
         expect(card.locator(".stop.culprit")).to_contain_text("gpu-1")
         names = [text.split()[0] for text in card.locator(".stop .name").all_text_contents()]
         assert sorted(names) == ["gpu-1", "gpu-2", "gpu-3", "leaf-0", "leaf-1", "spine-1"]
