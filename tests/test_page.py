@@ -196,7 +196,7 @@ def test_a_round_changes_cells_causes_and_verdict_while_one_looks(watched: Watch
     expect(page.locator("#verdict")).to_have_class("verdict good")
     expect(page.locator("button.chip.wrong .figure")).to_have_text("0")
     expect(page.locator("article.cause")).to_have_count(0)
-    expect(page.locator("#broken summary")).to_have_text("All hosts are right")
+    expect(page.locator("#broken summary")).to_have_text("All cables of hosts are right")
     expect(page.locator("#number")).to_have_text("round 2")
 
 

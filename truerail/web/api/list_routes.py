@@ -201,6 +201,8 @@ async def search(
     shown: Newest,
     text: Annotated[str, Query(max_length=LONGEST_QUERY, description="some letters of a name")],
 ) -> Response:
-    """At most 20 matches whose name contains the text: hosts, switches, ports, RDMA devices, MACs, racks, findings."""
+    """At most 20 matches whose name contains the text: hosts, switches, ports, RDMA devices, MACs, racks, jobs, causes,
+    findings.
+    """
 
     return await pondered(request, desk, shown, lambda: whole(find(shown.publication, text)))

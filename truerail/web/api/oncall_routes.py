@@ -127,7 +127,7 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
 def _argument(one: Parameter) -> Argument:
     bounds: dict[str, Any] = {
         "alias": one.name if one.variable != one.name else None,
-        "description": one.description or None,
+        "description": one.help,
         "min_length": 1 if one.kind in _LONGEST else None,
         "max_length": _LONGEST.get(one.kind),
         "ge": one.least,

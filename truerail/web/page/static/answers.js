@@ -34,6 +34,7 @@ export function where({ query, matched_type, paths, summary }) {
 
 /** @param {any} answer Job */
 export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers, summary, action: what }) {
+  const lists = [["Lost on", "wrong", "broken"], ["Degraded on", "missing", "degraded"], ["Unknown on", "unknown", "unknown"]].filter(([, , key]) => rails.some((/** @type {any} */ rail) => rail[key]));
   return [verdict(summary, what),
     strangers.length ? el("p.note", null, `Not in the plan: ${strangers.slice(0, 50).join(", ")}`) : null,
     el("div.halves", null,
@@ -43,17 +44,8 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
         card(
           `Rails of ${count(hosts.length, "host")}`,
           table(
-            ["Rail", "Connected", "Lost on", "Degraded on", "Unknown on", ""],
-            rails.map(
-              (/** @type {any} */ rail) => [
-                rail.rail ?? "–",
-                `${figure(rail.connected)} of ${figure(rail.hosts)}`,
-                el("span.port.wrong", null, rail.broken),
-                el("span.port.missing", null, rail.degraded),
-                el("span.port.unknown", null, rail.unknown),
-                rail.summary,
-              ]
-            ),
+            ["Rail", "Connected", ...lists.map(([head]) => head)],
+            rails.map((/** @type {any} */ rail) => [rail.rail ?? "–", `${figure(rail.connected)} of ${figure(rail.hosts)}`, ...lists.map(([, kind, key]) => el(`span.port.${kind}`, null, rail[key]))]),
           ),
         ),
       ),

@@ -11,7 +11,7 @@ export function brokenHosts(cells) {
   const { hosts, all } = cells.broken(MOST);
   const caption = `${count(all, "host")} with cables not right`;
   if (!all) return {
-    caption: "All hosts are right",
+    caption: "All cables of hosts are right",
     body: () => el("p.soft", null, "All planned cables of all hosts are right."),
   };
   const heads = cells.rails.flatMap(

@@ -32,9 +32,9 @@ function draw(view) {
     "Causes",
     view.causes.map((/** @type {any} */ cause) => causeCard(cause)),
   ) : null;
-  redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view), traffic(),
+  redraw(node, head(view), others, view.panel.length ? switchBody(view) : hostBody(view), traffic(),
     el("div.halves", null,
-      el("div", null, others, card("Findings", findingList(view.findings, "No findings."))),
+      el("div", null, card("Findings", findingList(view.findings, "No findings."))),
       el("div", null, timelineCard(device.device), readings(view))));
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView({ block: "center" });
 }
@@ -50,7 +50,7 @@ function head({ device, platform, address: at, read, count: states, maintenance 
   ].filter(Boolean).join(" · ");
   return [
     el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, reported)),
-      el("div.sums", null, stateSums(states)),
+      el("div.sums", null, el("span.soft", null, "Cables"), stateSums(states)),
       el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}${past() ? `&at=${piece(past() ?? "")}` : ""}` }, "Impact if down"), grafanaLink(device), past() ? null : recheckButton(device.device))),
     maintenance ? el("p.note", null, el("b", null, "Under maintenance. "), maintenance) : null,
     read ? null : el("p.note.unknown", null, past() ? "Nothing is known of this device at that time but what other devices reported of it." : "This device does not answer: this page shows what other devices report of it."),

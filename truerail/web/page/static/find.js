@@ -26,7 +26,7 @@ function draw({ items }) {
       )
     ),
   )
-    : el("div.empty", null, el("h2", null, `No match for “${text}”`), el("p.soft", null, "Search by any part of the name of a host, switch, port, RDMA device or rack, of a MAC address or of a finding id.")));
+    : el("div.empty", null, el("h2", null, `No match for “${text}”`), el("p.soft", null, "Search by any part of the name of a host, switch, port, RDMA device or rack, of a MAC address, of a job's id, name or user, or by words of a cause.")));
 }
 
 if (text) get("find", { text }).then(draw, (error) => redraw(answer, trouble(error)));

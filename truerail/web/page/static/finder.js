@@ -1,8 +1,8 @@
 // The search box: a combobox over /api/v1/find.
 
-import { get } from "./api.js";
+import { get, piece } from "./api.js";
 import { el, redraw } from "./dom.js";
-import { finding, thing } from "./links.js";
+import { cause, finding, thing } from "./links.js";
 import { shortcuts } from "./shortcuts.js";
 
 /** @typedef {{name: string, kind: string, says: string}} Found */
@@ -12,6 +12,9 @@ const PAUSE = 90;
 /** Where something that was found is shown. @param {Found} found */
 export function target({ name, kind }) {
   if (kind === "finding") return finding(name);
+  if (kind === "cause") return cause(name);
+  if (kind === "job") return `/jobs/${piece(name)}`;
+  if (kind === "rule") return `/findings?${new URLSearchParams({ rule: name })}`;
   if (kind === "rack") return `/racks?rack=${encodeURIComponent(name)}`;
   if (kind === "host" || kind === "leaf" || kind === "spine" || kind === "superspine" || kind === "switch") return thing(name, kind);
   return `/ask?q=where&port=${encodeURIComponent(name)}`;
@@ -73,7 +76,7 @@ export function finder(box, list) {
     box.select();
     box.focus();
   };
-  shortcuts("Everywhere", [{ keys: ["/"], words: "Find a host, switch, port or MAC", act }]);
+  shortcuts("Everywhere", [{ keys: ["/"], words: "Find a host, port, MAC, job or cause", act }]);
 }
 
 /** @param {Found} found @param {number} index */

@@ -1,5 +1,6 @@
 // The balance of rails, and what a port counted.
 
+import { causeCard } from "./causes.js";
 import { el } from "./dom.js";
 import { card, findingList, table } from "./lines.js";
 import { portLink } from "./links.js";
@@ -20,9 +21,10 @@ function cabling({ planned, right, wrong, missing, unknown }) {
 }
 
 /** @param {any} answer Balance */
-export function rails({ rails: all, hosts, not_measured: gaps, findings, uplinks, summary, action: what }) {
+export function rails({ rails: all, hosts, not_measured: gaps, causes, findings, uplinks, summary, action: what }) {
   return [
     el("div", null, el("p.verdict", null, sentence(summary)), what ? el("p", null, sentence(what)) : null),
+    causes.length ? card("Causes, by impact", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null,
     card(
       "Rails",
       table(

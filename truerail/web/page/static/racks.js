@@ -18,10 +18,10 @@ let opened = new URLSearchParams(location.search).get("rack") ?? "";
 /** @param {any} rack RackLine */
 const nameOf = (rack) => rack.rack || NO_RACK;
 
-/** How a rack stands: its worst cable, else its findings. @param {any} rack */
+/** How a rack stands: its worst cable, else its findings, such as a storm. @param {any} rack */
 function stateOf({ count: states, unread, severity }) {
   const bad = ["wrong", "missing", "unknown"].find((state) => states[state]);
-  return bad ?? (unread ? "unknown" : severity && severity !== "info" ? "missing" : states.planned ? "right" : "none");
+  return bad ?? (unread ? "unknown" : severity && severity !== "info" ? "finding" : states.planned ? "right" : "none");
 }
 
 /** Whether all that is wrong here is repaired in other racks. @param {any} rack */
@@ -59,7 +59,7 @@ async function draw(first) {
 }
 
 function legend() {
-  return el("p.legend", null, ["right", "wrong", "missing", "unknown"].map((state) => [el(`span.tile.key.${state}`, { "aria-hidden": "true" }), state]), el("span.tile.key.wrong.elsewhere", { "aria-hidden": "true" }), "repaired in another rack", el("span", null, at() ? "The punch list of that time is not kept." : "The number is the steps of the punch list that are left."));
+  return el("p.legend", null, ["right", "wrong", "missing", "unknown", "finding"].map((state) => [el(`span.tile.key.${state}`, { "aria-hidden": "true" }), state === "finding" ? "cables right, with a finding" : state]), el("span.tile.key.wrong.elsewhere", { "aria-hidden": "true" }), "repaired in another rack", el("span", null, at() ? "The punch list of that time is not kept." : "The number is the steps of the punch list that are left."));
 }
 
 /** A row of racks; its tiles are made when it is opened. @param {string} name @param {any[]} here @param {boolean} wide */
@@ -83,9 +83,9 @@ function row(name, here, wide) {
 /** @param {any} rack RackLine */
 function tile(rack) {
   const state = stateOf(rack), elsewhere = repairedElsewhere(rack);
-  const words = `Rack ${rack.rack}: ${count(rack.hosts, "host")}, ${count(rack.switches, "switch", "switches")}${rack.panels ? `, ${count(rack.panels, "patch panel")}` : ""}, ${state}${elsewhere ? ", repaired in another rack" : ""}${rack.unread ? `, ${count(rack.unread, "device")} without an answer` : ""}${rack.steps ? `, ${count(rack.steps, "step")} to do` : ""}`;
+  const words = `Rack ${rack.rack}: ${count(rack.hosts, "host")}, ${count(rack.switches, "switch", "switches")}${rack.panels ? `, ${count(rack.panels, "patch panel")}` : ""}, ${state === "finding" ? "cables right, with a finding" : state}${elsewhere ? ", repaired in another rack" : ""}${rack.unread ? `, ${count(rack.unread, "device")} without an answer` : ""}${rack.steps ? `, ${count(rack.steps, "step")} to do` : ""}`;
   return el(`a.tile.${state}${elsewhere ? ".elsewhere" : ""}`, { href: `/racks?rack=${encodeURIComponent(rack.rack)}`, title: words, "aria-label": words, "aria-current": rack.rack === opened ? "true" : null, "data-key": `rack-${rack.rack}`, on: { click: go } },
-    el("span", null, rack.rack), el("span.foot", null, el(`span.${state}`, null, state === "right" ? "" : GLYPHS[/** @type {"wrong"} */ (state)]), rack.steps ? el("b", null, figure(rack.steps)) : null));
+    el("span", null, rack.rack), el("span.foot", null, el(`span.${state}`, null, state === "right" ? "" : state === "finding" ? "!" : GLYPHS[/** @type {"wrong"} */ (state)]), rack.steps ? el("b", null, figure(rack.steps)) : null));
 }
 
 /** @param {any} lost RackLine without a name */

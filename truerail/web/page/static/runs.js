@@ -6,7 +6,7 @@ import { agoOf, momentOf } from "./times.js";
 import { count, figure, sentence } from "./words.js";
 
 const LONGEST = 60;
-const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+export const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 
 /** @param {string} key */
 export function link(key) {
