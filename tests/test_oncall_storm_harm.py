@@ -2,6 +2,7 @@
 
 from benchmarks.telemetry.polled_rounds import round_after
 from truerail.model import CauseKind
+from truerail.questions.rails import balance
 from truerail.rounds import publication_of
 from truerail.simulator import Shape, simulate
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows
@@ -15,7 +16,8 @@ def test_a_storm_counts_the_gpus_that_wait() -> None:
     job = Job("train", hosts, Pattern.RING, (0, 1, 2, 3))
     traffic = flows(simulation, [job], [FlowFault(FlowFaultKind.STORM)], seed=3)
     publication = publication_of(round_after(simulation, traffic, 4))
-    lines = cause_lines(view_of(publication), publication.evaluation.causes)
-    storms = [line for line in lines if line.kind == CauseKind.PFC_STORM.value]
-    assert len(storms) == 1
-    assert 1 < storms[0].impact <= len(hosts)
+    (storm,) = (line for line in cause_lines(view_of(publication)) if line.kind == CauseKind.PFC_STORM.value)
+    assert 1 < storm.impact <= len(hosts)
+    rails = balance(publication)
+    assert rails.summary.startswith(f"{storm.kind} at {storm.subjects[0]}, ")
+    assert (rails.causes[0], rails.action) == (storm, storm.action)

@@ -2,9 +2,13 @@
 
 import pytest
 
+from tests.test_jobs import hurt_host, record, shown, slurm
 from tests.view_fabrics import faulty
+from truerail.errors import NotFoundError, QueryError
+from truerail.model.history import NoHistory
 from truerail.questions.find import Found, Matching, find
 from truerail.questions.where import where
+from truerail.questions.why import why
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,32 @@ def test_the_search_box_finds_macs_and_findings_by_their_parts() -> None:
         assert Found(mac, "mac address", path.subject) in find(publication, text), text
     finding = publication.evaluation.findings[3]
     assert find(publication, finding.id[:8]) == (Found(finding.id, "finding", finding.summary),)
+
+
+def test_a_job_is_found_by_what_people_call_it_before_any_address_that_contains_it() -> None:
+    host = hurt_host(shown())
+    publication = shown(slurm(record("80", host, name="training", user="ana"), record("8001", host, user=None)))
+    job, *addresses = find(publication, "8001")
+    assert job == Found("8001", "job", "train, 1 host")
+    assert {one.kind for one in addresses} == {"mac address"}
+    for text in ("80", "ANA", "traini"):
+        assert find(publication, text)[0] == Found("80", "job", "training of ana, 1 host"), text
+
+
+def test_a_cause_is_found_and_explained_by_words_that_fit_it_alone() -> None:
+    publication = faulty()
+    causes = {cause.kind.value: cause for cause in publication.evaluation.causes}
+    swap, move = causes["leaf-swap"], causes["cable-move"]
+    for text in (swap.key, "leaf-sw", "swap LEAF-0", "leaf-0 leaf-1 swap"):
+        assert Found(swap.key, "cause", swap.summary) in find(publication, text), text
+        assert why(publication, NoHistory(), text).cause == why(publication, NoHistory(), swap.id).cause
+    text = f"move {move.subjects[0].upper().replace('/', ':')}"
+    assert why(publication, NoHistory(), text).cause == why(publication, NoHistory(), move.key).cause
+    with pytest.raises(QueryError, match=r"gpu-005/enp94s0f0np0 \(efa0a71e3168\), cable-swap gpu-009/"):
+        why(publication, NoHistory(), "cable-swap")
+    for text in ("", "storm", "cable-swap leaf-0"):
+        with pytest.raises(NotFoundError):
+            why(publication, NoHistory(), text)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "/", "no such thing", "\n", "gpu-005/\n", "\x00", "x" * 10_000, "::::"])

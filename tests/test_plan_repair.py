@@ -222,7 +222,7 @@ def test_what_is_wrong_with_a_window_is_named(error: type[Exception], words: str
 
 def test_the_command_takes_several_jobs_and_windows() -> None:
     shown = CliRunner().invoke(app, ["plan-repair", "--help"])
-    assert "May be repeated" in shown.stdout
+    assert "or the option again" in shown.stdout
     several = asked(both(), "a=gpu-001; b=gpu-002", "18:00/1h; tomorrow/1h")
     assert (several.jobs, len(several.windows)) == (2, 2)
     assert several.ends - several.starts >= timedelta(hours=10)

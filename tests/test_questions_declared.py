@@ -50,12 +50,11 @@ QUESTION = Question(
     "cables",
     Cables,
     (
-        Parameter("of", help="A device.", description="a device"),
+        Parameter("of", help="A device."),
         Parameter("least", help="So many are wanted.", kind=Kind.NUMBER, needed=False, option=True, default=1, least=0),
     ),
     _find,
     "How many cables a device has.",
-    help="How many cables a device has.",
     good=lambda answer: answer.count > 0,
     text=_text,
 )
@@ -82,7 +81,7 @@ def test_the_questions_are_in_order_and_each_is_found_by_its_answer() -> None:
     assert names == [*known, "timeline", "drain", "plan-repair", "repair-diff", *of_jobs]
     for question in questions():
         assert question.answer.__module__.startswith("truerail.")
-        assert bool(question.text) == bool(question.short) == bool(question.help)
+        assert bool(question.text) == bool(question.short)
 
 
 @pytest.mark.usefixtures("added")

@@ -226,7 +226,7 @@ def test_other_causes_say_why_there_is_none() -> None:
     strange = refused(renames=(Rename("leaf-0", "sw"),))
     assert strange.refused == "no diff: 'sw' is not in the plan"
     assert refused(kind=CauseKind.LINK_DOWN, renames=()).refused.startswith("no diff: Swap the names")
-    with pytest.raises(NotFoundError, match="'C9'; causes repaired by text: C1"):
+    with pytest.raises(NotFoundError, match="'C9'; causes repaired by text: leaf-swap leaf-1"):
         repair_diff(before, "C9")
 
 

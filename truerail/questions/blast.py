@@ -259,19 +259,13 @@ QUESTION = Question(
         Parameter(
             "of",
             help="A device or a port: leaf-3, spine-1/swp4, gpu-012/mlx5_3.",
-            description="a device or a port",
             label="Switch, host or port",
             example="leaf-3",
         ),
     ),
     lambda asked, given: blast(asked.publication, given["of"]),
-    "The impact if it goes down, or of its being down.",
-    help="The impact while a device, a port, a rail (`rail3`) or a pod is down, and what to do first.",
+    "The impact while a device, a port, a rail (`rail3`) or a pod is down, and what to do first.",
     good=_good,
     text=blast_text,
-    form=Form(
-        "What is the impact if this is down?",
-        "Hosts, GPUs and share of bandwidth affected, and which hosts to drain.",
-        "Show impact",
-    ),
+    form=Form("What is the impact if this is down?", "Show impact"),
 )

@@ -317,14 +317,12 @@ QUESTION = Question(
         Parameter(
             "of",
             help="A port or a device: gpu-012/enp26s0f0np0, leaf-3/swp12, leaf-3.",
-            description="a device or a port",
             label="Port or device",
             example="leaf-3/swp12",
         ),
         Option(
             "since",
             help="Count from this time on: 2m, 14:00. [default: all that is kept, some minutes]",
-            description="count from this time on; by default all that is kept, some minutes",
             kind=Kind.TIME,
             metavar="TIME",
             label="Since",
@@ -332,13 +330,8 @@ QUESTION = Question(
         ),
     ),
     lambda asked, given: counters(asked.publication, given["of"], given["since"], asked.now),
-    "What its ports counted, with units: traffic, pauses, errors, FEC, congestion; what they do not report is unknown.",
-    help="What a port counted, with units: traffic, pauses, errors, FEC; what it does not report is unknown.",
+    "What a port counted, with units: traffic, pauses, errors, FEC; what it does not report is unknown.",
     good=_good,
     text=counters_text,
-    form=Form(
-        "What did this port count?",
-        "Rates, pauses, errors and FEC with their units, and what the port does not report.",
-        "Show counters",
-    ),
+    form=Form("What did this port count?", "Show counters"),
 )

@@ -267,13 +267,7 @@ QUESTION = Question(
     (
         Option("since", help="Start: 2h, 14:00, yesterday, ISO 8601.", kind=Kind.TIME, metavar="TIME"),
         Option("until", help="End. [default: now]", kind=Kind.TIME, metavar="TIME"),
-        Option(
-            "planned",
-            help="Current differences from the plan.",
-            description="against the plan instead",
-            kind=Kind.FLAG,
-            default=False,
-        ),
+        Option("planned", help="Current differences from the plan.", kind=Kind.FLAG, default=False),
         Option(
             "before",
             help="With --from: compare with this capture's newest round.",
@@ -282,13 +276,9 @@ QUESTION = Question(
         ),
     ),
     _find,
-    "What changed `since` a time, between two times, or against the plan: the causes that began and ended, with the "
-    "number of links and findings of each; what belongs to no cause; and the links and findings one by one.",
-    help=(
-        "Show what changed since a time, between two times or captures, or against the plan: one line for each cause "
-        "that began or ended, then what belongs to no cause. --details lists every link and finding."
-        "\n\nIn a capture with several rounds, times count back from the newest one."
-    ),
+    "What changed since a time, between two times or captures, or against the plan: one line for each cause that began "
+    "or ended, then what belongs to no cause. --details lists every link and finding.\n\n"
+    "In a capture with several rounds, times count back from the newest one.",
     good=lambda answer: False if answer.causes or answer.links or answer.findings else answer.complete or None,
     text=diff_text,
     form=Form("What changed?", page="/changes"),

@@ -125,7 +125,6 @@ QUESTION = Question(
         Parameter(
             "of",
             help="What to take out of service: leaf-3, gpu-012, 'rail 3', 'pod p1', spine-1, gpu-012/mlx5_3.",
-            description="a switch, a host, a rail, a pod, a rack, a node set or a port",
             label="Switch, host, rail, pod or port",
             example="leaf-3",
         ),
@@ -133,7 +132,6 @@ QUESTION = Question(
         Option(
             "start",
             help="When the maintenance begins: tomorrow 08:00, ISO 8601. [default: now]",
-            description="when it begins: 22:00, tomorrow 08:00, 2026-11-20T14:00Z; now without it",
             metavar="TIME",
             label="Begins",
             example="now",
@@ -141,31 +139,20 @@ QUESTION = Question(
         Option(
             "until",
             help="When it ends: a time, or a duration from its beginning.",
-            description="when it ends: a time, or a duration from its beginning",
             metavar="TIME",
             default="2h",
             label="Ends",
             example="2h",
         ),
         Option(
-            "because",
-            help="The reason, for the announcement.",
-            description="the reason, for the announcement",
-            metavar="TEXT",
-            label="Reason",
-            example="new optics",
+            "because", help="The reason, for the announcement.", metavar="TEXT", label="Reason", example="new optics"
         ),
     ),
     lambda asked, given: drain(asked, **given),
-    "Whether it can be taken out of service: what ends, what is left, which jobs are hit, and the steps.",
-    help="Whether a switch, a host, a rail, a pod or a port can be taken out of service now: what ends at once, what "
+    "Whether a switch, a host, a rail, a pod or a port can be taken out of service now: what ends at once, what "
     "is left, whether RDMA retries bridge it, which jobs are hit, the steps, and the maintenance announcement.",
     good=lambda answer: answer.can_drain_now,
     text=drain_text,
-    form=Form(
-        "Can I take this out of service?",
-        "What ends at once, what is left, which jobs are hit, the steps, and the announcement.",
-        "Plan the drain",
-    ),
+    form=Form("Can I take this out of service?", "Plan the drain"),
     journal=lambda given: Journal.USED,
 )

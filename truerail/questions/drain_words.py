@@ -210,10 +210,9 @@ def announcement(one: Outcome, survives: bool | None, because: str) -> str:
     why = f": {_line(because)}" if because.strip() else ""
     until = f"{one.ends:%H:%M}" if one.ends.date() == one.starts.date() else f"{one.ends:%Y-%m-%d %H:%M}"
     parts = [f"Maintenance of {one.target.name}, {one.starts:%Y-%m-%d %H:%M} to {until} UTC{why}.", *_affected(one)]
-    if survives is False:
-        parts.append("RDMA connections over it end: end or checkpoint jobs on these hosts before it begins.")
-    elif survives is None:
-        parts.append("RDMA connections over it may end: end or checkpoint jobs on these hosts before it begins.")
+    if not survives:
+        end = "may end" if survives is None else "end"
+        parts.append(f"RDMA connections over it {end}: end or checkpoint jobs on these hosts before it begins.")
     elif one.switches:
         parts.append("No connection ends; less bandwidth is left between leaves.")
     if one.hit:

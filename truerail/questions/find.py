@@ -1,6 +1,7 @@
 """The search box: finds anything with a name from a few letters, while they are typed."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -12,8 +13,10 @@ from truerail.analysis.published import EvaluatedRound, Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.columns import Codes, distinct, factorize
 from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.finding import Cause
 from truerail.model.names import canonical_mac, natural_key, port_key, printable
 from truerail.model.plan import Role
+from truerail.outputs.report_words import count
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import loose
@@ -25,7 +28,7 @@ _MAC_LENGTH, _MAC_RECORD = 17, 13
 _MAC_DIGITS = 12
 _FEWEST_DIGITS = 4
 """Fewer digits of a MAC address are too ambiguous."""
-_FEWEST_LETTERS = 3
+_FEWEST_LETTERS, _MOST_WORDS = 3, 8
 LONGEST_QUERY = 255
 
 
@@ -66,13 +69,6 @@ class Names:
         """Devices of the plan, hosts first, in natural order."""
         layout = self._sight.layout
         return Matching((layout.devices[code].name, code) for code in layout.ordered_devices.tolist())
-
-    @cached_property
-    def racks(self) -> dict[str, int]:
-        """The number of devices in each rack, in natural order."""
-        codes, names = factorize([device.rack for device in self._sight.layout.devices if device.rack])
-        counts = np.bincount(codes, minlength=len(names)).tolist()
-        return dict(sorted(zip(names, counts, strict=True), key=lambda one: natural_key(one[0])))
 
     def ports_called(self, part: str) -> Iterator[int]:
         """Codes of ports whose own name contains `part` (in lower case)."""
@@ -133,7 +129,8 @@ def names_of(evaluated: EvaluatedRound) -> Names:
 @dataclass(frozen=True, slots=True)
 class Found:
     """One search result. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`, `rail`, `pod`,
-    `cable label`, `finding`, `rule`, `gpu`, `row` or `nodes`; `name` is valid for `where`, a page or a filter.
+    `cable label`, `cause`, `finding`, `rule`, `job`, `gpu`, `row` or `nodes`; `name` is valid for `where`, a page or a
+    filter.
     """
 
     name: str
@@ -151,7 +148,8 @@ def find(publication: Published, text: str, limit: int = 20) -> tuple[Found, ...
         return ()
     view = view_of(publication)
     ways: tuple[Callable[[View, str], Iterable[Found]], ...] = (
-        _exactly, _loosely, _devices, _of_devices, _racks, _groups, _findings, _rules, _labels, _macs, _ports, _rdma,
+        _exactly, _jobs, _loosely, _devices, _of_devices, _racks, _groups, _causes, _findings, _rules, _labels, _macs,
+        _ports, _rdma,
     )  # fmt: skip
     return tuple(islice(_distinct(view, low, ways), limit))
 
@@ -176,12 +174,21 @@ def _exactly(view: View, low: str) -> Iterator[Found]:
     kind = "port" if meant.matched_type.endswith(" port") else meant.matched_type
     if kind in ("rail", "pod"):
         yield _group(meant)
-        return
-    if meant.devices:
-        name = meant.name.removeprefix("rack ") if kind == "rack" else meant.name
-        yield Found(name, kind, f"{len(meant.devices)} devices")
-        return
-    yield Found(meant.name, kind, _place(view, meant.device) if meant.device >= 0 else meant.note)
+    elif meant.devices:
+        yield Found(meant.name.removeprefix("rack "), kind, f"{len(meant.devices)} devices")
+    else:
+        yield Found(meant.name, kind, _place(view, meant.device) if meant.device >= 0 else meant.note)
+
+
+def _jobs(view: View, low: str) -> Iterator[Found]:
+    """Running jobs by a key, an id, a name or a user; those that are called so before those with it in a name."""
+    called = [
+        (job, [name.lower() for name in (job.key, *job.ids, job.name, job.user)]) for job in view.round.jobs.running
+    ]
+    fits = [one for one in called if low in one[1] or (len(low) >= _FEWEST_LETTERS and any(low in n for n in one[1]))]
+    for job, _ in sorted(fits, key=lambda one: low not in one[1]):
+        who = " of ".join(printable(word, 80) for word in (job.name, job.user) if word)
+        yield Found(job.key, "job", ", ".join(filter(None, (who, count(job.nodes, "host")))))
 
 
 def _loosely(view: View, low: str) -> Iterator[Found]:
@@ -191,8 +198,7 @@ def _loosely(view: View, low: str) -> Iterator[Found]:
 
 
 def _devices(view: View, low: str) -> Iterator[Found]:
-    names = names_of(view.evaluated)
-    for code in names.devices.matching(low):
+    for code in names_of(view.evaluated).devices.matching(low):
         yield Found(view.layout.devices[code].name, _kind(view, code), _place(view, code))
 
 
@@ -216,9 +222,9 @@ def _port_like(view: View, port: int, part: str) -> Iterator[Found]:
 
 
 def _racks(view: View, low: str) -> Iterator[Found]:
-    for rack, devices in names_of(view.evaluated).racks.items():
-        if low in rack.lower():
-            yield Found(rack, "rack", f"{devices} devices")
+    for rack, codes in sorted(view.layout.racks.items(), key=lambda one: natural_key(one[0])):
+        if low in rack:
+            yield Found(view.layout.devices[codes[0]].rack, "rack", f"{len(codes)} devices")
 
 
 def _groups(view: View, low: str) -> Iterator[Found]:
@@ -235,6 +241,33 @@ def _group(meant: ResolvedTarget) -> Found:
     return Found(meant.name, meant.matched_type, f"{len(meant.cables):,} cables of hosts")
 
 
+def _causes(view: View, low: str) -> Iterator[Found]:
+    for key in causes_named(view, low) if len(low) >= _FEWEST_LETTERS else ():
+        yield Found(key, "cause", view.sight.causes[key].summary)
+
+
+def causes_named(view: View, text: str) -> list[str]:
+    """Keys of the open causes that a text means, the worst first: a key, a number in the evaluation (`C1`), or words of
+    which each begins the key, the kind, a word of that or a subject, or is a port in any spelling: `pfc-storm`,
+    `storm gpu-012/mlx5_3`.
+    """
+    low, causes = text.strip().lower(), view.sight.causes
+    if exact := [key for key, cause in causes.items() if low in (key, cause.id.lower())]:
+        return exact
+    found = {key: _words(key, cause) for key, cause in reversed(causes.items()) if low}
+    for word in low.split(maxsplit=_MOST_WORDS):
+        place = word
+        if "/" in word or ":" in word:  # a port, in any spelling
+            with suppress(NotFoundError, QueryError):
+                place = recognise(view, word).name.lower()
+        found = {key: names for key, names in found.items() if any(one.startswith((word, place)) for one in names)}
+    return list(found)
+
+
+def _words(key: str, cause: Cause) -> Sequence[str]:
+    return key, cause.kind.value, *cause.kind.value.split("-"), *(name.lower() for name in cause.subjects)
+
+
 def _findings(view: View, low: str) -> Iterator[Found]:
     if len(low) < _FEWEST_DIGITS:
         return
@@ -247,8 +280,8 @@ def _findings(view: View, low: str) -> Iterator[Found]:
 def _rules(view: View, low: str) -> Iterator[Found]:
     for code, rule in rules().items():
         if low in code.lower() or low in rule.name:
-            count = int(np.count_nonzero(view.findings.rule == code))
-            yield Found(code, "rule", f"{rule.name}, {count} findings")
+            found = int(np.count_nonzero(view.findings.rule == code))
+            yield Found(code, "rule", f"{rule.name}, {count(found, 'finding')}")
 
 
 def _labels(view: View, low: str) -> Iterator[Found]:
@@ -263,8 +296,7 @@ def _macs(view: View, low: str) -> Iterator[Found]:
     digits = low.translate({ord(mark): None for mark in ":-."})
     if not _FEWEST_DIGITS <= len(digits) <= _MAC_DIGITS or not set(digits) <= set("0123456789abcdef"):
         return
-    names = names_of(view.evaluated)
-    for mac, port in names.macs_with(digits):
+    for mac, port in names_of(view.evaluated).macs_with(digits):
         yield Found(mac, "mac address", str(view.index.spell(port)))
 
 

@@ -27,7 +27,7 @@ from truerail.questions.fabric_tree import SchedulerNodes, scheduler_nodes
 from truerail.questions.job import DEGRADED, LOST, UNKNOWN, cells_of
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
 from truerail.questions.rail_status import rail_status_of
-from truerail.questions.resolve import rail_words
+from truerail.questions.resolve import cause_words, rail_words
 from truerail.views.cause_jobs import hosts_by_cause
 from truerail.views.view import View, view_of
 
@@ -99,7 +99,7 @@ def _hurt(view: View) -> dict[int, tuple[str, ...]]:
         cause = view.sight.causes[key]
         if CAUSE_KINDS[cause.kind].harm is Harm.STARVES or cause.kind is CauseKind.GPU_NIC_ORDER:
             for host in hosts.tolist():
-                found[host] = (*found.get(host, ()), f"{cause.id} {cause.kind.value}")
+                found[host] = (*found.get(host, ()), cause_words(cause))
     return found
 
 
@@ -191,7 +191,6 @@ QUESTION = Question(
         Parameter(
             "nodes",
             help="The hosts: 'gpu-[001-016]'.",
-            description="hosts as a node set",
             kind=Kind.NODES,
             metavar="nodeset",
             label="Hosts",
@@ -200,27 +199,19 @@ QUESTION = Question(
         Option(
             "rails",
             help="Rails that a host must have; all that the plan gives it without this.",
-            description="rails that a host must have; all that the plan gives it without this",
             kind=Kind.NUMBER,
             metavar="N",
             least=1,
             most=1024,
             label="Rails needed",
         ),
-        Option(
-            "strict",
-            help="What is not known is not fit.",
-            description="what is not known is not fit",
-            kind=Kind.FLAG,
-            default=False,
-            label="Strict",
-        ),
+        Option("strict", help="What is not known is not fit.", kind=Kind.FLAG, default=False, label="Strict"),
     ),
     lambda asked, given: gate(asked.publication, given["nodes"], given["rails"], strict=given["strict"]),
-    "Whether a job may start on these hosts: status 200 if they are fit, 409 if one is not, 503 if it is not known.",
-    help="Whether a job may start on these hosts, by the last evaluation. Exit code 0: fit, 1: not fit, 2: unknown.",
+    "Whether a job may start on these hosts, by the last evaluation. Fit: exit code 0, status 200; "
+    "not fit: 1, 409; unknown: 2, 503.",
     good=lambda answer: answer.fit,
     text=gate_text,
     gate=True,
-    form=Form("Are these hosts fit for a job?", "Which hosts have lost a rail, or may have.", "Check hosts"),
+    form=Form("Are these hosts fit for a job?", "Check hosts"),
 )

@@ -347,7 +347,6 @@ QUESTION = Question(
         Parameter(
             "nodes",
             help="A job's id or name: 1234, 324_5, llama, ml/llama; or its hosts: 'gpu-[001-064]'.",
-            description="a job's id or name, or hosts as a node set",
             kind=Kind.NODES,
             metavar="job|nodeset",
             label="Job or hosts",
@@ -355,14 +354,8 @@ QUESTION = Question(
         ),
     ),
     lambda asked, given: job_asked(asked.publication, given["nodes"]),
-    "Whether the network slows a job, by its id, its name or its hosts: which rails are connected, which are not, and "
-    "how NCCL reacts; worst first.",
-    help="Whether the network slows a job: which rails of its hosts are connected, which are not, and how NCCL reacts.",
+    "Whether the network slows a job: which rails of its hosts are connected, which are not, and how NCCL reacts.",
     good=_good,
     text=job_text,
-    form=Form(
-        "Is the network slowing this job?",
-        "The state of each rail, and how NCCL routes around the broken ones.",
-        "Check job",
-    ),
+    form=Form("Is the network slowing this job?", "Check job"),
 )

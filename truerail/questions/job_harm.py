@@ -101,7 +101,7 @@ def _run(
     cables = standing.below.of_all(hosts.tolist())
     found = (_harm(view, job, key, on, ended) for key, on in hit.items())
     kept = (one for one in found if ended is None or (one.since is not None and one.since < ended))
-    harm = tuple(sorted(kept, key=_by_harm))
+    harm = tuple(sorted(kept, key=lambda one: (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key)))
     hours = [one.gpu_hours for one in harm]
     waits = [one.waiting_hours for one in harm]
     waiting = None if None in waits else round(max((one for one in waits if one is not None), default=0.0), 2)
@@ -125,10 +125,6 @@ def _run(
         stale=ended is None and (source is None or bool(source.error)),
         ended=ended,
     )
-
-
-def _by_harm(one: JobHarm) -> tuple[float, int, str]:
-    return (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key)
 
 
 def _harm(view: View, job: RunningJob, key: str, hosts: list[int], ended: datetime | None) -> JobHarm:

@@ -226,8 +226,7 @@ QUESTION = Question(
     (
         Option(
             "on",
-            help="Only jobs on this: gpu-012, gpu-012/mlx5_3, leaf-3, 'rail 3', or a cause: C4.",
-            description="only jobs on a device, a port, a rail, a pod, or those that a cause hurts",
+            help="Only jobs on this: gpu-012, gpu-012/mlx5_3, leaf-3, 'rail 3', or the key of a cause.",
             metavar="NAME",
             label="On",
             example="leaf-3",
@@ -235,7 +234,6 @@ QUESTION = Question(
         Option(
             "since",
             help="Also jobs that have ended since then: 14:00, 2h, or fault: since the first fault there began.",
-            description="also jobs that have ended since a time, or since `fault`: when the first fault there began",
             metavar="TIME",
             label="Since",
             example="14:00, or fault",
@@ -243,21 +241,15 @@ QUESTION = Question(
         Option(
             "state",
             help="Only jobs in this state: hurt, running, or ended (with --since).",
-            description="only jobs in this state: `hurt`, `running`, or `ended`, which needs `since`",
             metavar="STATE",
             label="State",
             example="hurt",
         ),
     ),
     _find,
-    "The running jobs, what hurts each of them, and the GPU-hours that this costs; worst first.",
-    help="The running jobs, what hurts each of them, since when, and the GPU-hours that this costs; worst first.",
+    "The running jobs, what hurts each of them, since when, and the GPU-hours that this costs; worst first.",
     good=_good,
     text=jobs_text,
     journal=lambda given: Journal.UNUSED if given["since"] is None else Journal.NEEDED,
-    form=Form(
-        "Which jobs are hurt?",
-        "The running jobs, what hurts each of them, and the GPU-hours that this costs.",
-        "Show jobs",
-    ),
+    form=Form("Which jobs are hurt?", "Show jobs"),
 )

@@ -142,13 +142,11 @@ def run_lines(run: JobRun) -> Iterator[RenderableType]:
 
 
 def _mark(run: JobRun) -> str:
-    if run.hurt:
-        return "!"
-    return "?" if run.unseen else "-"
+    return "!" if run.hurt else "?" if run.unseen else "-"
 
 
 def _harm(harm: JobHarm) -> str:
-    parts = [f"{name(harm.id)} {name(harm.kind)} hurts {count(harm.hosts_hurt, 'host')} ({name(harm.hosts)})"]
+    parts = [f"{name(harm.kind)} hurts {count(harm.hosts_hurt, 'host')} ({name(harm.hosts)})"]
     parts += [f"since {when(harm.since)}"] if harm.since else []
     if harm.gpu_hours is not None and harm.waiting_hours is not None:
         parts.append(f"{harm.gpu_hours:,.1f} GPU-hours hurt, {harm.waiting_hours:,.1f} waiting")

@@ -118,23 +118,13 @@ QUESTION = Question(
     LintedTopology,
     (
         Parameter(
-            "text",
-            help="A topology.conf or topology.yaml.",
-            description="the text of a topology.conf or topology.yaml",
-            kind=Kind.TEXT,
-            metavar="FILE",
-            label="topology.conf",
+            "text", help="A topology.conf or topology.yaml.", kind=Kind.TEXT, metavar="FILE", label="topology.conf"
         ),
     ),
     lambda asked, given: lint_topology(asked.publication, given["text"]),
-    "What an existing topology of a scheduler has otherwise than the cabling that is seen.",
-    help="Compare a topology.conf or topology.yaml with the cabling that is seen. Ends with 1 if they differ.",
+    "Compare a topology.conf or topology.yaml with the cabling that is seen. Ends with 1 if they differ.",
     good=lambda answer: not answer.faults,
     text=_text,
     operation="the_topology_lint",
-    form=Form(
-        "Is the scheduler's topology right?",
-        "Hosts under another switch than seen, hosts in none, and switches that nothing connects.",
-        "Compare",
-    ),
+    form=Form("Is the scheduler's topology right?", "Compare"),
 )

@@ -297,19 +297,11 @@ QUESTION = Question(
         Parameter(
             "from",
             help="The sending host, or its GPU: 'gpu-001 GPU 3'.",
-            description="a host, or a GPU or NIC of one",
             metavar="HOST",
             label="From",
             example="gpu-001",
         ),
-        Parameter(
-            "to",
-            help="The receiving host, or its GPU.",
-            description="another host, or a GPU or NIC of it",
-            metavar="HOST",
-            label="To",
-            example="gpu-040",
-        ),
+        Parameter("to", help="The receiving host, or its GPU.", metavar="HOST", label="To", example="gpu-040"),
         Option(
             "rail",
             help="Limit to this rail.",
@@ -321,13 +313,8 @@ QUESTION = Question(
         ),
     ),
     lambda asked, given: path(asked.publication, given["from"], given["to"], given["rail"]),
-    "The actual hops from one host to another, and where the path leaves its rail.",
-    help="The actual hops from host to host on each rail, and where a path leaves its rail; between GPUs also by PXN.",
+    "The actual hops from host to host on each rail, and where a path leaves its rail; between GPUs also by PXN.",
     good=lambda answer: all_good(path.stays for path in answer.rails),
     text=lambda answer, options: path_text(answer),
-    form=Form(
-        "Which path does traffic take?",
-        "The hops on each rail, and where traffic leaves its rail; from GPU to GPU also by NVLink (PXN).",
-        "Trace path",
-    ),
+    form=Form("Which path does traffic take?", "Trace path"),
 )

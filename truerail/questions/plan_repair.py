@@ -327,9 +327,8 @@ QUESTION = Question(
         RUNNING_JOBS,
         Option(
             "window",
-            help="A maintenance window: 'tomorrow 22:00/4h' or 'pod p1=22:00/02:00'. May be repeated. "
+            help="Maintenance windows: 'tomorrow 22:00/4h; pod p1=22:00/02:00', or the option again. "
             "Announced maintenance counts without it.",
-            description="maintenance windows besides the announced ones: tomorrow 22:00/4h; pod p1=22:00/02:00",
             kind=Kind.LIST,
             metavar="[WHAT=]FROM/UNTIL",
             label="Maintenance windows",
@@ -338,7 +337,6 @@ QUESTION = Question(
         Option(
             "technicians",
             help="How many people work at the same time.",
-            description="how many people work at the same time",
             kind=Kind.NUMBER,
             default=1,
             least=1,
@@ -347,16 +345,11 @@ QUESTION = Question(
         ),
     ),
     lambda asked, given: plan_repair(asked, **given),
-    "All open causes as an order of work: what can be repaired now, what in which window, and what not together.",
-    help="All open causes as an order of work that gives back most GPU-hours: what can be repaired now without "
+    "All open causes as an order of work that gives back most GPU-hours: what can be repaired now without "
     "touching a running job, what in which maintenance window, what not together, and what each gives back.",
     good=lambda answer: False if answer.repairs else None if answer.findings_without_cause else True,
     text=plan_repair_text,
     operation="the_plan_repair",
-    form=Form(
-        "What to repair, in what order?",
-        "What can be repaired now without touching a running job, and what in which maintenance window.",
-        "Plan repairs",
-    ),
+    form=Form("What to repair, in what order?", "Plan repairs"),
     journal=lambda given: Journal.USED,
 )

@@ -63,9 +63,7 @@ class Parameter:
 
     name: str
     help: str
-    """On the command line."""
-    description: str = ""
-    """In the API's document."""
+    """On the command line, and in the API's document."""
     kind: Kind = Kind.NAME
     needed: bool = True
     option: bool = False
@@ -76,7 +74,7 @@ class Parameter:
     """For the command line and the API."""
     most_in_api: int | None = None
     label: str = ""
-    """On the page; its description, where empty."""
+    """On the page; its help, where empty."""
     example: str = ""
     """On the page, in the empty field."""
 
@@ -88,7 +86,7 @@ class Parameter:
     @property
     def field_label(self) -> str:
         """What stands over its field on the page."""
-        text = self.label or self.description or self.help.rstrip(".")
+        text = self.label or self.help.rstrip(".")
         return text[:1].upper() + text[1:]
 
 
@@ -96,8 +94,8 @@ Option: Final = partial(Parameter, needed=False, option=True)
 """A parameter that is `--name` on the command line and need not be given."""
 RUNNING_JOBS: Final = Option(
     "job",
-    help="A running job: name=gpu-[001-016]. May be repeated. Without any, those of the schedulers.",
-    description="running jobs: name=gpu-[001-016]; other=gpu-[017-032]; those that schedulers report without it",
+    help="Running jobs: 'llama=gpu-[001-016]; gpt=gpu-[017-032]', or the option again. "
+    "Without any, those of the schedulers.",
     kind=Kind.LIST,
     metavar="NAME=NODES",
     label="Running jobs",
@@ -119,21 +117,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A question on the page Ask: heading, what its answer contains, and the button. `page` is the page that has the
-    question instead; Ask links to it.
-    """
+    """A question on the page Ask: heading and button. `page` is the page that has it instead; Ask links to it."""
 
     heading: str = ""
-    about: str = ""
     button: str = "Ask"
     page: str = ""
 
 
 @dataclass(frozen=True)
 class Question(Generic[A]):
-    """A question: its name, parameters, answer (the dataclass is the JSON), exit status and text.
-
-    `help` is the command's, `description` that of the API.
+    """A question: its name, parameters, answer (the dataclass is the JSON), description for command, API and page, exit
+    status and text.
     """
 
     name: str
@@ -142,7 +136,6 @@ class Question(Generic[A]):
     find: Callable[[Asked, Given], A]
     """The answer. Raises NotFoundError and QueryError."""
     description: str
-    help: str = ""
     good: Callable[[A], bool | None] = lambda answer: None
     """Whether everything in question is known to be as planned: then the command ends with 0, else with 1. None:
     unknown.
@@ -165,7 +158,7 @@ class Question(Generic[A]):
     operation: str = ""
     """Its name in the API's document, where it is not `the_NAME`."""
     form: Form = Form()
-    """On the page Ask. What is empty follows from `short` and `description`."""
+    """On the page Ask, with the first sentence of `description`; its heading, where empty, is `short`."""
 
     @property
     def short(self) -> str:

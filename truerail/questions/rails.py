@@ -3,7 +3,7 @@
 The load is that of the last minutes, as rule RAL001 reads it (`analysis/counters/rail_balance.py`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -15,14 +15,16 @@ from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import LOW, Rails
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
+from truerail.model.cause_kinds import CAUSE_KINDS, Harm
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.finding import Severity
 from truerail.outputs.report_words import count
 from truerail.questions.question import Form, Kind, Parameter, Question
 from truerail.questions.rails_answer import Balance, HostBalance, HostRail, NotMeasured, RailBalance, balance_text
 from truerail.questions.resolve import hosts_asked, in_order, rail_words
-from truerail.views.lines import STATES, count_of, finding_lines_of, seen_end
-from truerail.views.pieces import FindingLine
+from truerail.views.cause_jobs import hosts_by_cause
+from truerail.views.lines import STATES, cause_lines, count_of, finding_lines_of, seen_end
+from truerail.views.pieces import CauseLine, FindingLine
 from truerail.views.view import View, view_of
 
 MOST_HOSTS = 1000
@@ -50,6 +52,7 @@ def balance(publication: Published, nodeset: str | None = None) -> Balance:
     hosts = _hosts(loads)
     gaps = tuple(_not_measured(loads, wanted))
     own, uplinks = _findings(view, wanted, every=not nodeset)
+    causes = _causes(view, wanted)
     low = [host for host in hosts if host.low]
     compared = loads.rails.busy[loads.rows] & loads.rails.carried.enough
     fine = int(np.count_nonzero(compared & ~loads.low.any(axis=1)))
@@ -61,11 +64,19 @@ def balance(publication: Published, nodeset: str | None = None) -> Balance:
         hosts_total=len(hosts),
         balanced=fine,
         not_measured=gaps,
+        causes=causes,
         findings=own,
         uplinks=uplinks,
-        summary=_summary(low, len(hosts) - len(low), fine, gaps, uplinks),
-        action=_action(view, own, hosts, uplinks),
+        summary=_summary(causes, low, len(hosts) - len(low), fine, gaps, uplinks),
+        action=next((cause.action for cause in causes), "") or _action(view, own, hosts, uplinks),
     )
+
+
+def _causes(view: View, hosts: Codes) -> tuple[CauseLine, ...]:
+    """What stalls or slows traffic of these hosts, and so unbalances their rails, unless it is muted."""
+    on = [view.sight.causes[key] for key, of in hosts_by_cause(view.sight).items() if np.isin(of, hosts).any()]
+    lines = cause_lines(view, [cause for cause in on if CAUSE_KINDS[cause.kind].harm is Harm.STARVES])
+    return tuple(line for line in lines if not line.muted)
 
 
 def _loads(view: View, rails: Rails, wanted: Codes) -> _Loads:
@@ -196,9 +207,11 @@ def _findings(view: View, hosts: Codes, *, every: bool) -> tuple[tuple[FindingLi
 
 
 def _summary(
-    low: list[HostBalance], miscabled: int, fine: int, gaps: tuple[NotMeasured, ...], uplinks: tuple[FindingLine, ...]
-) -> str:
-    parts = []
+    causes: Sequence[CauseLine], low: list[HostBalance], miscabled: int, fine: int, gaps: Sequence[NotMeasured],
+    uplinks: Sequence[FindingLine],
+) -> str:  # fmt: skip
+    parts = [f"{cause.kind} at {', '.join(cause.subjects[:2])}" for cause in causes[:1]]
+    parts += [count(len(causes) - 1, "more cause")] if len(causes) > 1 else []
     if low:
         rails = rail_words({rail for host in low for rail in host.low})
         alike = sum(host.alike for host in low)
@@ -221,18 +234,13 @@ def _action(view: View, own: tuple[FindingLine, ...], hosts: list[HostBalance], 
     """That of the cause of the worst finding on balance, else of the first cable that is not right."""
     ids = [line.id for line in own if line.severity != Severity.INFO.value]
     ids += [finding for host in hosts for finding in host.findings]
-    ids += [line.id for line in above]
-    for one in ids:
-        cause, finding = view.cause_of(one), view.finding(one)
-        action = cause.action if cause else finding.action if finding else ""
-        if action:
-            return action
-    return ""
+    found = (view.cause_of(one) or view.finding(one) for one in (*ids, *(line.id for line in above)))
+    return next((one.action for one in found if one and one.action), "")
 
 
 def _good(answer: Balance) -> bool | None:
-    """Bad with a host out of balance or uneven uplinks; unknown if a host is not measured or a cable is unknown."""
-    if answer.hosts_total or answer.findings or answer.uplinks:
+    """Bad with a cause, a host out of balance or uneven uplinks; unknown if not all hosts and cables are known."""
+    if answer.hosts_total or answer.findings or answer.uplinks or answer.causes:
         return False
     unknown = answer.not_measured or any(rail.cables.unknown for rail in answer.rails)
     return None if unknown or not answer.balanced else True
@@ -245,7 +253,6 @@ QUESTION = Question(
         Parameter(
             "nodes",
             help="Limit to these hosts: 'gpu-[001-064]'. [default: all]",
-            description="hosts as a node set",
             kind=Kind.NODES,
             needed=False,
             metavar="nodeset",
@@ -254,13 +261,8 @@ QUESTION = Question(
         ),
     ),
     lambda asked, given: balance(asked.publication, given["nodes"]),
-    "Which rails are out of balance, by fabric and by host: load and cabling side by side, and what is not measured.",
-    help="Which rails are out of balance now, by fabric and by host: load and cabling, and what is not measured.",
+    "Which rails are out of balance now, by fabric and by host: load and cabling, and what is not measured.",
     good=_good,
     text=balance_text,
-    form=Form(
-        "Which rails are out of balance?",
-        "Load and cabling of each rail side by side, the hosts out of balance, and what is not measured.",
-        "Compare rails",
-    ),
+    form=Form("Which rails are out of balance?", "Compare rails"),
 )

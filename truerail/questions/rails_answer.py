@@ -13,9 +13,9 @@ from truerail.model.columns import grouped
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
-from truerail.questions.answer_text import MOST_LINES, finding, more, section, state_word, to_do
+from truerail.questions.answer_text import MOST_LINES, cause, finding, more, section, state_word, to_do
 from truerail.questions.resolve import rail_words
-from truerail.views.pieces import FindingLine, StateCount
+from truerail.views.pieces import CauseLine, FindingLine, StateCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,8 @@ class Balance:
     hosts_total: int
     balanced: int
     not_measured: tuple[NotMeasured, ...]
+    causes: tuple[CauseLine, ...]
+    """Those that stall or slow traffic of these hosts."""
     findings: tuple[FindingLine, ...]
     """On the balance of hosts' rails."""
     uplinks: tuple[FindingLine, ...]
@@ -99,6 +101,7 @@ def balance_text(answer: Balance, options: Options) -> Iterator[RenderableType]:
         yield heading("Rails", "share: of the host's median NIC, median of hosts; load: of the line rate")
         yield _rails(answer)
     most = None if options.details else MOST_LINES
+    yield from section(answer.causes, cause, "causes", "Causes", most=most)
     low = [host for host in answer.hosts if host.low]
     draw = partial(_host, options=options)
     yield from section(low, draw, "hosts", "Hosts out of balance", "worst first", most=most)
@@ -156,11 +159,8 @@ def _cables_not_right(host: HostBalance) -> str:
 
 def _host(host: HostBalance, options: Options) -> RenderableType:
     """A host's rails: with `--details` all, else the low ones."""
-    shown = [nic for nic in host.rails if options.details or nic.low]
-    line = Text().append(", ".join(map(_nic_words, shown)) if not options.details else "")
-    if options.details:
-        for nic in shown:
-            line.append(f"\n{_nic_words(nic)}")
+    words = [_nic_words(nic) for nic in host.rails if options.details or nic.low]
+    line = Text("".join(f"\n{one}" for one in words) if options.details else ", ".join(words))
     if host.alike:
         line.append("; hosts with the same load have the same low rails: the work loads them so", style=QUIET)
     return hanging(Text(name(host.host), style=PORT), line)

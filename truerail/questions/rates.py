@@ -186,7 +186,7 @@ def _reported(row: Floats, digits: int) -> tuple[float | None, ...]:
 QUESTION = Question(
     "rates",
     Rates,
-    (Parameter("of", help="A device or a port.", description="a device or a port"),),
+    (Parameter("of", help="A device or a port."),),
     lambda asked, given: rates(asked.publication, given["of"]),
     "Traffic, pause time and errors of its ports, sample by sample.",
 )

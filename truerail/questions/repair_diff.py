@@ -17,7 +17,9 @@ from truerail.outputs.options import Options
 from truerail.outputs.renaming import inventory_changes, is_name, link_files, plan_diff, unfit_name, why_unsafe
 from truerail.outputs.report_words import as_sentence, count, name, sentence
 from truerail.outputs.text.blocks import QUIET, Verbatim, hanging, heading
+from truerail.questions.find import causes_named
 from truerail.questions.question import Form, Parameter, Question
+from truerail.questions.resolve import cause_words
 from truerail.views.view import View, view_of
 
 LONGEST_LINE = 4000
@@ -154,10 +156,10 @@ def _chosen(view: View, wanted: str) -> tuple[Mapping[str, Cause], Sequence[Find
     alone = [one for one in findings if renames_of(one, view.plan)]
     if not wanted:
         return {key: cause for key, cause in causes.items() if _by_names(cause)}, alone
-    found = {key: cause for key, cause in causes.items() if wanted.lower() in (key, cause.id.lower())}
+    found = {key: causes[key] for key in causes_named(view, wanted) if key in causes}
     single = [one for one in alone if one.id == wanted.lower()]
     if not found and not single:
-        known = ", ".join(cause.id for cause in causes.values() if _by_names(cause)) or "none"
+        known = ", ".join(cause_words(cause) for cause in causes.values() if _by_names(cause)) or "none"
         shown = printable(wanted, 80)
         raise NotFoundError(f"no open cause or finding has the key or id {shown!r}; causes repaired by text: {known}")
     return found, single
@@ -279,23 +281,16 @@ QUESTION = Question(
         Parameter(
             "cause",
             help="A cause (C1, 6f4dbffbab52) or the id of a finding. Without it: all that text repairs.",
-            description="key or id of a cause, or id of a finding; all, where empty",
             needed=False,
             label="Cause or finding",
             example="C1",
         ),
     ),
     lambda asked, given: repair_diff(asked.publication, given["cause"] or ""),
-    "The names to change where no cable has to move: of each device, in NetBox or Nautobot and in the plan, as "
-    "text to review.",
-    help="Names to change where no cable has to move: of each device; or, if the names in the plan are wrong, in "
+    "Names to change where no cable has to move: of each device; or, if the names in the plan are wrong, in "
     "NetBox or Nautobot and the plan. Nothing is applied.",
     good=lambda answer: not answer.repairs,
     text=repair_diff_text,
     operation="the_repair_diff",
-    form=Form(
-        "Which names are wrong?",
-        "The commands that give devices their names, and the changes of inventory and plan, to review.",
-        "Show changes",
-    ),
+    form=Form("Which names are wrong?", "Show changes"),
 )

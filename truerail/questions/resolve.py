@@ -12,6 +12,7 @@ import numpy as np
 from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes, distinct
+from truerail.model.finding import Cause
 from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.panel_paths import spot
 from truerail.model.plan import Plan
@@ -59,6 +60,11 @@ def recognise(view: View, text: str) -> ResolvedTarget:
             return found
     head = _SEPARATOR.split(asked, maxsplit=1)[0]
     raise NotFoundError(f"plan and snapshot have no {printable(asked, 80)!r}{view.nearest.hint(head)}")
+
+
+def cause_words(cause: Cause) -> str:
+    """A cause by its kind and first subject, which last as long as it does: `pfc-storm gpu-012/mlx5_3`."""
+    return " ".join((cause.kind.value, *cause.subjects[:1]))
 
 
 def group_of(view: View, text: str) -> ResolvedTarget | None:
@@ -218,7 +224,7 @@ def _part_of_device(view: View, text: str) -> ResolvedTarget | None:
         if code == NONE or not rest:
             continue
         device = code
-        for reading in (_port, _other_name, _gpu):
+        for reading in (_port, _gpu):
             found = reading(view, code, rest)
             if found is not None:
                 return found
@@ -234,26 +240,18 @@ def _no_such_port(view: View, device: int, text: str) -> str:
 
 
 def _port(view: View, device: int, name: str) -> ResolvedTarget | None:
-    """A port by any spelling of its name in the plan or the snapshot."""
-    key = port_key(name)
-    return _of_ports(view, device, lambda port: view.index.ports.key(port) == key, _port_word(view, device))
-
-
-def _other_name(view: View, device: int, name: str) -> ResolvedTarget | None:
-    """A port by its RDMA device, or by any other name that its own device reports."""
-    key = port_key(name)
-    rdma = _of_ports(view, device, lambda port: view.nics.is_rdma(port, name), "rdma device")
-    word = _port_word(view, device)
-    return rdma or _of_ports(view, device, lambda port: key in map(port_key, view.nics.names(port)), word)
-
-
-def _port_word(view: View, device: int) -> str:
-    return "host port" if view.is_planned(device) and view.index.devices.is_host(device) else "switch port"
-
-
-def _of_ports(view: View, device: int, fits: Callable[[int], bool], matched_type: str) -> ResolvedTarget | None:
-    ports = [port for port in view.sight.ports_of(device).tolist() if fits(port)]
-    return port_meant(view, ports[0], matched_type) if ports else None
+    """A port by any spelling of its name in the plan or the snapshot, by its RDMA device, or by any other name that its
+    own device reports.
+    """
+    key, nics = port_key(name), view.nics
+    word = "host port" if view.is_planned(device) and view.index.devices.is_host(device) else "switch port"
+    ways: tuple[tuple[Callable[[int], bool], str], ...] = (
+        (lambda port: view.index.ports.key(port) == key, word),
+        (lambda port: nics.is_rdma(port, name), "rdma device"),
+        (lambda port: key in map(port_key, nics.names(port)), word),
+    )
+    ports = view.sight.ports_of(device).tolist()
+    return next((port_meant(view, port, what) for fits, what in ways for port in ports if fits(port)), None)
 
 
 def port_meant(view: View, port: int, matched_type: str) -> ResolvedTarget:

@@ -226,16 +226,14 @@ QUESTION = Question(
     (
         Option(
             "format",
-            help="slurm, slurm-yaml, topograph, k8s-labels or nccl.",
-            description="slurm (topology.conf), slurm-yaml (topology.yaml), topograph, k8s-labels, nccl (NCCL_IB_HCA)",
+            help="slurm (topology.conf), slurm-yaml (topology.yaml), topograph, k8s-labels or nccl (NCCL_IB_HCA).",
             metavar="FORMAT",
             default="slurm",
             label="Format",
         ),
         Option(
             "nccl",
-            help="The version of NCCL that reads it: 2.30 and later take rail and plane of each device.",
-            description="with the format nccl: the version that reads it; from 2.30 on each device has rail and plane",
+            help="With the format nccl: the version that reads it; from 2.30 on each device has rail and plane.",
             metavar="VERSION",
             label="NCCL's version",
             example="2.30",

@@ -297,17 +297,9 @@ def _stem(last: bool, options: Options) -> str:
 QUESTION = Question(
     "storm",
     Storm,
-    (
-        Parameter(
-            "of",
-            help="Limit to storms with this port or device. [default: all]",
-            description="a device or a port that takes part",
-            needed=False,
-        ),
-    ),
+    (Parameter("of", help="Limit to storms with this port or device. [default: all]", needed=False),),
     lambda asked, given: storm(asked.publication, given["of"]),
-    "PFC storms: the root of each, the reason, and its victims; all, or those that involve a device or port.",
-    help="PFC storms: the NIC or egress at the root, the reason, and the paused ports as a tree.",
+    "PFC storms: the NIC or egress at the root, the reason, and the paused ports as a tree.",
     good=lambda answer: False if answer.storms or answer.deadlocks else answer.reported or None,
     text=storm_text,
     form=Form("Is there a PFC storm?", page="/storm"),

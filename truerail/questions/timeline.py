@@ -283,12 +283,11 @@ QUESTION = Question(
     "timeline",
     Timeline,
     (
-        Parameter("of", help="A device or a port.", description="a device or a port"),
+        Parameter("of", help="A device or a port."),
         Option("limit", help="Maximum number of events.", kind=Kind.NUMBER, default=100, least=1, most=1000),
     ),
     lambda asked, given: timeline(asked.publication, asked.history, given["of"], given["limit"]),
-    "All its events, newest first.",
-    help="The history of a port or a device, newest first: causes, each with the number of its links and findings; "
+    "The history of a port or a device, newest first: causes, each with the number of its links and findings; "
     "findings and links without a cause; acknowledgements, maintenance, plans. --details lists every event.",
     good=lambda answer: True,
     text=timeline_text,

@@ -14,7 +14,7 @@ from truerail.analysis.cabling import BOTH_ENDS, State
 from truerail.analysis.cabling import Why as Reason
 from truerail.analysis.published import Published
 from truerail.causes import trace
-from truerail.errors import JournalUnavailableError, NotFoundError
+from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Evidence, Finding
@@ -28,13 +28,15 @@ from truerail.questions.changes import (
     repair_of_cause,
     repair_of_finding,
 )
+from truerail.questions.find import causes_named
 from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
+from truerail.questions.resolve import cause_words
 from truerail.questions.why_answer import EvidenceLine, Why, why_text
 from truerail.views.commands import command_of
 from truerail.views.lines import cable_paths, cause_line, finding_line, finding_lines_of
 from truerail.views.pieces import CauseLine
-from truerail.views.view import View, view_of
+from truerail.views.view import View, listed, view_of
 
 _MOST_TELLS = 0.75
 """A device has the right name if at least this share of its other cables is where planned."""
@@ -171,9 +173,15 @@ def why_then(publication: Published, wanted: str) -> Why:
 
 
 def _key(view: View, wanted: str) -> str:
-    """An id or a key as it is; of a cause's number, its key."""
+    """An id or a key as it is; of a cause's number, or of words that fit one cause alone, its key. Raises QueryError
+    with the causes if words fit several.
+    """
     name = wanted.strip().lower()
-    return next((key for key, cause in view.sight.causes.items() if cause.id.lower() == name), name)
+    fits = [] if view.finding(name) else causes_named(view, name)
+    if len(fits) > 1:
+        named = [f"{cause_words(view.sight.causes[key])} ({key})" for key in fits]
+        raise QueryError(f"{printable(wanted, 80)!r} fits {listed(named)}")
+    return fits[0] if fits else name
 
 
 def cause_then(view: View, history: History, cause: Cause) -> CauseLine:
@@ -205,10 +213,10 @@ def _unknown(history: History, wanted: str) -> NoReturn:
 
 
 def _present(view: View, history: History, found: Finding, record: FindingRecord | None) -> Why:
-    one = found.id
-    cause, cable = view.cause_of(one), int(view.findings.cable[view.findings.number[one]])
-    life = view.lives.get(one) or (record.life if record else None)
-    mute = view.mutes.get(one)
+    key = found.id
+    cause, cable = view.cause_of(key), int(view.findings.cable[view.findings.number[key]])
+    life = view.lives.get(key) or (record.life if record else None)
+    mute = view.mutes.get(key)
     known = mute if mute and mute.kind is MuteKind.ACKNOWLEDGED else None
     paths = cable_paths(view, np.array([cable]), history) if cable >= 0 else ()
     return Why(
@@ -216,7 +224,7 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
         detail=dict(found.detail),
         cause=cause_line(view, cause) if cause else None,
         path=paths[0] if paths else None,
-        evidence=tuple(_evidence(view, evidence) for evidence in found.evidence),
+        evidence=tuple(_evidence_line(one, _source(view, one)) for one in found.evidence),
         alternatives=tuple(alternative.summary for alternative in cause.alternatives) if cause else (),
         ruled_out=ruled_out(view, rail_status_of(view.evaluated), cable, cause) if cable >= 0 else (),
         explanation=_explanation(found.rule),
@@ -240,7 +248,7 @@ def _present_cause(view: View, key: str, cause: Cause) -> Why:
 def _of_all(view: View, explained: Iterable[Finding]) -> tuple[EvidenceLine, ...]:
     """The evidence of the findings of a cause, each fact once; that of the first findings."""
     found = {id(one.fact): one for finding in explained for one in finding.evidence[:MOST_EVIDENCE]}
-    return tuple(_evidence(view, one) for one in [*found.values()][:MOST_EVIDENCE])
+    return tuple(_evidence_line(one, _source(view, one)) for one in [*found.values()][:MOST_EVIDENCE])
 
 
 def _remembered(history: History, key: str) -> Why | None:
@@ -288,10 +296,6 @@ def _or_none(ask: Callable[[], T]) -> T | None:
         return None
 
 
-def _evidence(view: View, evidence: Evidence) -> EvidenceLine:
-    return _evidence_line(evidence, _source(view, evidence))
-
-
 def _evidence_line(evidence: Evidence, source: str) -> EvidenceLine:
     return EvidenceLine(
         device=evidence.device,
@@ -333,14 +337,12 @@ QUESTION = Question(
     (
         Parameter(
             "finding",
-            help="The id of a finding, or the key of a cause: 6f4dbffbab52.",
-            description="id of a finding, or key of a cause",
+            help="The id of a finding; the key of a cause (6f4dbffbab52), or words for it: 'storm gpu-012/mlx5_3'.",
             metavar="id",
         ),
         Parameter(
             "trace",
             help="Also each step of the search for causes: what it took, and its gain.",
-            description="also each step of the search for causes",
             kind=Kind.FLAG,
             needed=False,
             option=True,
@@ -349,9 +351,7 @@ QUESTION = Question(
         ),
     ),
     _find,
-    "The evidence of a finding or a cause, both ends, raw answers, alternatives, and what was ruled out. Of a resolved "
-    "one: when it began and ended, what repaired it, and its evidence then.",
-    help="The basis of a finding or a cause: evidence, both ends, alternatives, and what was ruled out; of a resolved "
+    "The basis of a finding or a cause: evidence, both ends, alternatives, and what was ruled out; of a resolved "
     "one when it began and ended, what repaired it, and its evidence then.",
     good=lambda answer: answer.state == "resolved",
     text=why_text,
