@@ -78,7 +78,7 @@ class SocketFrontLink(FrontLink):
             async with asyncio.timeout(AWAY_SECONDS):
                 await self._speaks.wait()
             async with asyncio.timeout(DEADLINE_SECONDS if self.stale_since is None else SILENT_SECONDS):
-                if self._writer is None:
+                if self._writer is None or self._writer.is_closing():
                     raise TimeoutError
                 self._waiting[number] = answer
                 self._writer.write(framed(pack((number, message))))
