@@ -175,8 +175,9 @@ class Blamed:
         device = index.plan.devices.get(self.subject.partition("/")[0])
         if self.worst.level != STORM or device is None or device.role is not Role.HOST:
             return ""
-        port, cost = index.spell(waiting) if waiting >= 0 else "its switch port", f": jobs on the host lose rail {rail}"
-        return f"Drain {device.name}, or shut {port}{'' if rail is None else cost}."
+        port = index.spell(waiting) if waiting >= 0 else "its switch port"
+        cost = "" if rail is None else f": jobs on the host lose rail {rail}"
+        return f"Drain {device.name}, or shut {port}{cost}."
 
     @property
     def _wiring(self) -> Wiring:

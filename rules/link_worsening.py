@@ -101,8 +101,7 @@ def _urgency(one: Decline) -> tuple[int, float]:
 
 def _severity(one: Decline) -> Severity:
     soon = one.horizon_days is not None and one.horizon_days[0] <= WARNING_DAYS
-    only_meter = one.of == "light" and one.confirmed is False
-    return Severity.WARNING if soon and not only_meter else Severity.INFO
+    return Severity.WARNING if soon and (one.of != "light" or one.confirmed is not False) else Severity.INFO
 
 
 def _finding(round: Round, cable: int, declines: Sequence[Decline], limit: float) -> Finding:

@@ -81,7 +81,7 @@ def _breaks(rule: Rule, round: Round) -> bool:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Evaluates one round. Rules run one by one: a rule without a result, or with a bug, does not affect the others.
+# The rules, one after the other.
 
 
 _ONE_ROUND = "it needs the counters of two rounds or more, at most 15 minutes apart"

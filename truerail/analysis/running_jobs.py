@@ -87,7 +87,7 @@ class Jobs:
         """The jobs with this key, `SOURCE:KEY` where several schedulers have it; else with this id, or of the array
         with it; else with this name, or of this user; else the job of this step or component.
         """
-        called = [(job, _called(job)) for job in self.running]
+        called = [(job, names_of(job)) for job in self.running]
         for place in range(4):
             if found := tuple(job for job, names in called if asked in names[place]):
                 return found
@@ -103,8 +103,8 @@ def without_step(asked: str) -> str:
     return found[1] if found else asked
 
 
-def _called(job: RunningJob) -> Sequence[tuple[str, ...]]:
-    """Its keys, ids, names and user."""
+def names_of(job: RunningJob) -> Sequence[tuple[str, ...]]:
+    """Its keys, ids, names and user: what it is called, the surest first."""
     names = (job.name, job.key.partition("/")[2]) if job.scheduler == "kubernetes" else (job.name,)
     return (job.key, f"{job.source}:{job.key}"), job.ids, names, (job.user,)
 

@@ -171,7 +171,7 @@ def _include(words: list[str], path: Path, block: Block, config: Config, depth: 
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Targets from an OpenSSH client configuration: HostName, Port, User, IdentityFile, ProxyJump, UserKnownHostsFile.
+# Targets from these blocks.
 
 
 _SSH = SshAccess()

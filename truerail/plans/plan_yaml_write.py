@@ -227,7 +227,7 @@ def _fold_mesh(rows: list[list[Cable]], uppers: Sequence[str]) -> Folded | None:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# A plan as native YAML: regular parts folded into the generative form, everything else cable by cable.
+# The YAML of these groups, and of everything else cable by cable.
 
 
 def dump_yaml(plan: Plan) -> str:

@@ -264,7 +264,7 @@ QUESTION = Question(
         ),
     ),
     lambda asked, given: blast(asked.publication, given["of"]),
-    "The impact while a device, a port, a rail (`rail3`) or a pod is down, and what to do first.",
+    "The impact while a device, a port, a rail (rail3) or a pod is down, and what to do first.",
     good=_good,
     text=blast_text,
     form=Form("What is the impact if this is down?", "Show impact"),

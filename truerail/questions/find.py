@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
 from rules import rules
 from truerail.analysis.published import EvaluatedRound, Published
+from truerail.analysis.running_jobs import names_of as names_of_job
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.columns import Codes, distinct, factorize
 from truerail.model.facts import NetLink, RdmaLink
@@ -182,9 +183,7 @@ def _exactly(view: View, low: str) -> Iterator[Found]:
 
 def _jobs(view: View, low: str) -> Iterator[Found]:
     """Running jobs by a key, an id, a name or a user; those that are called so before those with it in a name."""
-    called = [
-        (job, [name.lower() for name in (job.key, *job.ids, job.name, job.user)]) for job in view.round.jobs.running
-    ]
+    called = [(job, [name.lower() for name in chain(*names_of_job(job))]) for job in view.round.jobs.running]
     fits = [one for one in called if low in one[1] or (len(low) >= _FEWEST_LETTERS and any(low in n for n in one[1]))]
     for job, _ in sorted(fits, key=lambda one: low not in one[1]):
         who = " of ".join(printable(word, 80) for word in (job.name, job.user) if word)
@@ -222,9 +221,9 @@ def _port_like(view: View, port: int, part: str) -> Iterator[Found]:
 
 
 def _racks(view: View, low: str) -> Iterator[Found]:
-    for rack, codes in sorted(view.layout.racks.items(), key=lambda one: natural_key(one[0])):
-        if low in rack:
-            yield Found(view.layout.devices[codes[0]].rack, "rack", f"{len(codes)} devices")
+    for rack in sorted((rack for rack in view.layout.racks if low in rack), key=natural_key):
+        codes = view.layout.racks[rack]
+        yield Found(view.layout.devices[codes[0]].rack, "rack", f"{len(codes)} devices")
 
 
 def _groups(view: View, low: str) -> Iterator[Found]:

@@ -146,7 +146,7 @@ def summed_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
     found = minute_of(telemetry, quantity)
     silent = np.isnan(found)
     if silent.any():
-        for priority in [priority for priority in telemetry.priorities(quantity) if priority is not None]:
+        for priority in telemetry.priorities(quantity):
             part = minute_of(telemetry, quantity, priority)[silent]
             found[silent] = np.where(np.isnan(found[silent]), part, found[silent] + np.nan_to_num(part))
     return found

@@ -85,7 +85,7 @@ class Courier:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Notifications of a running service: from evaluations to the queue, and a courier for each receiver.
+# From evaluations to the queue, and a courier for each receiver.
 
 
 CLOSE_SECONDS = 2.5
