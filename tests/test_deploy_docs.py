@@ -29,7 +29,7 @@ TRUERAIL = [
     if (found := re.match(r"(/opt/truerail/bin/|docker compose run --rm --no-deps )?truerail ", line))
 ]
 PLACES = re.compile(r"(?<![\w/.-])(?:deploy|requirements|dashboards)/[\w./@-]*\w")
-FOLDERS = ("deploy/compose", "deploy/ansible", "deploy/kubernetes", "deploy/ansible/roles/truerail_device/files")
+FOLDERS = ("deploy/compose", "deploy/ansible", "deploy/ansible/roles/truerail_device/files")
 
 
 def test_there_are_commands_to_look_at() -> None:
@@ -38,10 +38,10 @@ def test_there_are_commands_to_look_at() -> None:
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    named = set(PLACES.findall(TEXT)) - {"deploy/kubernetes/overlays/dc1"}
+    named = set(PLACES.findall(TEXT))
     assert len(named) > 8
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
-    for name in re.findall(r"`((?:truerail-only|sudoers)\.\w+|(?:overlays|components|config|secrets)/[\w./]*)`", TEXT):
+    for name in re.findall(r"`((?:truerail-only|sudoers)\.\w+|(?:config|secrets)/[\w./]*)`", TEXT):
         assert any((ROOT / folder / name).exists() for folder in FOLDERS), name
 
 

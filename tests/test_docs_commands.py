@@ -30,13 +30,14 @@ REASONS = {
 OTHERS = frozenset(
     re.findall(
         r"[\w-]+",
-        "amtool ansible-playbook cd chmod cp curl do docker done echo for groupadd install kubectl mkdir openssl pip"
-        " pipx prometheus prometheus-alertmanager promtool python3 rm ssh systemctl udevadm useradd uv",
+        "amtool ansible-playbook cd chmod cp curl do docker done echo for groupadd helm install kubectl mkdir openssl"
+        " pip pipx prometheus prometheus-alertmanager promtool python3 rm ssh systemctl udevadm useradd uv",
     )
 )
 """What else may be called where nothing is run: it is somebody else's, or the shell's."""
 BROUGHT = {
-    "amtool": "`amtool`", "ansible-playbook": "ansible", "docker": "compose", "kubectl": "kubernetes", "pipx": "[pipx]",
+    "amtool": "`amtool`", "ansible-playbook": "ansible", "docker": "compose", "helm": "helm chart",
+    "kubectl": "kubernetes", "pipx": "[pipx]",
     "prometheus": "`prometheus`", "prometheus-alertmanager": "`prometheus-alertmanager`", "promtool": "`promtool`",
     "uv": "[uv]",
 }  # fmt: skip

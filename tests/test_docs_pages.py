@@ -9,9 +9,11 @@ import pytest
 import yaml
 
 from dashboards.rules import ALERTS
+from tests.deploying import document, passes
 from tests.docs_blocks import GUIDES, PAGES, ROOT, Block, anchors, blocks, inline_code, links
 from tests.each import each
 from tests.real import require
+from tests.test_deploy_helm import CHART, FILES, helm
 from truerail.inventory import InventoryError, load_inventory
 from truerail.outputs.metrics.declared import CATALOGUE
 from truerail.outputs.monitoring import monitoring_files, write
@@ -133,8 +135,15 @@ def _alertmanager(text: str, folder: Path) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+def _chart(text: str, folder: Path) -> None:
+    """Values of the Helm chart, for helm itself."""
+    (folder / "values.yaml").write_text(text)
+    passes(helm("template", "truerail", CHART, f"--values={folder / 'values.yaml'}", *FILES))
+
+
 READERS: tuple[tuple[set[str], Callable[[str, Path], None]], ...] = (
     (set(Settings.model_fields), _settings),
+    (set(document(CHART / "values.yaml")), _chart),
     ({"defaults", "devices"}, _inventory),
     ({"defaults", "netbox"}, _netbox),
     ({"global", "scrape_configs", "rule_files", "alerting"}, _prometheus),

@@ -37,7 +37,7 @@ def test_the_command_writes_everything(
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert written == set(monitoring_files())
     assert {name.split("/")[0] for name in written} == {
-        "alertmanager", "grafana", "grafana-alerting", "kubernetes", "kustomization.yaml", "prometheus",
+        "alertmanager", "grafana", "grafana-alerting", "kubernetes", "prometheus",
         "prometheus-records", "runbooks",
     }  # fmt: skip
     assert {f"runbooks/{code}.md" for code in rules()} <= written

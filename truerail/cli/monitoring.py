@@ -25,7 +25,7 @@ def export(
     """Write dashboards, alert rules, Alertmanager routes and runbooks.
 
     Below the folder: grafana/, prometheus/, alertmanager/ and runbooks/; the rules again for the Prometheus operator
-    (kubernetes/, with kustomization.yaml) and as Grafana-managed alerts (grafana-alerting/, prometheus-records/).
+    (kubernetes/) and as Grafana-managed alerts (grafana-alerting/, prometheus-records/).
     """
     from truerail.cli import terminal_output
     from truerail.outputs.monitoring import GRAFANA, RUNBOOKS, TRUERAIL, monitoring_files, write

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from truerail.outputs.monitoring.derived import config_maps, grafana_alerts, prometheus_rule, records_alone
+from truerail.outputs.monitoring.derived import grafana_alerts, prometheus_rule, records_alone
 
 RUNBOOKS: Final = "https://truerail.example.net/docs/runbooks"
 """Address of the runbooks in the shipped rules; a site sets its own."""
@@ -32,15 +32,14 @@ def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL, grafana
     boards = [name for name in made if name.startswith("grafana/")]
     for name in boards:
         made[name] = made[name].replace(f'"{TRUERAIL}"', f'"{truerail.rstrip("/")}"')
-    return {**made, **_derived(made[RULES], boards)}
+    return {**made, **_derived(made[RULES])}
 
 
-def _derived(rules: str, boards: list[str]) -> dict[str, str]:
+def _derived(rules: str) -> dict[str, str]:
     return {
         OPERATOR_RULES: prometheus_rule(rules),
         "grafana-alerting/truerail.yaml": grafana_alerts(rules),
         "prometheus-records/truerail.records.yaml": records_alone(rules),
-        "kustomization.yaml": config_maps(boards, [OPERATOR_RULES]),
     }
 
 

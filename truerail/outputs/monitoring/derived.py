@@ -1,4 +1,4 @@
-"""Other formats of the rules for Prometheus: for its operator, for Grafana's own alerting, and for kustomize.
+"""Other formats of the rules for Prometheus: for its operator, and for Grafana's own alerting.
 
 Grafana's import of Prometheus rules makes the same three steps of each alert: the query, whether it returned a number,
 and whether that is above 0. So each series is an alert, and no series is no alert.
@@ -65,28 +65,6 @@ def grafana_alerts(rules: str) -> str:
         if found
     ]
     return as_yaml({"apiVersion": 1, "groups": groups})
-
-
-def config_maps(boards: Iterable[str], resources: Iterable[str]) -> str:
-    """A `kustomization.yaml`: the resources, and a config map for each dashboard. Both are paths relative to it.
-
-    Grafana's sidecar loads each config map with the label `grafana_dashboard`:
-    https://github.com/grafana/helm-charts/blob/main/charts/grafana/README.md#sidecar-for-dashboards
-    """
-    maps = [{"name": board.rpartition("/")[2].removesuffix(".json"), "files": [board]} for board in sorted(boards)]
-    return as_yaml(
-        {
-            "apiVersion": "kustomize.config.k8s.io/v1beta1",
-            "kind": "Kustomization",
-            "resources": sorted(resources),
-            "configMapGenerator": maps,
-            "generatorOptions": {
-                "disableNameSuffixHash": True,  # the sidecar follows changes of a config map under its name
-                "labels": {"grafana_dashboard": "1"},
-                "annotations": {"grafana_folder": "truerail"},
-            },
-        }
-    )
 
 
 def _groups(rules: str) -> list[dict[str, Any]]:
