@@ -1,5 +1,6 @@
 """The documentation as tests see it: fenced blocks, what is said about running them, headings and links."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,16 +13,20 @@ GUIDES = [
     *(page for of in ("docs", "benchmarks/results") for page in sorted((ROOT / of).glob("*.md"))),
 ]
 """The pages whose commands are run."""
-PAGES = sorted(
-    path
-    for path in ROOT.rglob("*.md")
-    if not any(part.startswith(".") or part == "recordings" for part in path.relative_to(ROOT).parts)
-)
-"""Every page that a reader may follow a link to or from."""
 SHELL = ("sh", "console")
 _FENCE = re.compile(r"^ *```(?P<language>\w*)$")
 _NOT_RUN = re.compile(r"^<!-- not run: (?P<why>[\w ,]+) -->$")
 _PROSE = re.compile(r"```.*?```|<!--.*?-->", re.DOTALL)
+
+
+def _pages() -> Iterator[Path]:
+    for folder, inside, files in os.walk(ROOT):
+        inside[:] = [name for name in inside if name != "recordings" and not name.startswith((".", "__"))]
+        yield from (Path(folder, name) for name in files if name.endswith(".md"))
+
+
+PAGES = sorted(_pages())
+"""Every page that a reader may follow a link to or from."""
 
 
 @dataclass(frozen=True)

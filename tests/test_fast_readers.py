@@ -94,7 +94,7 @@ def test_a_table_and_counters_take_the_short_way() -> None:
 def test_every_recording_reads_the_same_whole_and_cut_at_each_line(behind: Callable[[str, str], object]) -> None:
     for collector, answer in (*recorded(), ("lldp_switch", TABLE), ("nic_counters", COUNTERS)):
         lines = answer.splitlines(keepends=True)
-        for end in range(0, len(lines) + 1, max(1, len(lines) // 20)):
+        for end in range(0, len(lines) + 1, max(1, len(lines) // draws(8, 40))):
             for part in ("".join(lines[:end]), "".join(lines[:end]).rstrip("\n"), "".join(lines[end:])):
                 assert outcome(partial(read, collector, part)) == behind(collector, part), part
 
