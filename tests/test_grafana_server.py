@@ -133,6 +133,8 @@ def test_pictures_are_taken_of_what_is_chosen(grafana: FakeGrafana, tmp_path: Pa
 def test_the_workflow_follows_its_schema(tmp_path: Path) -> None:
     both = WORKFLOW, WORKFLOW.with_name("release.yml")
     passes(tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *both))
+    forms = [ROOT / ".github/ISSUE_TEMPLATE" / name for name in ("device.yml", "wrong-answer.yml")]
+    passes(tool("check-jsonschema", "--builtin-schema", "vendor.github-issue-forms", *forms))
     broken = tmp_path / "ci.yml"
     broken.write_text(WORKFLOW.read_text().replace("runs-on:", "runs_on:"))
     assert tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", broken).returncode == 1
