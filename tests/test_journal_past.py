@@ -53,14 +53,12 @@ def test_what_is_resolved_keeps_its_evidence(journal: Journal) -> None:
     for key, row in rounds[2].findings.items():
         kept = journal.kept_finding(key)
         assert kept is not None
-        assert kept.complete
         assert kept.finding.evidence
         assert {one.fact for one in kept.finding.evidence} == {one.fact for one in row.finding.evidence}
         assert kept.record.life.state is LifeState.RESOLVED
     for key, caused in rounds[2].causes.items():
         of = journal.kept_cause(key)
         assert of is not None
-        assert of.complete
         assert (of.cause.moves, of.cause.explains) == (caused.cause.moves, caused.cause.explains)
     assert journal.kept_finding("0" * 12) is None
     assert journal.kept_finding("not an id") is journal.kept_cause("not an id") is journal.kept_cause("0" * 12) is None
@@ -103,22 +101,17 @@ def test_an_earlier_episode_is_found_again(journal: Journal) -> None:
 
 
 def test_without_events_the_life_decides(journal: Journal, tmp_path: Path) -> None:
-    """Rows of an old release have no events of causes; events of long-lived entries are deleted after the retention."""
+    """Events of long-lived entries are deleted after the retention."""
     fabric = Fabric()
     rounds = [*fabric.rounds(1), *fabric.rounds(3, swapped)]
     keep(journal, *rounds)
     with journal._database.writing() as connection:
         connection.execute(text("DELETE FROM cause_events"))
         connection.execute(text("DELETE FROM finding_events"))
-        connection.execute(text("UPDATE causes SET body = NULL"))
     state = journal.as_of(rounds[2].at)
     assert {one.record.life.id for one in state.findings} == rounds[1].findings.keys()
-    assert [one.complete for one in state.causes] == [False]
+    assert [one.record.life.id for one in state.causes] == [*rounds[1].causes]
     assert journal.as_of(rounds[0].at).findings == ()
-    kept = journal.kept_cause(state.causes[0].record.life.id)
-    assert kept is not None
-    assert not kept.complete
-    assert kept.cause.moves == ()
 
 
 def test_old_events_of_causes_are_deleted(journal: Journal) -> None:

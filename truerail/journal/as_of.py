@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from truerail.journal import tables
-from truerail.journal.bodies import cause_extras, cause_of, cause_record, finding_of, finding_record
+from truerail.journal.bodies import cause_of, cause_record, finding_of, finding_record
 from truerail.journal.salvage import Salvage
 from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState
@@ -152,16 +152,15 @@ def _finding(row: Row[Any], at: datetime) -> KeptFinding:
         severity = row.was_severity or finding.severity
         finding = replace(finding, severity=Severity(severity), **words)
         record = replace(record, severity=severity, **words)
-    return KeptFinding(replace(record, life=_life(record.life, row, at)), finding, row.body is not None, _present(row))
+    return KeptFinding(replace(record, life=_life(record.life, row, at)), finding, _present(row))
 
 
 def _cause(row: Row[Any], at: datetime) -> KeptCause:
-    record, cause = cause_record(row, None), cause_of(row)
+    record, cause = cause_record(row, None), cause_of(row, row.was_body or row.body)
     if row.was_present is not None:
         words = _words(row, cause)
-        more: dict[str, Any] = cause_extras(row.was_body) if row.was_body is not None else {}
-        cause, record = replace(cause, **more, **words), replace(record, **words)
-    return KeptCause(replace(record, life=_life(record.life, row, at)), cause, row.body is not None, _present(row))
+        cause, record = replace(cause, **words), replace(record, **words)
+    return KeptCause(replace(record, life=_life(record.life, row, at)), cause, _present(row))
 
 
 def _words(row: Row[Any], now: Finding | Cause) -> dict[str, Any]:

@@ -128,14 +128,14 @@ class JournalQueries:
         return self._lives(
             tables.findings,
             asked,
-            lambda row, newest: KeptFinding(finding_record(row, newest), finding_of(row), row.body is not None),
+            lambda row, newest: KeptFinding(finding_record(row, newest), finding_of(row)),
         )
 
     def kept_cause(self, key: str) -> history.KeptCause | None:
         """One cause, open or resolved, with its moves and the findings that it explained."""
 
         def kept(row: Row[Any], newest: datetime | None) -> KeptCause:
-            return KeptCause(cause_record(row, newest), cause_of(row), row.body is not None)
+            return KeptCause(cause_record(row, newest), cause_of(row, row.body))
 
         return next(iter(self._one(tables.causes, key, kept)), None)
 

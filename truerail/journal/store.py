@@ -54,7 +54,7 @@ def _finding(row: Row[Any], at: datetime) -> FindingRow:
 
 
 def _cause(row: Row[Any], at: datetime) -> CauseRow:
-    return CauseRow(life_of(row, at), cause_of(row), row.present, row.away, _times(row.appearances))
+    return CauseRow(life_of(row, at), cause_of(row, row.body), row.present, row.away, _times(row.appearances))
 
 
 def _past(salvage: Salvage, connection: Connection, table: Any, at: datetime) -> dict[str, Past]:

@@ -80,7 +80,7 @@ findings = Table(
     *_filled(summary=Words, action=Words),
     *_optional(cause=HexId),
     *_life(),
-    *_optional(body=LargeBinary),
+    *_filled(body=LargeBinary),
 )
 _open = findings.c.resolved_at.is_(None)
 Index("findings_open", findings.c.since, findings.c.id, sqlite_where=_open, postgresql_where=_open)
@@ -93,7 +93,7 @@ causes = Table(
     _key("id", HexId),
     *_filled(kind=Words, subjects=Words, summary=Words, action=Words, findings=Integer),
     *_life(),
-    *_optional(body=LargeBinary),
+    *_filled(body=LargeBinary),
 )
 _open = causes.c.resolved_at.is_(None)
 Index("causes_open", causes.c.since, causes.c.id, sqlite_where=_open, postgresql_where=_open)
