@@ -33,8 +33,7 @@ from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LI
 from truerail.history.hours import hour_of, hour_rows
 from truerail.history.journal_export import export_journal
 from truerail.history.recorder import Recorder, merge_parts
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import files_of, read_files
+from truerail.history.store_folder import StoreFolder, files_of, read_files
 from truerail.journal import Journal
 from truerail.journal.database import Database
 from truerail.journal.round_writer import write_round

@@ -10,8 +10,7 @@ from truerail.history.fabric_rows import cable_row, cause_rows_of, device_rows, 
 from truerail.history.history_tables import CABLES, CAUSES, DEVICES, FINDINGS, OPTICS, HistoryTable
 from truerail.history.open_rows import OpenRows, Values
 from truerail.history.planned_ports import PlannedPorts
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import fault_of, files_of, read_files
+from truerail.history.store_folder import StoreFolder, fault_of, files_of, read_files
 from truerail.journal.link_memory import LinkMemory
 from truerail.journal.round_changes import LinkState
 from truerail.model.life import Life

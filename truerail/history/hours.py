@@ -5,11 +5,10 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truerail.history.arrow_tables import arrow, arrow_schema, joined
+from truerail.history.arrow_tables import arrow_schema, from_columns, joined, times
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable, Type
 from truerail.history.planned_ports import PORT_COLUMNS
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import files_of, read_files
+from truerail.history.store_folder import StoreFolder, files_of, read_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +59,6 @@ def hour_rows(folder: StoreFolder, hour: datetime) -> "pa.Table":
 
 def _summed(rows: "pa.Table", hour: datetime) -> "pa.Table":
     """A row for each port; a column without any value stays null."""
-    pa = arrow()
     import pyarrow.compute as pc
 
     some = pc.ScalarAggregateOptions(min_count=1)
@@ -69,9 +67,8 @@ def _summed(rows: "pa.Table", hour: datetime) -> "pa.Table":
     )
     columns = {name: found[name] for name in PORT_COLUMNS}
     columns |= {name: found[f"{name}_sum"] for name in _SUMMED}
-    columns |= {_SPEED: found[f"{_SPEED}_max"], "bucket": pa.array([hour] * len(found), pa.timestamp("us", "UTC"))}
-    schema = arrow_schema(COUNTERS_HOURS)
-    return pa.table([columns[name] for name in schema.names], schema=schema)
+    columns |= {_SPEED: found[f"{_SPEED}_max"], "bucket": times(hour, len(found))}
+    return from_columns(COUNTERS_HOURS, columns)
 
 
 def _times(path: Path) -> tuple[datetime, datetime] | None:

@@ -17,8 +17,7 @@ from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spell
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
 from truerail.history.hours import hour_of
 from truerail.history.port_minutes import PAUSED, SINGLE
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import files_of, read_files
+from truerail.history.store_folder import StoreFolder, files_of, read_files
 from truerail.model.columns import Codes, factorize
 
 if TYPE_CHECKING:

@@ -11,15 +11,14 @@ import numpy.typing as npt
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.optics_lanes import lanes_of
 from truerail.analysis.published import Published
-from truerail.history.arrow_tables import arrow, from_columns, from_rows, joined
+from truerail.history.arrow_tables import from_columns, from_rows, joined, times
 from truerail.history.episode_recorder import Append
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS
 from truerail.history.hours import due_hours, hour_of, hour_rows, newest
 from truerail.history.open_rows import Values
 from truerail.history.planned_ports import PlannedPorts
 from truerail.history.port_minutes import complete_minutes, minute_columns
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import fault_of, read_files
+from truerail.history.store_folder import StoreFolder, fault_of, read_files
 from truerail.model.columns import Codes
 from truerail.model.facts import BitErrorRate, Optic
 from truerail.model.history import RoundRecord
@@ -66,8 +65,7 @@ class HourlyLight:
         """A row for each port with any value."""
         known = np.flatnonzero(np.logical_not(np.isnan(np.stack(list(self.columns.values()))).all(axis=0)))
         columns: dict[str, Any] = {name: values[known] for name, values in self.columns.items()}
-        at = arrow().array([self.hour] * len(known), arrow().timestamp("us", "UTC"))
-        return from_columns(LIGHTS, {"bucket": at, **self.ports.columns(known), **columns})
+        return from_columns(LIGHTS, {"bucket": times(self.hour, len(known)), **self.ports.columns(known), **columns})
 
 
 def _error_rates(wiring: Wiring) -> tuple[Codes, Numbers]:
@@ -98,6 +96,7 @@ class SampleRecorder:
     def __init__(self, folder: StoreFolder) -> None:
         self._folder = folder
         self.lost_minutes = 0
+        """Minutes of counters that were dropped because they could not be written."""
         self._minute = 0.0
         """The start of the last recorded minute, in Unix seconds."""
         self._minutes: list[pa.Table] = []
@@ -147,7 +146,7 @@ class SampleRecorder:
             self._minute = start
             known, columns = minute_columns(telemetry, samples)
             if len(known):
-                at = _constant(datetime.fromtimestamp(start, UTC), len(known))
+                at = times(datetime.fromtimestamp(start, UTC), len(known))
                 self._minutes.append(from_columns(COUNTERS_MINUTES, {"bucket": at, **ports.columns(known), **columns}))
         while len(self._minutes) > 1 and self.waiting_rows > MOST_ROWS:
             del self._minutes[0]
@@ -195,11 +194,6 @@ def round_row(record: RoundRecord) -> dict[str, Any]:
     row = asdict(record)
     severities = {f"findings_{word}": record.findings.get(word) for word in ("critical", "warning", "info")}
     return {name: row.get(name) for name in ROUNDS.names} | {"answered": record.at} | severities
-
-
-def _constant(at: datetime, rows: int) -> Any:
-    pa = arrow()
-    return pa.repeat(pa.scalar(at, pa.timestamp("us", "UTC")), rows)
 
 
 def _light_read_at(publication: Published) -> float:

@@ -21,8 +21,7 @@ from truerail.errors import HistoryStoreError
 from truerail.history.arrow_tables import arrow
 from truerail.history.past_counters import PastCounters, counters_at
 from truerail.history.recorder import Recorder
-from truerail.history.store_folder import MANIFEST, StoreFolder
-from truerail.history.store_reader import UnreadableFile
+from truerail.history.store_folder import MANIFEST, StoreFolder, UnreadableFile
 from truerail.model.history import RoundRecord
 from truerail.model.names import printable
 from truerail.service.freeing import free
@@ -90,8 +89,8 @@ class HistoryWriter:
         return {
             "history_failing": float(bool(self.health.error)),
             "history_writes_total": self.health.flushes,
-            "history_lost_minutes_total": self._recorder.lost_minutes,
-            "history_waiting_rows": self._recorder.waiting_rows,
+            "history_lost_minutes_total": self._recorder.samples.lost_minutes,
+            "history_waiting_rows": self._recorder.samples.waiting_rows,
             "history_unreadable_files": self.health.unreadable,
             "history_bytes": self.health.size_bytes,
         }

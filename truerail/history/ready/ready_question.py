@@ -125,7 +125,7 @@ def _parameter(name: str, declared: dict[str, Any]) -> ReadyParameter:
 
 def _column(name: str, declared: list[str]) -> Field:
     kind, meaning, *unit = declared
-    return Field(name, Type(kind), meaning, *unit or ["UTC" if kind == Type.TIME else ""])
+    return Field(Type(kind), name, meaning, *unit or ["UTC" if kind == Type.TIME else ""])
 
 
 def _value(
