@@ -37,7 +37,7 @@ from truerail.viewfile.parts import (
 )
 from truerail.viewfile.stored_page import stored_page
 from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
-from truerail.viewfile.writer import Part, ViewWriter, Written
+from truerail.viewfile.view_file import Part, ViewWriter, Written
 from truerail.views.models import StepLine
 from truerail.views.view import view_of
 
