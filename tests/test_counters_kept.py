@@ -23,10 +23,10 @@ from truerail.analysis.counters import storage as stored
 from truerail.analysis.counters.storage import MAGIC, MOST_BYTES, Stored, loaded, packed
 from truerail.analysis.published import JournalState
 from truerail.errors import CounterWindowError, JournalUnavailableError
-from truerail.journal import Journal, blobs, open_journal, tables
+from truerail.journal import Journal, open_journal, store, tables
 from truerail.model import Counter, PortCounters, Reading
-from truerail.service.counted import KeptCounters
 from truerail.service.evaluator import Evaluator
+from truerail.service.kept_counters import KeptCounters
 from truerail.service.settings import Settings
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
@@ -192,7 +192,7 @@ def test_a_changed_byte_changes_no_counter(place: int, flip: int) -> None:
 def test_bytes_are_kept_under_their_name_and_replaced_as_a_whole(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blobs, "PART_BYTES", 10)
+    monkeypatch.setattr(store, "PART_BYTES", 10)
     if database == "sqlite":
         kept_and_replaced(f"sqlite:///{tmp_path}/j.db")
     else:

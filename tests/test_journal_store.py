@@ -24,10 +24,10 @@ from truerail.analysis.running_jobs import Jobs, JobSource, RunningJob
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import Journal, open_journal, tables
 from truerail.journal import database as database_module
-from truerail.journal.blobs import STEP_MARKS
 from truerail.journal.database import Database
 from truerail.journal.job_memory import JobMemory
 from truerail.journal.round_changes import Changes, FindingRow, LinkState
+from truerail.journal.store import STEP_MARKS
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
 from truerail.model.history import EventKind as Kind
 from truerail.model.history import FindingEvent, LinkChange, PlanVersion, RowRange
@@ -370,7 +370,7 @@ def test_a_restart_continues_the_runs_of_jobs(journal: Journal) -> None:
 
 
 def test_retention_works_in_small_steps(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.journal.retention.STEP", 3)
+    monkeypatch.setattr("truerail.journal.store.STEP", 3)
     for number in range(10):
         journal.note("ann", "log in", str(number), AT)
     assert journal.retain(AT + timedelta(days=401)) == 10

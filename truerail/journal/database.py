@@ -89,10 +89,6 @@ def _script() -> tuple[Config, ScriptDirectory]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The database of the journal: SQLite in a file, or PostgreSQL. Opens connections, keeps them consistent, and turns
-
-
-# ----------------------------------------------------------------------------------------------------------------------
 # Fencing: of several judges on one database, only the newest leader writes.
 #
 # The table `fence` has one row with the highest epoch. A leader raises it once, each of its writes compares its own
@@ -102,22 +98,6 @@ def _script() -> tuple[Config, ScriptDirectory]:
 
 IDLE_MILLISECONDS = 8000
 """PostgreSQL ends the transaction of a judge that stopped inside it: its locks would hold up the next leader."""
-
-
-def claim(connection: Connection, revision: int) -> int:
-    """Makes this the newest leader. Returns its epoch: higher than any before, and at least `revision`."""
-    epoch = max(_highest(connection) + 1, revision)
-    connection.execute(fence.update().values(epoch=epoch))
-    return epoch
-
-
-def refuse_lower(connection: Connection, epoch: int) -> None:
-    """Raises JournalFencedError if a judge with a higher epoch leads."""
-    highest = _highest(connection)
-    if epoch < highest:
-        raise JournalFencedError(f"the journal refuses the writes of epoch {epoch}: a judge leads with epoch {highest}")
-    if epoch > highest:
-        connection.execute(fence.update().values(epoch=epoch))
 
 
 def _highest(connection: Connection) -> int:
@@ -209,17 +189,22 @@ class Database:
         epoch, self.fenced = revision, False
         try:
             with self._alone() as connection:
-                epoch = claim(connection, revision)
+                claimed = max(_highest(connection) + 1, revision)
+                connection.execute(fence.update().values(epoch=claimed))
+                epoch = claimed
         finally:
             self.epoch = epoch
         return epoch
 
     def _refuse_lower(self, connection: Connection) -> None:
-        try:
-            refuse_lower(connection, self.epoch)
-        except JournalFencedError:
+        epoch, highest = self.epoch, _highest(connection)
+        if epoch < highest:
             self.fenced = True
-            raise
+            raise JournalFencedError(
+                f"the journal refuses the writes of epoch {epoch}: a judge leads with epoch {highest}"
+            )
+        if epoch > highest:
+            connection.execute(fence.update().values(epoch=epoch))
 
     @contextmanager
     def _alone(self) -> Iterator[Connection]:

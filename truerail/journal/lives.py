@@ -4,6 +4,7 @@ A pure state machine: evaluations in, `Changes` out. It opens no database; after
 by `restore`.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.running_jobs import Jobs
-from truerail.journal.episodes import Episode, Patience, Sight, begun, resumed
+from truerail.journal.episodes import Episode, Patience, Sight, begun
 from truerail.journal.job_memory import JobMemory
 from truerail.journal.link_memory import LinkMemory
 from truerail.journal.round_changes import CauseRow, Changes, FindingRow, Memory, Past
@@ -309,7 +310,8 @@ def _cause_row(kept: Kept[Cause]) -> CauseRow:
 
 
 def _resumed(row: FindingRow | CauseRow, at: datetime) -> Episode:
-    return resumed(row.life, row.appearances, row.away, at)
+    """A stored episode after a gap without rounds: if it was gone, a round must report it gone again."""
+    return Episode(row.life, deque(row.appearances), at, row.away)
 
 
 def _facts(reported: Explained) -> tuple[Any, ...]:

@@ -37,8 +37,8 @@ def utc_now() -> datetime:
 class JournalQueries:
     """The queries of `History`."""
 
-    def __init__(self, database: Database, retention: timedelta, clock: Callable[[], datetime] = utc_now) -> None:
-        self._database, self._retention, self._clock = database, retention, clock
+    def __init__(self, database: Database, retention: timedelta) -> None:
+        self._database, self._retention = database, retention
         self._salvage = Salvage()
 
     def unreadable(self, table: str) -> Mapping[int, str]:
@@ -143,7 +143,7 @@ class JournalQueries:
         """The first moment of which anything is kept; None for an empty journal."""
         with self._database.reading() as connection:
             first = as_of.kept_since(connection)
-        return None if first is None else max(first, self._clock() - self._retention)
+        return None if first is None else max(first, utc_now() - self._retention)
 
     def as_of(self, at: datetime) -> history.PastState:
         """Everything that was known at a time."""
@@ -173,13 +173,13 @@ class JournalQueries:
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[history.Acknowledgement]:
         """Acknowledgements in force now, or all stored ones."""
         notes = tables.acknowledgements.c
-        in_force = and_(notes.ended_at.is_(None), or_(notes.until.is_(None), notes.until > self._clock()))
+        in_force = and_(notes.ended_at.is_(None), or_(notes.until.is_(None), notes.until > utc_now()))
         return self._newest(notes.id, _into(history.Acknowledgement), where=in_force if open_only else None)
 
     def windows(self, *, open_only: bool = True) -> Sequence[history.MaintenanceWindow]:
         """Windows that are open or announced, or all stored ones."""
         windows = tables.windows.c
-        in_force = and_(windows.ended_at.is_(None), windows.ends > self._clock())
+        in_force = and_(windows.ended_at.is_(None), windows.ends > utc_now())
         return self._newest(windows.id, _into(history.MaintenanceWindow), where=in_force if open_only else None)
 
     def audit(self, page: RowRange = FIRST) -> Sequence[history.AuditRecord]:

@@ -5,14 +5,14 @@ from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Row, func, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Table, and_, func, or_, select, type_coerce
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
-from truerail.journal import blobs, retention, tables
+from truerail.journal import tables
 from truerail.journal.bodies import cause_of, finding_of, life_of, newest_round_at
 from truerail.journal.database import Database
 from truerail.journal.job_rows import open_jobs
-from truerail.journal.queries import JournalQueries, utc_now
+from truerail.journal.queries import JournalQueries
 from truerail.journal.round_changes import CauseRow, Changes, FindingRow, LinkState, Memory, Past
 from truerail.journal.round_writer import write_round
 from truerail.journal.salvage import UNREADABLE, Salvage
@@ -88,7 +88,50 @@ def _links(salvage: Salvage, connection: Connection) -> tuple[LinkState, ...]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# Rows older than the retention, which are deleted a few at a time, so that nothing waits for it long.
+
+STEP_MARKS, NOTIFICATIONS = "step marks", "notifications"
+_LASTING = (STEP_MARKS, NOTIFICATIONS)
+"""Names of values that hold as long as they are not replaced: they never become old."""
+STEP = 1000
+"""Rows deleted in one transaction."""
+
+
+def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnElement[bool]]]:
+    """Old rows by table; referenced tables come after those that refer to them. The newest round and plan are never
+    old.
+    """
+    notes, windows, rounds, plans = tables.acknowledgements.c, tables.windows.c, tables.rounds.c, tables.plans.c
+    newest_round, newest_plan = select(func.max(rounds.number)), select(func.max(plans.seq))
+    return [
+        *((one, one.c.at < before) for one in (tables.finding_events, tables.cause_events, tables.versions)),
+        *((one, one.c.resolved_at < before) for one in (tables.findings, tables.causes)),
+        (tables.texts, tables.texts.c.used_at < before),
+        (tables.link_changes, tables.link_changes.c.at < before),
+        (tables.places, and_(tables.places.c.used_at < before, ~_in_use())),
+        (tables.jobs, tables.jobs.c.ended_at < before),
+        (tables.acknowledgements, or_(notes.ended_at < before, notes.until < before)),
+        (tables.windows, or_(windows.ended_at < before, windows.ends < before)),
+        (tables.plans, and_(plans.at < before, plans.seq != newest_plan.scalar_subquery())),
+        (tables.audit, tables.audit.c.at < before),
+        (tables.blobs, and_(tables.blobs.c.at < rounds_before, tables.blobs.c.name.not_in(_LASTING))),
+        (tables.rounds, and_(rounds.at < rounds_before, rounds.number != newest_round.scalar_subquery())),
+    ]
+
+
+def _in_use() -> ColumnElement[bool]:
+    """Places where a cable is now. For a former place, `used_at` is as new as that change."""
+    links, place = tables.links.c, tables.places.c.id
+    return or_(
+        select(links.port).where(links.port == place).exists(), select(links.port).where(links.seen == place).exists()
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # The journal: the service's history in SQLite or PostgreSQL.
+
+PART_BYTES = 4 << 20
+"""Bytes of a large value written in one transaction."""
 
 
 class Kept(Protocol):
@@ -127,14 +170,8 @@ class Journal(JournalQueries):
     Safe for several threads at once.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        retention: timedelta,
-        round_retention: timedelta,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        super().__init__(database, retention, clock)
+    def __init__(self, database: Database, retention: timedelta, round_retention: timedelta) -> None:
+        super().__init__(database, retention)
         self._round_retention = round_retention
 
     def __repr__(self) -> str:
@@ -181,16 +218,52 @@ class Journal(JournalQueries):
 
     def retain(self, now: datetime) -> int:
         """Deletes rows older than the retention; returns their number. In small steps: nothing waits for it long."""
-        return retention.retain(self._database, now - self._retention, now - self._round_retention)
+        old = _old(now - self._retention, now - self._round_retention)
+        return sum(self._delete(table, condition) for table, condition in old)
+
+    def _delete(self, table: Table, old: ColumnElement[bool]) -> int:
+        """Each step is a transaction. Space is reused."""
+        (key,) = table.primary_key
+        step = table.delete().where(key.in_(select(key).where(old).limit(STEP)))
+        deleted = 0
+        while True:
+            with self._database.writing() as connection:
+                count = connection.execute(step).rowcount
+            deleted += count
+            if count < STEP:
+                return deleted
 
     def keep_blob(self, name: str, body: bytes, at: datetime) -> None:
-        """Stores bytes under a name and replaces the old ones. One writer for each name at a time."""
-        blobs.put(self._database, name, body, at)
+        """Stores bytes under a name and replaces the old ones, which stay until the new ones are complete: large values
+        are written in parts, so that no other write waits for all of it. One writer for each name at a time.
+        """
+        blobs, starts = tables.blobs, range(0, max(len(body), 1), PART_BYTES)
+        with self._database.writing() as connection:  # a part left behind by a write of the same time
+            connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at == at))
+        for part, start in enumerate(starts):
+            row = {"name": name, "at": at, "part": part, "parts": len(starts), "body": body[start : start + PART_BYTES]}
+            with self._database.writing() as connection:
+                connection.execute(blobs.insert(), row)
+        with self._database.writing() as connection:
+            connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at != at))
 
     def blob(self, name: str) -> bytes | None:
-        """The bytes under a name; None if there are none."""
+        """The newest complete bytes under a name; None if there are none."""
+        blobs = tables.blobs
+        whole = (
+            select(blobs.c.at)
+            .where(blobs.c.name == name)
+            .group_by(blobs.c.at)
+            .having(func.count() == func.max(blobs.c.parts))
+            .order_by(blobs.c.at.desc())
+            .limit(1)
+        )
         with self._database.reading() as connection:
-            return blobs.get(connection, name)
+            at = connection.execute(whole).scalar_one_or_none()
+            if at is None:
+                return None
+            parts = select(blobs.c.body).where(blobs.c.name == name, blobs.c.at == at).order_by(blobs.c.part)
+            return b"".join(connection.execute(parts).scalars())
 
     # --- people's entries, each with its line in the audit log --------------------------------------------------------
 

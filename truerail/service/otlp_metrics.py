@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import partial
 
 from truerail.analysis.published import Published
 from truerail.errors import SecretMissingError
@@ -112,7 +113,8 @@ class OtlpMetrics:
         if publication is None:
             return ""
         exporter, points = OTLPMetricExporter(**exporter_options(self._settings, "/v1/metrics")), 0
-        chosen = self._exposition.series(publication, self._counters(), self._clock(), self._wants)
+        wanted = partial(is_wanted, self._settings.only)
+        chosen = self._exposition.series(publication, self._counters(), self._clock(), wanted)
         try:
             for data, size in portions(chosen, self._fabric, self._began, time.time_ns()):
                 if self._closed or exporter.export(data) is not MetricExportResult.SUCCESS:
@@ -122,6 +124,3 @@ class OtlpMetrics:
             exporter.shutdown()
         self.points = points
         return ""
-
-    def _wants(self, metric: Declared) -> bool:
-        return is_wanted(self._settings.only, metric)

@@ -20,7 +20,7 @@ from truerail.questions.moments import moment as moment_of
 from truerail.questions.past_publication import Past, past_of
 from truerail.questions.question import Asked, Given, Question
 from truerail.service.api import ServiceAPI
-from truerail.service.muted_findings import mutes
+from truerail.service.mutes import mutes
 from truerail.service.settings import Settings
 from truerail.views.view import warm
 from truerail.web.access.tls import Certificates
