@@ -20,7 +20,7 @@ from truerail.history.ready import ready_question
 from truerail.history.store_folder import StoreFolder
 from truerail.questions.moments import moment
 from truerail.web.api import history_routes
-from truerail.web.history_queries import LIMITS
+from truerail.web.question_pool import LIMITS
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

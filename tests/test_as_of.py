@@ -96,7 +96,7 @@ def test_every_question_that_takes_a_time_answers(kept: Kept) -> None:
     assert len(past._kept) == MOST_KEPT
     later = replace(asked, now=asked.now + KEPT_FOR * 2)
     last = past._kept[0]
-    assert past.shown(later, last.at) is not last.shown, "what was still open may have ended"
+    assert past.restored(later, last.at).shown is not last.shown, "what was still open may have ended"
 
 
 def test_the_api_and_the_command_line_take_a_time(kept: Kept) -> None:
