@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, Select, select
 
 from truerail.journal import tables
 from truerail.model import history
@@ -69,6 +69,14 @@ def newest_round_at(connection: Connection) -> datetime | None:
     asked = select(tables.rounds.c.at).order_by(tables.rounds.c.number.desc()).limit(1)
     found: datetime | None = connection.execute(asked).scalar_one_or_none()
     return found
+
+
+def link_places() -> Select[Any]:
+    """The port, place and state of each planned cable, and since when."""
+    port, seen, links = tables.places.alias("port"), tables.places.alias("seen"), tables.links
+    return select(port.c.word, seen.c.word, links.c.state, links.c.changed_at).select_from(
+        links.join(port, links.c.port == port.c.id).outerjoin(seen, links.c.seen == seen.c.id)
+    )
 
 
 def life_of(row: Row[Any], newest: datetime | None) -> Life:

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Table, and_, 
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import tables
-from truerail.journal.bodies import cause_of, finding_of, life_of, newest_round_at
+from truerail.journal.bodies import cause_of, finding_of, life_of, link_places, newest_round_at
 from truerail.journal.database import Database
 from truerail.journal.job_rows import open_jobs
 from truerail.journal.queries import JournalQueries
@@ -38,7 +38,7 @@ def memory_of(salvage: Salvage, connection: Connection) -> Memory:
         causes=_opened(salvage, connection, tables.causes, lambda row: _cause(row, at)),
         past=_past(salvage, connection, tables.findings, at),
         past_causes=_past(salvage, connection, tables.causes, at),
-        links=_links(salvage, connection),
+        links=tuple(salvage.rows(connection, link_places(), tables.links.c.port, lambda row: LinkState(*row))),
         jobs=open_jobs(salvage, connection),
         at=at,
     )
@@ -77,14 +77,6 @@ def _past(salvage: Salvage, connection: Connection, table: Any, at: datetime) ->
 
 def _times(packed: str) -> tuple[datetime, ...]:
     return tuple(moment(int(one)) for one in packed.split())
-
-
-def _links(salvage: Salvage, connection: Connection) -> tuple[LinkState, ...]:
-    port, seen, links = tables.places.alias("port"), tables.places.alias("seen"), tables.links
-    asked = select(port.c.word, seen.c.word, links.c.state, links.c.changed_at).select_from(
-        links.join(port, links.c.port == port.c.id).outerjoin(seen, links.c.seen == seen.c.id)
-    )
-    return tuple(salvage.rows(connection, asked, links.c.port, lambda row: LinkState(*row)))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from truerail.model.tasks import Spawns, end
 from truerail.poller.polling import PollingMaker, in_process
 from truerail.poller.schedule import Schedule
 from truerail.poller.work import Work
+from truerail.service.api import Outlet
 from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
 from truerail.service.freeing import EVERY_SECONDS, Garbage, free
@@ -29,7 +30,6 @@ from truerail.service.kept_counters import KEPT_SECONDS, KeptCounters, KeptPast
 from truerail.service.kept_marks import StepMarks
 from truerail.service.logs import logger, set_up
 from truerail.service.mutes import Mutes, mutes
-from truerail.service.outlet import Outlet
 from truerail.service.plans import PlanInForce, version_of
 from truerail.service.polled_work import work_of
 from truerail.service.prober import FORGET_SECONDS, Prober

@@ -6,7 +6,7 @@ from truerail.errors import DeliveryError, SecretMissingError
 from truerail.model.finding import Severity
 from truerail.service.notify.notification import Event, Notification
 from truerail.service.notify_settings import Otlp
-from truerail.service.otlp_session import exporter_options, resource_of, scope
+from truerail.service.otlp_metrics import exporter_options, resource_of, scope
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord

@@ -11,8 +11,7 @@ from starlette.responses import Response
 from truerail.errors import CursorError
 from truerail.history.query.query_request import Form, QueryRequest
 from truerail.history.query.run_query import QueryReport
-from truerail.history.ready import ready_question, ready_questions
-from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion
+from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion, ready_question, ready_questions
 from truerail.questions.moments import moment
 from truerail.web.answering import downloaded, reported
 from truerail.web.context import RequestContext, WithContext
