@@ -137,15 +137,5 @@ class Backlog:
 
 def finding_columns(finding: Finding) -> dict[str, Any]:
     """What a finding's row has wherever it is stored, by column."""
-    return {
-        "rule": finding.rule,
-        "name": finding.name,
-        "severity": finding.severity.value,
-        "subject": finding.subject,
-        "device": finding.device,
-        "rail": finding.rail,
-        "expected": finding.expected,
-        "observed": finding.observed,
-        "summary": finding.summary,
-        "action": finding.action,
-    }
+    same = ("rule", "name", "subject", "device", "rail", "expected", "observed", "summary", "action")
+    return {name: getattr(finding, name) for name in same} | {"severity": finding.severity.value}

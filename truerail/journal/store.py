@@ -129,14 +129,10 @@ PART_BYTES = 4 << 20
 class Kept(Protocol):
     """The settings of the journal."""
 
-    @property
-    def url(self) -> str: ...
-    @property
-    def password(self) -> Secret | None: ...
-    @property
-    def retention(self) -> timedelta: ...
-    @property
-    def round_retention(self) -> timedelta: ...
+    url: str
+    password: Secret | None
+    retention: timedelta
+    round_retention: timedelta
 
 
 def open_journal(settings: Kept) -> "Journal":
