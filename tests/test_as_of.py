@@ -50,12 +50,12 @@ def test_what_is_not_kept_is_unknown(kept: Kept) -> None:
     other = kept.past(3, plan_digest="d2")
     assert any("another plan" in one for one in other.as_of.unknown)
     assert other.publication.evaluation.cable_states[MOVED] is CableState.WRONG, "compared place by place"
-    with kept.journal._database.writing() as connection:
+    with kept.journal.writing() as connection:
         connection.exec_driver_sql("UPDATE links SET first_at = first_at + 3600000000")
     unknown = kept.past(1)
     assert set(unknown.publication.wiring.state.tolist()) == {State.UNKNOWN}
     assert any("cables are unknown" in one for one in unknown.as_of.unknown)
-    with kept.journal._database.writing() as connection:
+    with kept.journal.writing() as connection:
         connection.exec_driver_sql("UPDATE links SET first_at = first_at - 3600000000")
 
 

@@ -222,13 +222,13 @@ def kept_and_replaced(url: str) -> None:
 def torn_apart(journal: Journal) -> None:
     """A write that was killed halfway leaves what was there before in force."""
     row = {"name": "counters", "at": AT + timedelta(days=1), "part": 0, "parts": 2, "body": b"half"}
-    with journal._database.writing() as connection:
+    with journal.writing() as connection:
         connection.execute(tables.blobs.insert(), row)
     assert journal.blob("counters") == b"third"
 
 
 def rows(journal: Journal) -> int:
-    with journal._database.reading() as connection:
+    with journal.reading() as connection:
         return int(connection.execute(text("SELECT count(*) FROM blobs")).scalar_one())
 
 

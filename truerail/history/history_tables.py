@@ -76,8 +76,10 @@ class HistoryTable:
 
 
 _time = partial(Field, Type.TIME, unit="UTC")
-_word, _text = partial(Field, Type.WORD), partial(Field, Type.TEXT)
-_whole, _number = partial(Field, Type.WHOLE), partial(Field, Type.NUMBER)
+_word = partial(Field, Type.WORD)
+_text = partial(Field, Type.TEXT)
+_whole = partial(Field, Type.WHOLE)
+_number = partial(Field, Type.NUMBER)
 
 
 def _lasts(what: str) -> tuple[Field, Field]:

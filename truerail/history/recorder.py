@@ -67,9 +67,7 @@ def _sound(table: HistoryTable, parts: list[Part]) -> list[Part]:
 
 
 def _merge(folder: StoreFolder, table: HistoryTable, day: date, parts: list[Part]) -> int:
-    arrow()
-    import pyarrow.parquet as pq
-
+    pq = arrow().parquet
     first, last = parts[0], parts[-1]
     stamp = last.path.name.split("-")[1]
     schema = arrow_schema(table)

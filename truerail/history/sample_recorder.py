@@ -12,7 +12,7 @@ import numpy.typing as npt
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.optics_lanes import lanes_of
 from truerail.analysis.published import Published
-from truerail.history.arrow_tables import arrow_schema, from_columns, from_rows, joined, times
+from truerail.history.arrow_tables import arrow, arrow_schema, from_columns, from_rows, joined, times
 from truerail.history.episode_recorder import Append, Values
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS, HistoryTable, Type
 from truerail.history.planned_ports import PORT_COLUMNS, PlannedPorts, complete_minutes, minute_columns
@@ -264,9 +264,7 @@ def _summed(rows: "pa.Table", hour: datetime) -> "pa.Table":
 
 def _times(path: Path) -> tuple[datetime, datetime] | None:
     """The first and the last time of a file, from the statistics at its end; None for an empty file."""
-    import pyarrow.parquet as pq
-
-    about = pq.ParquetFile(path).metadata
+    about = arrow().parquet.ParquetFile(path).metadata
     column = about.schema.names.index("bucket")
     groups = [about.row_group(number).column(column).statistics for number in range(about.num_row_groups)]
     known = [one for one in groups if one is not None and one.has_min_max]

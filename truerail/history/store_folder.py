@@ -181,11 +181,8 @@ class StoreFolder:
 
 def write_parquet(path: Path, rows: "pa.Table") -> None:
     """Writes a file as a whole: under its name only when it is on disk. Raises OSError."""
-    arrow()
-    import pyarrow.parquet as pq
-
     with whole_file(path) as temporary:
-        pq.write_table(rows, temporary, **parquet_options(rows.schema))
+        arrow().parquet.write_table(rows, temporary, **parquet_options(rows.schema))
 
 
 def parquet_options(schema: "pa.Schema") -> dict[str, Any]:
@@ -273,10 +270,8 @@ def files_of(
 def fault_of(path: Path, table: HistoryTable) -> str:
     """Why a file cannot be read; empty if it can. Reads its last bytes only."""
     pa = arrow()
-    import pyarrow.parquet as pq
-
     try:
-        found = pq.read_schema(path)
+        found = pa.parquet.read_schema(path)
     except FileNotFoundError:
         return "was deleted meanwhile"
     except (pa.ArrowException, OSError) as error:
@@ -295,8 +290,7 @@ def read_files(
     column of words.
     """
     pa = arrow()
-    import pyarrow.parquet as pq
-
+    pq = pa.parquet
     schema = arrow_schema(table)
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])

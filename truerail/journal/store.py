@@ -10,10 +10,9 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Table, and_, 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import tables
 from truerail.journal.bodies import cause_of, finding_of, life_of, link_places, newest_round_at
-from truerail.journal.database import Database
 from truerail.journal.job_rows import open_jobs
 from truerail.journal.queries import JournalQueries
-from truerail.journal.round_changes import CauseRow, Changes, FindingRow, LinkState, Memory, Past
+from truerail.journal.round_changes import Changes, EntryRow, LinkState, Memory, Past
 from truerail.journal.round_writer import write_round
 from truerail.journal.salvage import UNREADABLE, Salvage
 from truerail.journal.types import moment, storable
@@ -34,8 +33,8 @@ def memory_of(salvage: Salvage, connection: Connection) -> Memory:
     if at is None:
         return Memory()
     return Memory(
-        findings=_opened(salvage, connection, tables.findings, lambda row: _finding(row, at)),
-        causes=_opened(salvage, connection, tables.causes, lambda row: _cause(row, at)),
+        findings=_opened(salvage, connection, tables.findings, at, lambda row: (finding_of(row), row.cause)),
+        causes=_opened(salvage, connection, tables.causes, at, lambda row: cause_of(row, row.body)),
         past=_past(salvage, connection, tables.findings, at),
         past_causes=_past(salvage, connection, tables.causes, at),
         links=tuple(salvage.rows(connection, link_places(), tables.links.c.port, lambda row: LinkState(*row))),
@@ -44,17 +43,14 @@ def memory_of(salvage: Salvage, connection: Connection) -> Memory:
     )
 
 
-def _opened(salvage: Salvage, connection: Connection, table: Any, make: Callable[[Row[Any]], T]) -> tuple[T, ...]:
+def _opened(
+    salvage: Salvage, connection: Connection, table: Any, at: datetime, value: Callable[[Row[Any]], T]
+) -> tuple[EntryRow[T], ...]:
+    def entry(row: Row[Any]) -> EntryRow[T]:
+        return EntryRow(life_of(row, at), value(row), row.present, row.away, _times(row.appearances))
+
     asked = select(*table.c).where(table.c.resolved_at.is_(None)).order_by(table.c.since, table.c.id)
-    return tuple(salvage.rows(connection, asked, table.c.id, make))
-
-
-def _finding(row: Row[Any], at: datetime) -> FindingRow:
-    return FindingRow(life_of(row, at), finding_of(row), row.cause, row.present, row.away, _times(row.appearances))
-
-
-def _cause(row: Row[Any], at: datetime) -> CauseRow:
-    return CauseRow(life_of(row, at), cause_of(row, row.body), row.present, row.away, _times(row.appearances))
+    return tuple(salvage.rows(connection, asked, table.c.id, entry))
 
 
 def _past(salvage: Salvage, connection: Connection, table: Any, at: datetime) -> dict[str, Past]:
@@ -141,7 +137,7 @@ def open_journal(settings: Kept) -> "Journal":
     A database that does not answer is no error here: each use retries it. Raises `JournalUnusableError` (a
     `JournalUnavailableError`) for an impossible URL, and for a database that a newer truerail wrote.
     """
-    journal = Journal(Database(settings.url, settings.password), settings.retention, settings.round_retention)
+    journal = Journal(settings.url, settings.password, settings.retention, settings.round_retention)
     try:
         journal.prepare()
     except JournalUnusableError:
@@ -158,51 +154,26 @@ class Journal(JournalQueries):
     Safe for several threads at once.
     """
 
-    def __init__(self, database: Database, retention: timedelta, round_retention: timedelta) -> None:
-        super().__init__(database, retention)
+    def __init__(self, url: str, password: Secret | None, retention: timedelta, round_retention: timedelta) -> None:
+        super().__init__(url, password, retention)
         self._round_retention = round_retention
-
-    def __repr__(self) -> str:
-        return f"Journal({self._database!r})"
-
-    def prepare(self) -> None:
-        """Brings the schema up to date. Every use does so first."""
-        self._database.prepare()
-
-    def close(self) -> None:
-        """Closes every connection."""
-        self._database.close()
-
-    # --- leadership, of one judge among several -----------------------------------------------------------------------
-
-    @property
-    def fenced(self) -> bool:
-        """Whether a write was refused since `lead`: another judge leads, with a higher epoch."""
-        return self._database.fenced
-
-    def lead(self, revision: int) -> int:
-        """Fences off every leader before: its writes raise JournalFencedError from now on. Returns the epoch of the new
-        one: `revision` of its lease, or more if an earlier bus has counted further. Raises JournalUnavailableError;
-        `revision` is the epoch then.
-        """
-        return self._database.lead(revision)
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 
     def restore(self) -> Memory:
         """The state for `Lives.restore`."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return memory_of(self._salvage, connection)
 
     def next_number(self) -> int:
         """The number of the next round."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return (connection.execute(select(func.max(tables.rounds.c.number))).scalar_one() or 0) + 1
 
     def record(self, record: history.RoundRecord, changes: Changes) -> None:
         """Stores a round and everything that it changed, all or nothing. Recording it twice changes nothing."""
-        with self._database.writing() as connection:
-            write_round(connection, record, changes, self._database.epoch)
+        with self.writing() as connection:
+            write_round(connection, record, changes, self.epoch)
 
     def retain(self, now: datetime) -> int:
         """Deletes rows older than the retention; returns their number. In small steps: nothing waits for it long."""
@@ -215,7 +186,7 @@ class Journal(JournalQueries):
         step = table.delete().where(key.in_(select(key).where(old).limit(STEP)))
         deleted = 0
         while True:
-            with self._database.writing() as connection:
+            with self.writing() as connection:
                 count = connection.execute(step).rowcount
             deleted += count
             if count < STEP:
@@ -226,13 +197,13 @@ class Journal(JournalQueries):
         are written in parts, so that no other write waits for all of it. One writer for each name at a time.
         """
         blobs, starts = tables.blobs, range(0, max(len(body), 1), PART_BYTES)
-        with self._database.writing() as connection:  # a part left behind by a write of the same time
+        with self.writing() as connection:  # a part left behind by a write of the same time
             connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at == at))
         for part, start in enumerate(starts):
             row = {"name": name, "at": at, "part": part, "parts": len(starts), "body": body[start : start + PART_BYTES]}
-            with self._database.writing() as connection:
+            with self.writing() as connection:
                 connection.execute(blobs.insert(), row)
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at != at))
 
     def blob(self, name: str) -> bytes | None:
@@ -246,7 +217,7 @@ class Journal(JournalQueries):
             .order_by(blobs.c.at.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             at = connection.execute(whole).scalar_one_or_none()
             if at is None:
                 return None
@@ -265,11 +236,7 @@ class Journal(JournalQueries):
 
     def withdraw(self, acknowledgement: int, author: str, at: datetime) -> None:
         """Ends an acknowledgement. One that is already over stays unchanged."""
-        self._end(
-            tables.acknowledgements,
-            acknowledgement,
-            history.AuditRecord(0, at, author, "withdraw", str(acknowledgement)),
-        )
+        self._end(tables.acknowledgements, acknowledgement, author, "withdraw", at)
 
     def open_window(
         self, scope: str, what: str, starts: datetime, ends: datetime, author: str, reason: str, at: datetime
@@ -283,34 +250,34 @@ class Journal(JournalQueries):
 
     def end_window(self, window: int, author: str, at: datetime) -> None:
         """Ends a window early. One that has already ended stays unchanged."""
-        self._end(tables.windows, window, history.AuditRecord(0, at, author, "end maintenance", str(window)))
+        self._end(tables.windows, window, author, "end maintenance", at)
 
     def plan_in_force(self, version: history.PlanVersion) -> None:
         """Puts this plan in force. The one already in force is not recorded again."""
         plans = tables.plans
         newest = select(plans.c.digest).order_by(plans.c.seq.desc()).limit(1)
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             if connection.execute(newest).scalar_one_or_none() != storable(version.digest):
                 connection.execute(plans.insert(), _row(version))
 
     def note(self, who: str, action: str, detail: str, at: datetime) -> None:
         """Records who did what."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             _audit(connection, history.AuditRecord(0, at, who, action, detail))
 
     def _insert(self, table: Any, row: Mapping[str, Any], note: history.AuditRecord) -> int:
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             _audit(connection, note)
             key: Any = connection.execute(table.insert().values(**row)).inserted_primary_key
             return int(key[0])
 
-    def _end(self, table: Any, number: int, note: history.AuditRecord) -> None:
-        ending: Any = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=note.at)
+    def _end(self, table: Any, number: int, who: str, action: str, at: datetime) -> None:
+        ending: Any = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=at)
         if self._salvage.has(table.name, number):
             ending = table.delete().where(table.c.id == number)
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             if connection.execute(ending).rowcount:
-                _audit(connection, note)
+                _audit(connection, history.AuditRecord(0, at, who, action, str(number)))
         self._salvage.forget(table.name, number)
 
 

@@ -61,12 +61,12 @@ class Witness:
         known state it does not matter which end reports it: the state combines both ends.
         """
         rule = rules().get(finding.rule)
-        needs, instead = (set(rule.needs), set(rule.instead)) if rule else (set(), set())
+        needs = set(rule.needs) if rule else set()
         if cable_known:
             needs.discard(Neighbor)
         if needs & self._failed.get(finding.device, set()):
             return False
-        used = needs | instead
+        used = needs.union(rule.instead if rule else ())
         sources = {(one.device, type(one.fact)) for one in finding.evidence if type(one.fact) in used}
         return all(kind in self._answered.get(device, set()) for device, kind in sources if self._planned(device))
 

@@ -87,8 +87,8 @@ class KeptPast(_Kept):
                 self._of, self._written = ends, frozenset()
             for sample in past.links.samples:
                 if sample.number not in self._written:
-                    slot, body = past_storage.slot_of(sample.number), past_storage.packed_sample(sample, plan)
-                    self._journal.keep_blob(_name(slot), body, self._clock())
+                    name = _name(past_storage.slot_of(sample.number))
+                    self._journal.keep_blob(name, past_storage.packed_sample(sample, plan), self._clock())
                     self._written |= {sample.number}
             self._journal.keep_blob(_PAST, past_storage.packed_state(past), self._clock())
             self._kept = past
