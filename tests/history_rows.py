@@ -16,11 +16,11 @@ from truerail.history.history_tables import TABLES
 from truerail.history.query import query_process
 from truerail.history.query.query_request import Form, Limits, QueryRequest
 from truerail.history.query.run_query import QueryReport, run_query
-from truerail.history.ready import ready_question
+from truerail.history.ready.ready_question import ready_question
 from truerail.history.store_folder import StoreFolder
 from truerail.questions.moments import moment
 from truerail.web.api import history_routes
-from truerail.web.history_queries import LIMITS
+from truerail.web.question_pool import LIMITS
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -50,12 +50,12 @@ def test_what_is_not_kept_is_unknown(kept: Kept) -> None:
     other = kept.past(3, plan_digest="d2")
     assert any("another plan" in one for one in other.as_of.unknown)
     assert other.publication.evaluation.cable_states[MOVED] is CableState.WRONG, "compared place by place"
-    with kept.journal._database.writing() as connection:
+    with kept.journal.writing() as connection:
         connection.exec_driver_sql("UPDATE links SET first_at = first_at + 3600000000")
     unknown = kept.past(1)
     assert set(unknown.publication.wiring.state.tolist()) == {State.UNKNOWN}
     assert any("cables are unknown" in one for one in unknown.as_of.unknown)
-    with kept.journal._database.writing() as connection:
+    with kept.journal.writing() as connection:
         connection.exec_driver_sql("UPDATE links SET first_at = first_at - 3600000000")
 
 
@@ -96,7 +96,7 @@ def test_every_question_that_takes_a_time_answers(kept: Kept) -> None:
     assert len(past._kept) == MOST_KEPT
     later = replace(asked, now=asked.now + KEPT_FOR * 2)
     last = past._kept[0]
-    assert past.shown(later, last.at) is not last.shown, "what was still open may have ended"
+    assert past.restored(later, last.at).shown is not last.shown, "what was still open may have ended"
 
 
 def test_the_api_and_the_command_line_take_a_time(kept: Kept) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from sqlalchemy import text
 
 from tests.as_of_journal import swapped
 from tests.draws import draws
@@ -82,21 +81,3 @@ def test_what_is_seen_again_has_an_event(journal: Journal) -> None:
     (swap,) = rounds[0].cause_lives
     kinds = [one.kind for one in events if one.cause == swap]
     assert kinds == [EventKind.APPEARED, EventKind.UNSEEN, EventKind.RETURNED]
-
-
-def test_a_journal_without_versions_gets_them(tmp_path: Path) -> None:
-    settings, fabric = Settings(f"sqlite:///{tmp_path}/journal.db"), Fabric()
-    first = open_journal(settings)
-    (changes,) = fabric.rounds(1, swapped)
-    first.record(record(1, changes), changes)
-    with first._database.writing() as connection:
-        connection.execute(text("DROP TABLE versions"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
-    first.close()
-    second = open_journal(settings)
-    said = second.as_of(changes.at).causes[0].cause.summary
-    later = fabric.round(swapped, worded(Random(1), []))
-    second.record(record(2, later), later)
-    assert second.as_of(changes.at).causes[0].cause.summary == said
-    assert second.as_of(later.at).causes[0].cause.summary != said
-    second.close()

@@ -33,7 +33,7 @@ from truerail.errors import CommandError, JournalUnavailableError, QueryError, T
 from truerail.journal import open_journal
 from truerail.model import Role, Secret, SnmpAccess, Target
 from truerail.service.logs import set_up
-from truerail.service.muted_findings import checked_scope
+from truerail.service.mutes import checked_scope
 from truerail.service.settings import Log
 from truerail.transport.snmp_transport import SnmpTransport
 from truerail.transport.switch_cli import SwitchCli

@@ -23,10 +23,10 @@ from truerail.analysis.counters import storage as stored
 from truerail.analysis.counters.storage import MAGIC, MOST_BYTES, Stored, loaded, packed
 from truerail.analysis.published import JournalState
 from truerail.errors import CounterWindowError, JournalUnavailableError
-from truerail.journal import Journal, blobs, open_journal, tables
+from truerail.journal import Journal, open_journal, store, tables
 from truerail.model import Counter, PortCounters, Reading
-from truerail.service.counted import KeptCounters
 from truerail.service.evaluator import Evaluator
+from truerail.service.kept_counters import KeptCounters
 from truerail.service.settings import Settings
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
@@ -192,7 +192,7 @@ def test_a_changed_byte_changes_no_counter(place: int, flip: int) -> None:
 def test_bytes_are_kept_under_their_name_and_replaced_as_a_whole(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blobs, "PART_BYTES", 10)
+    monkeypatch.setattr(store, "PART_BYTES", 10)
     if database == "sqlite":
         kept_and_replaced(f"sqlite:///{tmp_path}/j.db")
     else:
@@ -222,13 +222,13 @@ def kept_and_replaced(url: str) -> None:
 def torn_apart(journal: Journal) -> None:
     """A write that was killed halfway leaves what was there before in force."""
     row = {"name": "counters", "at": AT + timedelta(days=1), "part": 0, "parts": 2, "body": b"half"}
-    with journal._database.writing() as connection:
+    with journal.writing() as connection:
         connection.execute(tables.blobs.insert(), row)
     assert journal.blob("counters") == b"third"
 
 
 def rows(journal: Journal) -> int:
-    with journal._database.reading() as connection:
+    with journal.reading() as connection:
         return int(connection.execute(text("SELECT count(*) FROM blobs")).scalar_one())
 
 

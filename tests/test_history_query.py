@@ -16,7 +16,7 @@ from truerail.history.query import run_query
 from truerail.history.query.allowed_sql import LONGEST_SQL, allowed
 from truerail.history.query.query_process import connect, lock
 from truerail.history.query.query_request import MEBIBYTE, Form, Limits
-from truerail.history.ready import ready_questions
+from truerail.history.ready.ready_question import ready_questions
 
 BY_THE_CONNECTION, BEFORE_IT = (
     block.splitlines()[1:] for block in (Path(__file__).parent / "history_refused.sql").read_text().split("\n\n")

@@ -6,8 +6,7 @@ import pytest
 
 from tests.history_rows import HOUR, NOW, ago, answer, cable, hour, store_of
 from truerail.errors import NotFoundError, QueryError
-from truerail.history.ready import ready_question, ready_questions
-from truerail.history.ready.ready_question import ParameterType
+from truerail.history.ready.ready_question import ParameterType, ready_question, ready_questions
 
 NICS = [cable("gpu-1", 200, None, "leaf-0", "right"), cable("gpu-2", 200, None, "leaf-0", "right")]
 

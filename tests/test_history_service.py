@@ -73,7 +73,7 @@ def test_a_full_disk_is_reported_once_and_recording_goes_on_when_there_is_room(
     with structlog.testing.capture_logs() as logs:
         try:
             with full_disk():
-                recording._recorder._samples._rounds.append(dict.fromkeys(ROUNDS.names, 1) | {"answered": utc_now()})
+                recording._recorder.samples._rounds.append(dict.fromkeys(ROUNDS.names, 1) | {"answered": utc_now()})
                 soon(lambda: recording.figures["history_failing"])
             soon(lambda: not recording.figures["history_failing"])
         finally:

@@ -35,8 +35,7 @@ from truerail.history.history_tables import (
     HistoryTable,
 )
 from truerail.history.recorder import MOST_PARTS, merge_parts
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import files_of, read_files
+from truerail.history.store_folder import StoreFolder, files_of, read_files
 from truerail.model import CauseKind
 from truerail.simulator import Fault
 
@@ -271,10 +270,10 @@ def test_a_full_disk_costs_the_oldest_minutes_only_when_memory_is_full(
     site.rounds(12)
     site.write()
     assert len({row["bucket"] for row in rows(site.folder, COUNTERS_MINUTES)}) == 3
-    assert site.recorder.lost_minutes == 0
+    assert site.recorder.samples.lost_minutes == 0
     monkeypatch.setattr("truerail.history.sample_recorder.MOST_ROWS", 50)
     site.rounds(12)
-    assert site.recorder.lost_minutes == 1
+    assert site.recorder.samples.lost_minutes == 1
     site.write()
     assert len({row["bucket"] for row in rows(site.folder, COUNTERS_MINUTES)}) == 4
 

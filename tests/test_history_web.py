@@ -14,9 +14,8 @@ from tests.fake_tower import settings
 from tests.history_rows import NOW, ago, cable, hour, patient, store_of
 from truerail.errors import HistoryStoreError, TooManyQueriesError
 from truerail.history.query.query_request import QueryRequest
-from truerail.history.ready import ready_questions
-from truerail.web.history_queries import HistoryQueries
-from truerail.web.question_pool import MOST_ASKED
+from truerail.history.ready.ready_question import ready_questions
+from truerail.web.question_pool import MOST_ASKED, HistoryQueries
 
 REQUEST = Request({"type": "http", "headers": [], "state": {}})
 FLAPS = {"gpu-1": 9, "gpu-2": 7, "gpu-3": 5, "=gpu\x1b[4m": 3}

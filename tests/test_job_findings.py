@@ -22,7 +22,7 @@ from truerail.questions.answer_text import answer_text
 from truerail.questions.job import QUESTION as JOB
 from truerail.questions.where import where
 from truerail.rounds import publication_of
-from truerail.service.muted_findings import mutes
+from truerail.service.mutes import mutes
 from truerail.testing.cases import explained_scene, scene
 from truerail.views.faults_now import open_faults
 from truerail.views.lines import cause_lines

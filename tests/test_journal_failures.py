@@ -350,7 +350,7 @@ def test_killed_while_it_writes(tmp_path: Path, after: int) -> None:
     assert [one.reason for one in journal.acknowledgements()][::-1][: len(kept)] == [
         str(n + 1) for n in range(len(kept))
     ]
-    with journal._database.reading() as connection:
+    with journal.reading() as connection:
         assert connection.exec_driver_sql("PRAGMA integrity_check").scalar_one() == "ok"
         assert connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
     memory = journal.restore()

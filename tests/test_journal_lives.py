@@ -28,7 +28,7 @@ def swapped(world: World) -> None:
 
 def life(changes: Changes, subject: str = str(ONE)) -> Life:
     """The life of the one finding of CAB001 at this port."""
-    found = [row.life for row in changes.findings.values() if row.finding.subject == subject]
+    found = [row.life for row in changes.findings.values() if row.value[0].subject == subject]
     ids = {one.id for one in found}
     (key,) = ids or {key for key in changes.lives if key in _ids(subject)}
     return changes.lives[key]
@@ -36,7 +36,7 @@ def life(changes: Changes, subject: str = str(ONE)) -> Life:
 
 def _ids(subject: str) -> set[str]:
     fabric = Fabric()
-    return {key for key, row in fabric.round(swapped).findings.items() if row.finding.subject == subject}
+    return {key for key, row in fabric.round(swapped).findings.items() if row.value[0].subject == subject}
 
 
 def kinds(changes: Changes) -> list[EventKind]:
@@ -191,11 +191,11 @@ def test_a_failed_question_that_its_rule_needs_leaves_a_finding_unseen() -> None
     clean = world.snapshot()
     world.nic_names["h1"] = {"nica": "nicb", "nicb": "nica"}
     first = fabric.tell(world.snapshot())
-    subjects = {row.finding.subject for row in first.findings.values() if row.finding.rule == "NIC001"}
+    subjects = {row.value[0].subject for row in first.findings.values() if row.value[0].rule == "NIC001"}
     assert subjects, "two NICs of h1 whose names are swapped sit at each other's GPUs"
     broken = replace(clean, readings=[_fails(one) for one in clean.readings])
     second = fabric.tell(broken)
-    states = {row.life.state for row in second.findings.values() if row.finding.rule == "NIC001"}
+    states = {row.life.state for row in second.findings.values() if row.value[0].rule == "NIC001"}
     assert states == {LifeState.UNSEEN}
 
 

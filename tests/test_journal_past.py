@@ -41,7 +41,7 @@ def test_causes_begin_and_end_with_what_they_explain(journal: Journal) -> None:
     assert ended.at > ended.happened_at == rounds[4].at, "gone at once, resolved after the recovery window"
     found = {event.finding for event in journal.finding_events(AT, fabric.at)}
     assert set(begun.explains) == set(ended.explains) == found
-    assert begun.summary == ended.summary == next(iter(rounds[2].causes.values())).cause.summary
+    assert begun.summary == ended.summary == next(iter(rounds[2].causes.values())).value.summary
     assert [event.cause for event in journal.finding_events(AT, fabric.at)] == [begun.cause] * 2 * len(found)
     assert journal.cause_events(AT, fabric.at, page=RowRange(5, before=ended.seq)) == [begun]
     assert journal.cause_events(AT, rounds[1].at) == []
@@ -53,15 +53,13 @@ def test_what_is_resolved_keeps_its_evidence(journal: Journal) -> None:
     for key, row in rounds[2].findings.items():
         kept = journal.kept_finding(key)
         assert kept is not None
-        assert kept.complete
         assert kept.finding.evidence
-        assert {one.fact for one in kept.finding.evidence} == {one.fact for one in row.finding.evidence}
+        assert {one.fact for one in kept.finding.evidence} == {one.fact for one in row.value[0].evidence}
         assert kept.record.life.state is LifeState.RESOLVED
     for key, caused in rounds[2].causes.items():
         of = journal.kept_cause(key)
         assert of is not None
-        assert of.complete
-        assert (of.cause.moves, of.cause.explains) == (caused.cause.moves, caused.cause.explains)
+        assert (of.cause.moves, of.cause.explains) == (caused.value.moves, caused.value.explains)
     assert journal.kept_finding("0" * 12) is None
     assert journal.kept_finding("not an id") is journal.kept_cause("not an id") is journal.kept_cause("0" * 12) is None
 
@@ -103,22 +101,17 @@ def test_an_earlier_episode_is_found_again(journal: Journal) -> None:
 
 
 def test_without_events_the_life_decides(journal: Journal, tmp_path: Path) -> None:
-    """Rows of an old release have no events of causes; events of long-lived entries are deleted after the retention."""
+    """Events of long-lived entries are deleted after the retention."""
     fabric = Fabric()
     rounds = [*fabric.rounds(1), *fabric.rounds(3, swapped)]
     keep(journal, *rounds)
-    with journal._database.writing() as connection:
+    with journal.writing() as connection:
         connection.execute(text("DELETE FROM cause_events"))
         connection.execute(text("DELETE FROM finding_events"))
-        connection.execute(text("UPDATE causes SET body = NULL"))
     state = journal.as_of(rounds[2].at)
     assert {one.record.life.id for one in state.findings} == rounds[1].findings.keys()
-    assert [one.complete for one in state.causes] == [False]
+    assert [one.record.life.id for one in state.causes] == [*rounds[1].causes]
     assert journal.as_of(rounds[0].at).findings == ()
-    kept = journal.kept_cause(state.causes[0].record.life.id)
-    assert kept is not None
-    assert not kept.complete
-    assert kept.cause.moves == ()
 
 
 def test_old_events_of_causes_are_deleted(journal: Journal) -> None:
@@ -135,7 +128,7 @@ def test_a_grown_cause_ends_with_all_that_it_explained() -> None:
     fabric = Fabric()
     first = fabric.round(swapped)
     key = next(iter(first.causes))
-    cause = first.causes[key].cause
+    cause = first.causes[key].value
     fabric.lives._explained[key].add("0123456789ab")
     ended = [event for changes in fabric.rounds(8) for event in changes.cause_events]
     assert [set(event.explains) for event in ended] == [{*cause.explains, "0123456789ab"}]

@@ -25,10 +25,10 @@ NO_TIME = 253402304399000000
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
     """A journal of one round with a finding, a link that moved, an acknowledgement and a window, each twice or more."""
     opened = open_journal(Settings(f"sqlite:///{tmp_path}/journal.db"))
-    opened._clock = lambda: AT
+    monkeypatch.setattr("truerail.journal.queries.utc_now", lambda: AT)
     fabric = Fabric()
 
     def swap(world: World) -> None:

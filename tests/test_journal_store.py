@@ -24,10 +24,10 @@ from truerail.analysis.running_jobs import Jobs, JobSource, RunningJob
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import Journal, open_journal, tables
 from truerail.journal import database as database_module
-from truerail.journal.blobs import STEP_MARKS
 from truerail.journal.database import Database
 from truerail.journal.job_memory import JobMemory
-from truerail.journal.round_changes import Changes, FindingRow, LinkState
+from truerail.journal.round_changes import Changes, EntryRow, LinkState
+from truerail.journal.store import STEP_MARKS
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
 from truerail.model.history import EventKind as Kind
 from truerail.model.history import FindingEvent, LinkChange, PlanVersion, RowRange
@@ -128,9 +128,9 @@ def test_findings_and_causes_come_back_with_their_lives(journal: Journal) -> Non
     keep(journal, fabric, *rounds)
     found = {one.life.id: one for one in journal.findings()}
     assert {key: one.life for key, one in found.items()} == rounds[-1].lives, "last seen in the newest round"
-    row = next(row for row in rounds[0].findings.values() if row.finding.subject == "h1/nica")
+    row = next(row for row in rounds[0].findings.values() if row.value[0].subject == "h1/nica")
     kept = found[row.life.id]
-    reported = row.finding
+    reported = row.value[0]
     assert (kept.rule, kept.name, kept.severity, kept.subject) == (
         reported.rule,
         reported.name,
@@ -138,7 +138,7 @@ def test_findings_and_causes_come_back_with_their_lives(journal: Journal) -> Non
         reported.subject,
     )
     assert (kept.rail, kept.expected, kept.observed) == (reported.rail, reported.expected, reported.observed)
-    assert (kept.summary, kept.action, kept.cause) == (reported.summary, reported.action, row.cause)
+    assert (kept.summary, kept.action, kept.cause) == (reported.summary, reported.action, row.value[1])
     assert journal.finding(row.life.id) == kept
     assert {one.life.id: one.life for one in journal.causes()} == rounds[-1].cause_lives
     keep(journal, fabric, *fabric.rounds(5))
@@ -156,10 +156,10 @@ def test_a_restart_knows_everything_again(journal: Journal) -> None:
     keep(journal, fabric, *rounds)
     memory = journal.restore()
     kept = {row.life.id: row for row in memory.findings}
-    assert {key: row.finding for key, row in kept.items()} == {f.id: f for f in rounds[-1].pending_resolution}
-    assert all(row.finding.evidence for row in kept.values() if row.finding.rule == "CAB001")
-    assert {row.life.id: row.cause for row in memory.causes} == {
-        key: row.cause for key, row in rounds[0].causes.items()
+    assert {key: row.value[0] for key, row in kept.items()} == {f.id: f for f in rounds[-1].pending_resolution}
+    assert all(row.value[0].evidence for row in kept.values() if row.value[0].rule == "CAB001")
+    assert {row.life.id: row.value for row in memory.causes} == {
+        key: row.value for key, row in rounds[0].causes.items()
     }
     assert {one.port: one for one in memory.links} == rounds[0].link_states | rounds[2].link_states
     fabric.lives = lives()
@@ -370,7 +370,7 @@ def test_a_restart_continues_the_runs_of_jobs(journal: Journal) -> None:
 
 
 def test_retention_works_in_small_steps(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.journal.retention.STEP", 3)
+    monkeypatch.setattr("truerail.journal.store.STEP", 3)
     for number in range(10):
         journal.note("ann", "log in", str(number), AT)
     assert journal.retain(AT + timedelta(days=401)) == 10
@@ -391,7 +391,7 @@ def _hostile_changes(words: tuple[str, ...], at: datetime) -> Changes:
             "CAB001", "n", Severity.INFO, _named(word, number), summary=word, action=word, expected=word, observed=None,
             evidence=(Evidence(word, "net_link", at, fact),), detail=(("said", word),),
         )  # fmt: skip
-        row = FindingRow(Life(finding.id, LifeState.NEW, at, at, at), finding, None, True, False, (at,))
+        row = EntryRow(Life(finding.id, LifeState.NEW, at, at, at), (finding, None), True, False, (at,))
         event = FindingEvent(0, at, Kind.APPEARED, finding.id, "CAB001", "info", finding.subject, word)
         port = f"{word}{number}/p"
         link = LinkChange(0, at, port, None, f"{word}/x", "unknown", "wrong")
@@ -408,9 +408,9 @@ def _hostile_changes(words: tuple[str, ...], at: datetime) -> Changes:
 def test_hostile_words_are_kept(journal: Journal) -> None:
     changes = _hostile_changes(HOSTILE, AT)
     journal.record(record(1, changes), changes)
-    restored = {row.life.id: row.finding for row in journal.restore().findings}
+    restored = {row.life.id: row.value[0] for row in journal.restore().findings}
     assert {key: (f.id, f.evidence, f.detail) for key, f in restored.items()} == {
-        key: (key, row.finding.evidence, row.finding.detail) for key, row in changes.findings.items()
+        key: (key, row.value[0].evidence, row.value[0].detail) for key, row in changes.findings.items()
     }, "what a finding rests on comes back as it was said"
     assert {one.summary for one in journal.findings()} == {
         word.replace("\x00", "\ufffd").replace("\ud800", "\ufffd") for word in HOSTILE

@@ -17,7 +17,7 @@ from truerail.errors import LinkPastError
 from truerail.journal import Journal, open_journal
 from truerail.model import BitErrorRate, Fact, Optic, Plan, Reading, Snapshot
 from truerail.service.evaluator import Evaluator
-from truerail.service.kept_past import KeptPast
+from truerail.service.kept_counters import KeptPast
 from truerail.service.settings import Journal as Kept
 from truerail.service.settings import Settings
 from truerail.testing.cases import plan_of, scene

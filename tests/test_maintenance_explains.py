@@ -12,7 +12,7 @@ from truerail.model import CauseKind, NetLink
 from truerail.model.history import MaintenanceWindow
 from truerail.rounds import evaluate
 from truerail.service.evaluator import Evaluator
-from truerail.service.muted_findings import work_now
+from truerail.service.mutes import work_now
 from truerail.testing.cases import AT, scene
 
 HOUR = timedelta(hours=1)

@@ -2,6 +2,7 @@
 
 import json
 from importlib.resources import files
+from types import SimpleNamespace
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -9,7 +10,7 @@ from jsonschema import Draft202012Validator
 from tests.metrics_pages import all_samples, page, published
 from tests.small_fabric import World, make_plan
 from truerail.analysis.published import Published
-from truerail.journal.bodies import cause_body, cause_extras
+from truerail.journal.bodies import cause_body, cause_of
 from truerail.model import Evaluation, Port
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report_html import render_html
@@ -49,7 +50,9 @@ def test_the_json_report_names_the_cause_to_repair_first(evaluation: Evaluation)
 def test_the_journal_keeps_what_comes_first(evaluation: Evaluation) -> None:
     cause = evaluation.causes[0]
     assert cause.moves[0].after_causes == (evaluation.causes[1].key,)
-    assert cause_extras(cause_body(cause))["moves"] == cause.moves
+    columns = {"kind": cause.kind.value, "summary": cause.summary, "action": cause.action}
+    row = SimpleNamespace(subjects=json.dumps(cause.subjects), **columns)
+    assert cause_of(row, cause_body(cause)) == cause
 
 
 def test_the_api_gives_ids_and_words(publication: Published) -> None:

@@ -16,7 +16,7 @@ from truerail.probe.background import FAR, NEAR, Results, Turn, of_round, plan_p
 from truerail.probe.host_tasks import Settings
 from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import SWEPT, USUAL, Share, pairs_of
-from truerail.service.probe_settings import ProbeSettings
+from truerail.service.settings import ProbeSettings
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 

@@ -39,8 +39,8 @@ from truerail.probe import heavy
 from truerail.probe.path_sweep import Budget
 from truerail.rounds import evaluate
 from truerail.service import prober
-from truerail.service.probe_settings import ProbeSettings
 from truerail.service.prober import Prober
+from truerail.service.settings import ProbeSettings
 from truerail.views.probe_matrix import probe_matrix
 
 LIMITS = {

@@ -16,9 +16,8 @@ import pytest
 
 from tests.test_service_watch import fabric_of, run, settings_for, until, watched
 from truerail.model.pause import garbage_collection_paused
-from truerail.service import current, freeing, garbage, round_loop
-from truerail.service.freeing import free
-from truerail.service.garbage import Garbage
+from truerail.service import current, freeing, round_loop
+from truerail.service.freeing import Garbage, free
 
 
 class Part:
@@ -90,7 +89,7 @@ def test_what_others_hold_is_left_as_it_is() -> None:
 def test_garbage_is_collected_sooner_where_much_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda: runs.append(1))
-    monkeypatch.setattr(garbage, "EVALUATION_SECONDS", 10.0)
+    monkeypatch.setattr(freeing, "EVALUATION_SECONDS", 10.0)
 
     async def body() -> None:
         looked = Garbage()

@@ -22,8 +22,7 @@ from truerail.questions.where import where
 from truerail.questions.why import why
 from truerail.viewfile.publishing import Publication, PublicationWriter
 from truerail.viewfile.reader import ViewReader
-from truerail.viewfile.view_file import NAME
-from truerail.viewfile.writer import Written
+from truerail.viewfile.view_file import NAME, Written
 from truerail.views.device import device_view, port_lines
 from truerail.views.fabric import fabric_view
 from truerail.views.fabric_map import fabric_map, map_causes

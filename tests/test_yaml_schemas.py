@@ -24,7 +24,7 @@ from truerail.plans import PlanError, load, loads
 from truerail.plans import dump_yaml as dump_plan
 from truerail.plans.plan_keys import plan_schema
 from truerail.service.loading import load_settings
-from truerail.service.settings_schema import settings_schema
+from truerail.service.settings import settings_schema
 
 SCHEMAS = {"plan": plan_schema(), "inventory": inventory_schema(), "settings": settings_schema()}
 READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {

@@ -22,8 +22,7 @@ from benchmarks.history.simulated_store import RAILS, write_store
 from truerail.history.query.query_process import run
 from truerail.history.query.query_request import Limits, QueryRequest
 from truerail.history.query.run_query import run_query
-from truerail.history.ready import ready_questions
-from truerail.history.ready.ready_question import ReadyQuestion
+from truerail.history.ready.ready_question import ReadyQuestion, ready_questions
 from truerail.questions.moments import moment
 
 END = datetime(2026, 11, 20, tzinfo=UTC)

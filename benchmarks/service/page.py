@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import orjson
 from playwright.sync_api import Browser, Page
 
 from tests.page_site import Site, chromium, publication
 from truerail.analysis.published import Published
 from truerail.model import CauseKind
-from truerail.service.current import dumped
 from truerail.simulator import Fault, Shape, simulate
 from truerail.views.fabric_map import cells_of, fabric_map
 
@@ -72,7 +72,7 @@ def measure(browser: Browser, hosts: int, pods: int, loads: int) -> Times:
         first = [_load(browser, site) for _ in range(loads)]
         changes = list(_changes(browser, site))
         drawn = fabric_map(_evaluated(site))
-    size = len(dumped(drawn)) / 1000
+    size = len(orjson.dumps(drawn)) / 1000
     contents, drawn_at, ready = (median(one[name] for one in first) for name in ("contents", "map", "ready"))
     return Times(hosts, contents, drawn_at, ready, max(one["longest"] for one in first), median(changes), size)
 
@@ -116,7 +116,7 @@ def _round(site: Site, number: int) -> None:
     step = max(1, cells // CHANGES)
     reported = {"number": number, "at": evaluated.at, "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
     changed = [[(i * step + number) % cells, 2 + number % 3] for i in range(min(CHANGES, cells))]
-    site.action(lambda: site.tower.events.add("round", dumped({**reported, "changed": changed})))
+    site.action(lambda: site.tower.events.add("round", orjson.dumps({**reported, "changed": changed})))
 
 
 def _delay(page: Page, number: int) -> float:

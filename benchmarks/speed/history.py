@@ -30,13 +30,11 @@ from truerail.analysis.counters import Window
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES
-from truerail.history.hours import hour_of, hour_rows
 from truerail.history.journal_export import export_journal
 from truerail.history.recorder import Recorder, merge_parts
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import files_of, read_files
+from truerail.history.sample_recorder import hour_of, hour_rows
+from truerail.history.store_folder import StoreFolder, files_of, read_files
 from truerail.journal import Journal
-from truerail.journal.database import Database
 from truerail.journal.round_writer import write_round
 from truerail.model import Cable, Device, Optic, Plan, Port, Reading, Role, Snapshot
 from truerail.model.history import RoundRecord
@@ -143,10 +141,9 @@ def _export(found: Measured, store: StoreFolder, folder: Path) -> None:
 
 
 def _journal(folder: Path) -> Journal:
-    database = Database(f"sqlite:///{folder}/journal.db", None)
-    journal = Journal(database, timedelta(days=400), timedelta(days=400))
+    journal = Journal(f"sqlite:///{folder}/journal.db", None, timedelta(days=400), timedelta(days=400))
     journal.prepare()
-    with database.writing() as connection:
+    with journal.writing() as connection:
         for number, changes in enumerate(rounds(8000, JOURNAL_DAYS), 1):
             record = RoundRecord(number, changes.at, 1.0, 0, 0, 0, 0, 0, 0, 0, {}, 0, "d")
             write_round(connection, record, changes)

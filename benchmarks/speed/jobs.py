@@ -26,7 +26,6 @@ from truerail.analysis.explained import Explained
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.files.nodesets import fold
-from truerail.journal.database import Database
 from truerail.journal.job_rows import write_jobs
 from truerail.journal.store import Journal
 from truerail.journal.types import digest
@@ -90,12 +89,12 @@ def joined(hosts: int, number: int) -> tuple[list[tuple[str, float]], Published]
     return found, publication
 
 
-def journal_of(folder: Path, plan: Plan, days: int) -> tuple[Database, list[str]]:
+def journal_of(folder: Path, plan: Plan, days: int) -> tuple[Journal, list[str]]:
     """A journal with the runs of so many days."""
     rng = random.Random(2)  # noqa: S311 - as above
-    database = Database(f"sqlite:///{folder}/journal.db")
+    journal = Journal(f"sqlite:///{folder}/journal.db", None, timedelta(days=400), timedelta(days=35))
     hosts = [name for name, device in plan.devices.items() if device.role == "host"]
-    database.prepare()
+    journal.prepare()
     for day in range(days):
         runs = []
         for number in range(RUNS_A_DAY):
@@ -106,14 +105,13 @@ def journal_of(folder: Path, plan: Plan, days: int) -> tuple[Database, list[str]
             one = JobRecord(digest(key), "slurm", "slurm", key, "train", "ann", nodes, 8, begun, begun, ended, ended)
             runs.append(one)
         for start in range(0, len(runs), AT_ONCE):
-            with database.writing() as connection:
+            with journal.writing() as connection:
                 write_jobs(connection, runs[start : start + AT_ONCE])
-    return database, hosts
+    return journal, hosts
 
 
-def asked(database: Database, hosts: list[str], days: int, publication: Published) -> list[tuple[str, float]]:
+def asked(journal: Journal, hosts: list[str], days: int, publication: Published) -> list[tuple[str, float]]:
     """What each question of the journal costs, in milliseconds of real time."""
-    journal = Journal(database, timedelta(days=400), timedelta(days=35))
     end = START + timedelta(days=days)
     yesterday = end - timedelta(days=1)
     every = RowRange(10_001)
@@ -157,10 +155,10 @@ def main() -> int:
     steps, publication = joined(options.hosts, options.jobs)
     log, reading = log_cost(options.megabytes)
     with tempfile.TemporaryDirectory() as folder:
-        database, hosts = journal_of(Path(folder), publication.plan, options.days)
-        questions = asked(database, hosts, options.days, publication)
+        journal, hosts = journal_of(Path(folder), publication.plan, options.days)
+        questions = asked(journal, hosts, options.days, publication)
         size = (Path(folder) / "journal.db").stat().st_size / 2**20
-        database.close()
+        journal.close()
     runs = options.days * RUNS_A_DAY
     made = f"`make bench` writes this page, on {os.cpu_count()} cores with Python {sys.version.split()[0]}."
     cost = f"{options.jobs:,} running jobs on {options.hosts:,} hosts with 8 rails, faults planted at 99 places"

@@ -22,8 +22,7 @@ from pathlib import Path
 from rich.console import Console
 
 from truerail.journal import Changes, Journal, Lives
-from truerail.journal.database import Database
-from truerail.journal.round_changes import CauseRow, FindingRow, LinkState
+from truerail.journal.round_changes import EntryRow, Explained, LinkState
 from truerail.journal.round_writer import write_round
 from truerail.model import Cause, CauseKind, Evidence, Finding, Neighbor, NetLink, Severity
 from truerail.model.history import EventKind, FindingEvent, LinkChange, RoundRecord, RowRange
@@ -117,15 +116,16 @@ def _rounds_of_a_day(moments: list[tuple[datetime, Fault, bool]], episodes: dict
 
 
 def _changes(at: datetime, reported: list[tuple[Fault, bool]], episodes: dict[str, int]) -> Changes:
-    findings, causes, events, links, states = {}, {}, [], [], {}
+    findings: dict[str, EntryRow[Explained]] = {}
+    causes, events, links, states = {}, [], [], {}
     for one, begins in reported:
         key = one.finding.id
         episodes[key] = episodes.get(key, 0) + begins
         state = LifeState.RESOLVED if not begins else LifeState.NEW if episodes[key] == 1 else LifeState.REGRESSED
         life = Life(key, state, one.begins, one.begins, at, None if begins else at, episodes[key])
         cause = Cause("C1", one.kind, (one.port,), one.finding.summary, one.finding.action, explains=(key,))
-        findings[key] = FindingRow(life, one.finding, cause.key, begins, not begins, (one.begins,))
-        causes[cause.key] = CauseRow(replace(life, id=cause.key), cause, begins, not begins, (one.begins,))
+        findings[key] = EntryRow(life, (one.finding, cause.key), begins, not begins, (one.begins,))
+        causes[cause.key] = EntryRow(replace(life, id=cause.key), cause, begins, not begins, (one.begins,))
         kind = EventKind.RESOLVED if not begins else EventKind.APPEARED if episodes[key] == 1 else EventKind.REGRESSED
         events.append(FindingEvent(0, at, kind, key, one.finding.rule, "critical", one.port, one.finding.summary))
         link = one.link if begins else _back(one.link)
@@ -146,12 +146,12 @@ def record(number: int, changes: Changes, cables: int) -> RoundRecord:
     )
 
 
-def fill(database: Database, cables: int, days: int, progress: Console) -> tuple[datetime, int]:
+def fill(journal: Journal, cables: int, days: int, progress: Console) -> tuple[datetime, int]:
     """Writes the year, many rounds in one transaction; its end, and the number of the last round."""
     written = enumerate(_all_rounds(cables, days), 1)
     at, number = START, 0
     while chunk := list(islice(written, 5000)):
-        with database.writing() as connection:
+        with journal.writing() as connection:
             for number, changes in chunk:
                 write_round(connection, record(number, changes, cables), changes)
         at = chunk[-1][1].at
@@ -241,9 +241,8 @@ def report(hosts: int, days: int, progress: Console) -> str:
     cables = hosts * RAILS
     with tempfile.TemporaryDirectory(prefix="truerail-bench-") as folder:
         file = Path(folder) / "journal.db"
-        database = Database(f"sqlite:///{file}")
-        journal = Journal(database, timedelta(days=400), KEEP_ROUNDS)
-        end, number = fill(database, cables, days, progress)
+        journal = Journal(f"sqlite:///{file}", None, timedelta(days=400), KEEP_ROUNDS)
+        end, number = fill(journal, cables, days, progress)
         journal.retain(end)
         size = sum(one.stat().st_size for one in Path(folder).iterdir()) / 1e6
         start = starting(journal)

@@ -95,7 +95,7 @@ def history(
 def _summary(folder: "StoreFolder") -> str:
     from truerail.cli.terminal_output import aligned
     from truerail.history.history_tables import TABLES
-    from truerail.history.store_reader import files_of
+    from truerail.history.store_folder import files_of
 
     rows = []
     for table in TABLES.values():

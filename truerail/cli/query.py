@@ -112,7 +112,7 @@ def _request(
     from datetime import UTC, datetime
 
     from truerail.history.query.query_request import Form, QueryRequest
-    from truerail.history.ready import ready_question
+    from truerail.history.ready.ready_question import ready_question
     from truerail.questions.moments import moment
 
     form = Form.ROWS if fmt is ResultFormat.TABLE else Form(fmt.value)

@@ -32,7 +32,7 @@ def _columns(fields: "tuple[Field, ...]") -> Iterator[str]:
 
 def questions() -> str:
     """Every ready-made question with its parameters and columns."""
-    from truerail.history.ready import ready_questions
+    from truerail.history.ready.ready_question import ready_questions
 
     lines = ["truerail query NAME; each option has the default that is shown."]
     for question in ready_questions().values():

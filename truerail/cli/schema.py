@@ -33,7 +33,7 @@ def schema(
 
 def _schema(of: SchemaOf) -> dict[str, Any]:
     if of is SchemaOf.SETTINGS:
-        from truerail.service.settings_schema import settings_schema
+        from truerail.service.settings import settings_schema
 
         return settings_schema()
     if of is SchemaOf.NOTIFICATION:

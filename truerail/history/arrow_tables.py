@@ -1,6 +1,7 @@
 """Tables of the history store as Arrow tables, with the types that Parquet files then have."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from truerail.extras import require
@@ -24,7 +25,16 @@ def arrow() -> Any:
 def arrow_schema(table: HistoryTable) -> "pa.Schema":
     """The schema of a table's files. Meanings and units are metadata of its fields."""
     pa = arrow()
-    types = _types(pa)
+    word = pa.dictionary(pa.int32(), pa.string())
+    types = {
+        Type.TIME: pa.timestamp("us", "UTC"),
+        Type.WORD: word,
+        Type.TEXT: word,
+        Type.TEXTS: pa.list_(pa.string()),
+        Type.WHOLE: pa.int64(),
+        Type.NUMBER: pa.float64(),
+        Type.FLAG: pa.bool_(),
+    }
     fields = [
         pa.field(one.name, types[one.type], metadata={"meaning": one.meaning, "unit": one.unit}) for one in table.fields
     ]
@@ -33,13 +43,7 @@ def arrow_schema(table: HistoryTable) -> "pa.Schema":
 
 def from_rows(table: HistoryTable, rows: Iterable[Row]) -> "pa.Table":
     """Rows as an Arrow table; a value that a row does not have is null."""
-    pa = arrow()
-    listed = list(rows)
-    types = _types(pa)
-    columns = [
-        _encoded(pa, pa.array([row.get(f.name) for row in listed], _plain(pa, types[f.type]))) for f in table.fields
-    ]
-    return pa.Table.from_arrays(columns, schema=arrow_schema(table)) if listed else arrow_schema(table).empty_table()
+    return arrow().Table.from_pylist(list(rows), schema=arrow_schema(table))
 
 
 def from_columns(table: HistoryTable, columns: Mapping[str, Any]) -> "pa.Table":
@@ -47,6 +51,12 @@ def from_columns(table: HistoryTable, columns: Mapping[str, Any]) -> "pa.Table":
     pa = arrow()
     schema = arrow_schema(table)
     return pa.Table.from_arrays([_column(pa, columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def times(at: datetime, rows: int) -> Any:
+    """A column of one time."""
+    pa = arrow()
+    return pa.repeat(pa.scalar(at, pa.timestamp("us", "UTC")), rows)
 
 
 def words(codes: Any, names: Sequence[str | None]) -> "pa.DictionaryArray":
@@ -71,24 +81,3 @@ def _column(pa: Any, values: Any, kind: Any) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     return pa.array(values, kind, from_pandas=True)
-
-
-def _encoded(pa: Any, column: Any) -> Any:
-    return column.dictionary_encode() if pa.types.is_string(column.type) else column
-
-
-def _types(pa: Any) -> dict[Type, Any]:
-    word = pa.dictionary(pa.int32(), pa.string())
-    return {
-        Type.TIME: pa.timestamp("us", "UTC"),
-        Type.WORD: word,
-        Type.TEXT: word,
-        Type.TEXTS: pa.list_(pa.string()),
-        Type.WHOLE: pa.int64(),
-        Type.NUMBER: pa.float64(),
-        Type.FLAG: pa.bool_(),
-    }
-
-
-def _plain(pa: Any, kind: Any) -> Any:
-    return pa.string() if pa.types.is_dictionary(kind) else kind

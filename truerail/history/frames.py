@@ -22,8 +22,7 @@ from truerail.errors import HistoryStoreError
 from truerail.files.problems import nearest
 from truerail.history.arrow_tables import arrow
 from truerail.history.history_tables import TABLES, HistoryTable, Type, described
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import UnreadableFile, files_of, read_files
+from truerail.history.store_folder import StoreFolder, UnreadableFile, files_of, read_files
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,6 +7,7 @@ from it. No column needs quotes in SQL. A value that no device reported is null,
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 SCHEMA = "truerail/history/v2"
 """The name of this schema in a store's `store.json`."""
@@ -34,8 +35,8 @@ class Type(StrEnum):
 class Field:
     """One column. `unit` is empty where the value has none."""
 
-    name: str
     type: Type
+    name: str
     meaning: str
     unit: str = ""
 
@@ -74,24 +75,11 @@ class HistoryTable:
         return "bucket" if self.bucket_seconds else "answered"
 
 
-def _time(name: str, meaning: str) -> Field:
-    return Field(name, Type.TIME, meaning, "UTC")
-
-
-def _word(name: str, meaning: str) -> Field:
-    return Field(name, Type.WORD, meaning)
-
-
-def _text(name: str, meaning: str) -> Field:
-    return Field(name, Type.TEXT, meaning)
-
-
-def _whole(name: str, meaning: str, unit: str = "") -> Field:
-    return Field(name, Type.WHOLE, meaning, unit)
-
-
-def _number(name: str, meaning: str, unit: str) -> Field:
-    return Field(name, Type.NUMBER, meaning, unit)
+_time = partial(Field, Type.TIME, unit="UTC")
+_word = partial(Field, Type.WORD)
+_text = partial(Field, Type.TEXT)
+_whole = partial(Field, Type.WHOLE)
+_number = partial(Field, Type.NUMBER)
 
 
 def _lasts(what: str) -> tuple[Field, Field]:
@@ -143,7 +131,7 @@ FINDINGS = HistoryTable(
         _text("summary", "what was found, in a sentence"),
         _text("action", "what to do about it"),
         _word("cause", "key of the cause that explains it; null without one"),
-        Field("muted", Type.FLAG, "whether it was acknowledged or in maintenance when it was last present"),
+        Field(Type.FLAG, "muted", "whether it was acknowledged or in maintenance when it was last present"),
         *_lasts("this finding"),
     ),
     ("id",),
@@ -154,7 +142,7 @@ CAUSES = HistoryTable(
     (
         _text("key", "key of the cause: the same over rounds, restarts and episodes"),
         _word("kind", "kind of the cause, as cable-swap"),
-        Field("subjects", Type.TEXTS, "ports or devices that the cause is about"),
+        Field(Type.TEXTS, "subjects", "ports or devices that the cause is about"),
         _word("severity", "highest severity of the findings that it explains: info, warning or critical"),
         _text("summary", "what happened, in a sentence"),
         _text("action", "what to do about it"),
@@ -177,7 +165,7 @@ DEVICES = HistoryTable(
         _word("platform", "platform of the device, as the plan names it; null where it does not"),
         _word("reported_name", "LLDP system name that most of its planned neighbours hear from it; null if none does"),
         _word("chassis_id", "LLDP chassis id that most of its planned neighbours hear from it; null if none does"),
-        Field("read", Type.FLAG, "whether the device answered any collector without error"),
+        Field(Type.FLAG, "read", "whether the device answered any collector without error"),
         *_lasts("these values"),
     ),
     ("device",),

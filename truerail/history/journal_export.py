@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from truerail.history.arrow_tables import from_rows
+from truerail.history.episode_recorder import OpenRows
 from truerail.history.fabric_rows import cable_row, cause_row, finding_row
 from truerail.history.history_tables import CABLES, CAUSES, FINDINGS, ROUNDS, HistoryTable
-from truerail.history.open_rows import OpenRows
 from truerail.history.sample_recorder import round_row
 from truerail.history.store_folder import StoreFolder
 from truerail.journal.round_changes import LinkState

@@ -15,10 +15,9 @@ from truerail.analysis.counters.quantities import Column, Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
-from truerail.history.hours import hour_of
-from truerail.history.port_minutes import PAUSED, SINGLE
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import files_of, read_files
+from truerail.history.planned_ports import PAUSED, SINGLE
+from truerail.history.sample_recorder import hour_of
+from truerail.history.store_folder import StoreFolder, files_of, read_files
 from truerail.model.columns import Codes, factorize
 
 if TYPE_CHECKING:

@@ -16,8 +16,15 @@ from truerail.history.episode_recorder import EpisodeRecorder
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES, HistoryTable
 from truerail.history.planned_ports import PlannedPorts
 from truerail.history.sample_recorder import SampleRecorder
-from truerail.history.store_folder import Part, StoreFolder, parquet_options, whole_file
-from truerail.history.store_reader import UnreadableFile, fault_of, files_of
+from truerail.history.store_folder import (
+    Part,
+    StoreFolder,
+    UnreadableFile,
+    fault_of,
+    files_of,
+    parquet_options,
+    whole_file,
+)
 from truerail.model.history import RoundRecord
 
 if TYPE_CHECKING:
@@ -60,9 +67,7 @@ def _sound(table: HistoryTable, parts: list[Part]) -> list[Part]:
 
 
 def _merge(folder: StoreFolder, table: HistoryTable, day: date, parts: list[Part]) -> int:
-    arrow()
-    import pyarrow.parquet as pq
-
+    pq = arrow().parquet
     first, last = parts[0], parts[-1]
     stamp = last.path.name.split("-")[1]
     schema = arrow_schema(table)
@@ -94,31 +99,21 @@ class Recorder:
         self.folder = folder
         self.files_written = 0
         self._episodes = EpisodeRecorder(folder)
-        self._samples = SampleRecorder(folder)
+        self.samples = SampleRecorder(folder)
         self._ports: PlannedPorts | None = None
-
-    @property
-    def lost_minutes(self) -> int:
-        """Minutes of counters that were dropped because they could not be written."""
-        return self._samples.lost_minutes
-
-    @property
-    def waiting_rows(self) -> int:
-        """Rows of minutes that are not written yet."""
-        return self._samples.waiting_rows
 
     def resume(self) -> list[UnreadableFile]:
         """Continues where the store ends; returns the files that cannot be read. Raises OSError."""
         self.folder.tidy()
         self._episodes.resume()
-        self._samples.resume()
+        self.samples.resume()
         return [one for table in TABLES.values() for one in files_of(self.folder, table).unreadable]
 
     def observe(self, publication: Published, records: Sequence[RoundRecord] = ()) -> None:
         """Takes a publication into memory, with the rounds since the last one."""
         if self._ports is None or self._ports.index.plan is not publication.plan:
             self._ports = PlannedPorts(publication.wiring.index)
-        optics = self._samples.observe(publication, self._ports, records)
+        optics = self.samples.observe(publication, self._ports, records)
         self._episodes.observe(publication, self._ports, optics=optics)
 
     def flush(self, now: datetime) -> None:
@@ -130,7 +125,7 @@ class Recorder:
                 self.files_written += 1
 
         self._episodes.flush(append)
-        self._samples.flush(append)
+        self.samples.flush(append)
 
     def maintain(self, now: datetime, minutes: timedelta, hours: timedelta, episodes: timedelta) -> None:
         """Merges small files, and deletes days that are older than their tables' retention. Raises OSError."""

@@ -1,8 +1,9 @@
 """Takes samples from publications: minutes of counters, their hours, the hourly extremes of optics, and rounds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +12,11 @@ import numpy.typing as npt
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.optics_lanes import lanes_of
 from truerail.analysis.published import Published
-from truerail.history.arrow_tables import arrow, from_columns, from_rows, joined
-from truerail.history.episode_recorder import Append
-from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS
-from truerail.history.hours import due_hours, hour_of, hour_rows, newest
-from truerail.history.open_rows import Values
-from truerail.history.planned_ports import PlannedPorts
-from truerail.history.port_minutes import complete_minutes, minute_columns
-from truerail.history.store_folder import StoreFolder
-from truerail.history.store_reader import fault_of, read_files
+from truerail.history.arrow_tables import arrow, arrow_schema, from_columns, from_rows, joined, times
+from truerail.history.episode_recorder import Append, Values
+from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS, HistoryTable, Type
+from truerail.history.planned_ports import PORT_COLUMNS, PlannedPorts, complete_minutes, minute_columns
+from truerail.history.store_folder import StoreFolder, fault_of, files_of, read_files
 from truerail.model.columns import Codes
 from truerail.model.facts import BitErrorRate, Optic
 from truerail.model.history import RoundRecord
@@ -66,8 +63,7 @@ class HourlyLight:
         """A row for each port with any value."""
         known = np.flatnonzero(np.logical_not(np.isnan(np.stack(list(self.columns.values()))).all(axis=0)))
         columns: dict[str, Any] = {name: values[known] for name, values in self.columns.items()}
-        at = arrow().array([self.hour] * len(known), arrow().timestamp("us", "UTC"))
-        return from_columns(LIGHTS, {"bucket": at, **self.ports.columns(known), **columns})
+        return from_columns(LIGHTS, {"bucket": times(self.hour, len(known)), **self.ports.columns(known), **columns})
 
 
 def _error_rates(wiring: Wiring) -> tuple[Codes, Numbers]:
@@ -98,6 +94,7 @@ class SampleRecorder:
     def __init__(self, folder: StoreFolder) -> None:
         self._folder = folder
         self.lost_minutes = 0
+        """Minutes of counters that were dropped because they could not be written."""
         self._minute = 0.0
         """The start of the last recorded minute, in Unix seconds."""
         self._minutes: list[pa.Table] = []
@@ -147,7 +144,7 @@ class SampleRecorder:
             self._minute = start
             known, columns = minute_columns(telemetry, samples)
             if len(known):
-                at = _constant(datetime.fromtimestamp(start, UTC), len(known))
+                at = times(datetime.fromtimestamp(start, UTC), len(known))
                 self._minutes.append(from_columns(COUNTERS_MINUTES, {"bucket": at, **ports.columns(known), **columns}))
         while len(self._minutes) > 1 and self.waiting_rows > MOST_ROWS:
             del self._minutes[0]
@@ -197,13 +194,97 @@ def round_row(record: RoundRecord) -> dict[str, Any]:
     return {name: row.get(name) for name in ROUNDS.names} | {"answered": record.at} | severities
 
 
-def _constant(at: datetime, rows: int) -> Any:
-    pa = arrow()
-    return pa.repeat(pa.scalar(at, pa.timestamp("us", "UTC")), rows)
-
-
 def _light_read_at(publication: Published) -> float:
     """When the newest answer about modules was created; 0 without one."""
     readings = publication.snapshot.readings
     light = (one for one in readings if one.facts and isinstance(one.facts[0], Optic | BitErrorRate))
     return max((one.read_at or one.at.timestamp() for one in light), default=0.0)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Hours from minutes: sums of each port's minutes, read from the store itself, so that a restart changes nothing.
+
+HOUR = timedelta(hours=1)
+_SPEED = "speed_bits_per_second"
+_SUMMED = tuple(one.name for one in COUNTERS_HOURS.fields if one.type is Type.NUMBER and one.name != _SPEED)
+
+
+def hour_of(at: datetime) -> datetime:
+    """The start of the hour of a time."""
+    return at.replace(minute=0, second=0, microsecond=0)
+
+
+def newest(folder: StoreFolder, table: HistoryTable) -> datetime | None:
+    """The newest time of a table of samples, from the ends of its files; None for an empty table."""
+    for day in reversed(folder.days(table)):
+        paths = files_of(folder, table, *_day(day)).readable
+        times = [found for path in paths if (found := _times(path)) is not None]
+        if times:
+            return max(last for _, last in times)
+    return None
+
+
+def due_hours(folder: StoreFolder, until: datetime) -> list[datetime]:
+    """The hours that ended at `until` or before, have minutes, and are not in the store."""
+    written = newest(folder, COUNTERS_HOURS)
+    paths = files_of(folder, COUNTERS_MINUTES, written, until).readable
+    spans = [found for path in paths if (found := _times(path)) is not None]
+    hours = {hour for first, last in spans for hour in _hours(first, last)}
+    return sorted(hour for hour in hours if hour + HOUR <= until and (written is None or hour > written))
+
+
+def hour_rows(folder: StoreFolder, hour: datetime) -> "pa.Table":
+    """The rows of an hour. Reads the minutes file by file: memory for one file and for the hour's ports."""
+    import pyarrow.compute as pc
+
+    total = arrow_schema(COUNTERS_MINUTES).empty_table()
+    for path in files_of(folder, COUNTERS_MINUTES, hour, hour + HOUR).readable:
+        span = _times(path)
+        if span is None or span[1] < hour or span[0] >= hour + HOUR:
+            continue
+        rows = read_files(COUNTERS_MINUTES, [path])
+        within = pc.and_(pc.greater_equal(rows["bucket"], hour), pc.less(rows["bucket"], hour + HOUR))
+        total = _summed(joined([total, rows.filter(within)]), hour)
+    return total
+
+
+def _summed(rows: "pa.Table", hour: datetime) -> "pa.Table":
+    """A row for each port; a column without any value stays null."""
+    import pyarrow.compute as pc
+
+    some = pc.ScalarAggregateOptions(min_count=1)
+    found = rows.group_by(list(PORT_COLUMNS), use_threads=False).aggregate(
+        [*((name, "sum", some) for name in _SUMMED), (_SPEED, "max", some)]
+    )
+    columns = {name: found[name] for name in PORT_COLUMNS}
+    columns |= {name: found[f"{name}_sum"] for name in _SUMMED}
+    columns |= {_SPEED: found[f"{_SPEED}_max"], "bucket": times(hour, len(found))}
+    return from_columns(COUNTERS_HOURS, columns)
+
+
+def _times(path: Path) -> tuple[datetime, datetime] | None:
+    """The first and the last time of a file, from the statistics at its end; None for an empty file."""
+    about = arrow().parquet.ParquetFile(path).metadata
+    column = about.schema.names.index("bucket")
+    groups = [about.row_group(number).column(column).statistics for number in range(about.num_row_groups)]
+    known = [one for one in groups if one is not None and one.has_min_max]
+    if not known:
+        return None
+    first, last = min(one.min for one in known), max(one.max for one in known)
+    return _utc(first), _utc(last)
+
+
+def _utc(at: datetime) -> datetime:
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+def _hours(first: datetime, last: datetime) -> Iterator[datetime]:
+    hour = hour_of(first)
+    while hour <= last:
+        yield hour
+        hour += HOUR
+
+
+def _day(day: date) -> tuple[datetime, datetime]:
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return start, start + timedelta(days=1) - timedelta(microseconds=1)

@@ -1,4 +1,4 @@
-"""The folder of a history store: which files it has, and how they are written.
+"""The folder of a history store: which files it has, and how they are written and read.
 
     store.json                                  the schema and the fabric
     TABLE/day=YYYY-MM-DD/part-HHMMSS-SEQ.parquet        written once, never changed
@@ -13,14 +13,15 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truerail.errors import HistoryStoreError
-from truerail.history.arrow_tables import arrow
+from truerail.history.arrow_tables import arrow, arrow_schema
 from truerail.history.history_tables import SCHEMA, TABLES, HistoryTable
 
 if TYPE_CHECKING:
@@ -180,11 +181,8 @@ class StoreFolder:
 
 def write_parquet(path: Path, rows: "pa.Table") -> None:
     """Writes a file as a whole: under its name only when it is on disk. Raises OSError."""
-    arrow()
-    import pyarrow.parquet as pq
-
     with whole_file(path) as temporary:
-        pq.write_table(rows, temporary, **parquet_options(rows.schema))
+        arrow().parquet.write_table(rows, temporary, **parquet_options(rows.schema))
 
 
 def parquet_options(schema: "pa.Schema") -> dict[str, Any]:
@@ -196,25 +194,18 @@ def parquet_options(schema: "pa.Schema") -> dict[str, Any]:
     return {"compression": "zstd", "use_dictionary": others, "use_byte_stream_split": numbers}
 
 
-class whole_file:  # noqa: N801 - used as a with statement's word
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
     """A temporary name to write to; the file gets its own name at the end, when it is on disk. Deleted on an error."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._temporary = path.with_name(f"{_TEMPORARY}{path.name}")
-
-    def __enter__(self) -> Path:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        return self._temporary
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        try:
-            if kind is None:
-                _synced(self._temporary)
-                self._temporary.replace(self._path)
-                _synced(self._path.parent)
-        finally:
-            self._temporary.unlink(missing_ok=True)
+    temporary = path.with_name(f"{_TEMPORARY}{path.name}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield temporary
+        _synced(temporary)
+        temporary.replace(path)
+        _synced(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _synced(path: Path) -> None:
@@ -237,3 +228,74 @@ def _day(name: str) -> date | None:
         return date.fromisoformat(name.removeprefix("day=")) if name.startswith("day=") else None
     except ValueError:
         return None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Reads tables. A file that is torn or of another schema is left out and reported.
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """A file whose rows are missing from every answer. `why` is a sentence without its full stop."""
+
+    path: Path
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a table, and those that cannot be read."""
+
+    readable: tuple[Path, ...]
+    unreadable: tuple[UnreadableFile, ...]
+
+
+def files_of(
+    folder: StoreFolder, table: HistoryTable, since: datetime | None = None, until: datetime | None = None
+) -> Files:
+    """The files with rows of a table from `since` up to `until`, each checked for its end and its schema."""
+    sound, broken = [], []
+    for path in folder.files(table, since, until):
+        why = fault_of(path, table)
+        if why:
+            broken.append(UnreadableFile(path, why))
+        else:
+            sound.append(path)
+    return Files(tuple(sound), tuple(broken))
+
+
+def fault_of(path: Path, table: HistoryTable) -> str:
+    """Why a file cannot be read; empty if it can. Reads its last bytes only."""
+    pa = arrow()
+    try:
+        found = pa.parquet.read_schema(path)
+    except FileNotFoundError:
+        return "was deleted meanwhile"
+    except (pa.ArrowException, OSError) as error:
+        return f"is torn: {str(error).splitlines()[0].rstrip('.')}"
+    wanted = arrow_schema(table)
+    if found.equals(wanted):
+        return ""
+    other = [field.name for field in wanted if field.name not in found.names or found.field(field.name) != field]
+    return f"has another schema (column {', '.join(other[:3]) or found.names[-1]})"
+
+
+def read_files(
+    table: HistoryTable, paths: Iterable[Path], columns: Sequence[str] | None = None, limit: Any = None
+) -> "pa.Table":
+    """The rows of sound files within an Arrow expression, with these columns (by default all), one dictionary for each
+    column of words.
+    """
+    pa = arrow()
+    pq = pa.parquet
+    schema = arrow_schema(table)
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns])
+    read = [
+        pq.read_table(path, columns=schema.names, filters=limit, partitioning=None).select(schema.names).cast(schema)
+        for path in paths
+    ]
+    return pa.concat_tables([schema.empty_table(), *read]).unify_dictionaries()

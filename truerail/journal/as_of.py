@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from truerail.journal import tables
-from truerail.journal.bodies import cause_extras, cause_of, cause_record, finding_of, finding_record
+from truerail.journal.bodies import cause_of, cause_record, finding_of, finding_record, link_places
 from truerail.journal.salvage import Salvage
 from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState
@@ -59,10 +59,8 @@ def _ended(rows: Iterable[tuple[KeptFinding | KeptCause, datetime | None]]) -> d
 
 def _links(connection: Connection, at: datetime) -> dict[str, LinkPlace]:
     port, seen, links = tables.places.alias("port"), tables.places.alias("seen"), tables.links
-    now = select(port.c.word, seen.c.word, links.c.state, links.c.changed_at).select_from(
-        links.join(port, links.c.port == port.c.id).outerjoin(seen, links.c.seen == seen.c.id)
-    )
-    found = {word: LinkPlace(*rest) for word, *rest in connection.execute(now.where(links.c.first_at <= at))}
+    known = connection.execute(link_places().where(links.c.first_at <= at))
+    found = {word: LinkPlace(*rest) for word, *rest in known}
     changes = tables.link_changes
     later = select(func.min(changes.c.seq)).where(changes.c.at > at).group_by(changes.c.port)
     undone = select(port.c.word, seen.c.word, changes.c.was_state).select_from(
@@ -152,16 +150,15 @@ def _finding(row: Row[Any], at: datetime) -> KeptFinding:
         severity = row.was_severity or finding.severity
         finding = replace(finding, severity=Severity(severity), **words)
         record = replace(record, severity=severity, **words)
-    return KeptFinding(replace(record, life=_life(record.life, row, at)), finding, row.body is not None, _present(row))
+    return KeptFinding(replace(record, life=_life(record.life, row, at)), finding, _present(row))
 
 
 def _cause(row: Row[Any], at: datetime) -> KeptCause:
-    record, cause = cause_record(row, None), cause_of(row)
+    record, cause = cause_record(row, None), cause_of(row, row.was_body or row.body)
     if row.was_present is not None:
         words = _words(row, cause)
-        more: dict[str, Any] = cause_extras(row.was_body) if row.was_body is not None else {}
-        cause, record = replace(cause, **more, **words), replace(record, **words)
-    return KeptCause(replace(record, life=_life(record.life, row, at)), cause, row.body is not None, _present(row))
+        cause, record = replace(cause, **words), replace(record, **words)
+    return KeptCause(replace(record, life=_life(record.life, row, at)), cause, _present(row))
 
 
 def _words(row: Row[Any], now: Finding | Cause) -> dict[str, Any]:

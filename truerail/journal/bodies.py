@@ -6,73 +6,35 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+import msgspec
+from sqlalchemy import Connection, Row, Select, select
 
 from truerail.journal import tables
 from truerail.model import history
-from truerail.model.cause_kinds import CauseKind
 from truerail.model.fact_kinds import KINDS
-from truerail.model.facts import Fact
-from truerail.model.finding import Alternative, Cause, Evidence, Finding, Move, Rename, Severity
+from truerail.model.finding import Cause, Evidence, Finding, Severity
 from truerail.model.life import Life, LifeState
-from truerail.model.plan import Port
 
 _FACTS = {kind.__name__: kind for kind in KINDS}
+_COLUMNS = frozenset(("kind", "subjects", "summary", "action"))
+"""The fields of a cause that are columns of its row."""
 _Packed = dict[str, Any]
 
 
 def finding_body(finding: Finding) -> bytes:
     """A finding's evidence, and its exact subject, from which the id derives."""
-    evidence = [(one.device, one.collector, one.at.isoformat(), *_reported(one.fact)) for one in finding.evidence]
+    evidence = [
+        (one.device, one.collector, one.at.isoformat(), type(one.fact).__name__, one.fact._asdict())
+        for one in finding.evidence
+    ]
     return _pack(
         {"subject": finding.subject, "confidence": finding.confidence, "detail": finding.detail, "evidence": evidence}
     )
 
 
-def finding_extras(body: bytes) -> _Packed:
-    """The fields of a finding that `finding_body` packed."""
-    found = _unpack(body)
-    return {
-        "subject": found["subject"],
-        "confidence": found["confidence"],
-        "detail": tuple((name, value) for name, value in found["detail"]),
-        "evidence": tuple(_evidence(found["evidence"])),
-    }
-
-
 def cause_body(cause: Cause) -> bytes:
     """What a cause explains and how to fix it."""
-    return _pack(
-        {
-            "id": cause.id,
-            "explains": cause.explains,
-            "moves": [_packed(move) for move in cause.moves],
-            "confidence": cause.confidence,
-            "alternatives": [
-                (one.kind.value, one.summary, [_packed(move) for move in one.moves]) for one in cause.alternatives
-            ],
-            "to_confirm": cause.to_confirm,
-            "names_only": cause.names_only,
-            "renames": [(one.actual, one.planned) for one in cause.renames],
-        }
-    )
-
-
-def cause_extras(body: bytes) -> _Packed:
-    """The fields of a cause that `cause_body` packed."""
-    found = _unpack(body)
-    return {
-        "id": found["id"],
-        "explains": tuple(found["explains"]),
-        "moves": _moves(found["moves"]),
-        "confidence": found["confidence"],
-        "alternatives": tuple(
-            Alternative(CauseKind(kind), summary, _moves(moves)) for kind, summary, moves in found["alternatives"]
-        ),
-        "to_confirm": found["to_confirm"],
-        "names_only": found.get("names_only", False),
-        "renames": tuple(Rename(*pair) for pair in found.get("renames", ())),
-    }
+    return _pack({name: value for name, value in msgspec.to_builtins(cause).items() if name not in _COLUMNS})
 
 
 def _pack(value: _Packed) -> bytes:
@@ -94,18 +56,6 @@ def _frozen(value: Any) -> Any:
     return value
 
 
-def _packed(move: Move) -> tuple[Port | str | tuple[str, ...], ...]:
-    return (move.cable, move.source, move.target, *((move.after, move.after_causes) if move.after else ()))
-
-
-def _moves(packed: Any) -> tuple[Move, ...]:
-    return tuple(Move(Port(*cable), Port(*source), Port(*target), *first) for cable, source, target, *first in packed)
-
-
-def _reported(fact: Fact) -> tuple[str, _Packed]:
-    return type(fact).__name__, fact._asdict()
-
-
 def _evidence(packed: Any) -> Iterator[Evidence]:
     """Skips a fact that another version wrote with more or fewer fields: the next round reports it again."""
     for device, collector, at, kind, fields in packed:
@@ -119,6 +69,14 @@ def newest_round_at(connection: Connection) -> datetime | None:
     asked = select(tables.rounds.c.at).order_by(tables.rounds.c.number.desc()).limit(1)
     found: datetime | None = connection.execute(asked).scalar_one_or_none()
     return found
+
+
+def link_places() -> Select[Any]:
+    """The port, place and state of each planned cable, and since when."""
+    port, seen, links = tables.places.alias("port"), tables.places.alias("seen"), tables.links
+    return select(port.c.word, seen.c.word, links.c.state, links.c.changed_at).select_from(
+        links.join(port, links.c.port == port.c.id).outerjoin(seen, links.c.seen == seen.c.id)
+    )
 
 
 def life_of(row: Row[Any], newest: datetime | None) -> Life:
@@ -143,18 +101,16 @@ def cause_record(row: Row[Any], newest: datetime | None) -> history.CauseRecord:
 
 
 def finding_of(row: Row[Any]) -> Finding:
-    """A finding. Without a body (a row of an old release) it has no evidence."""
-    extras = finding_extras(row.body) if row.body is not None else {"subject": row.subject}
+    """A finding."""
+    body = _unpack(row.body)
     return Finding(
         rule=row.rule, name=row.name, severity=Severity(row.severity), summary=row.summary, action=row.action,
-        expected=row.expected, observed=row.observed, rail=row.rail, **extras,
+        expected=row.expected, observed=row.observed, rail=row.rail,
+        **body | {"evidence": tuple(_evidence(body["evidence"]))},
     )  # fmt: skip
 
 
-def cause_of(row: Row[Any]) -> Cause:
-    """A cause. Without a body (a row of an old release) it has no moves and explains nothing."""
-    extras = cause_extras(row.body) if row.body is not None else {"id": ""}
-    return Cause(
-        kind=CauseKind(row.kind), subjects=tuple(json.loads(row.subjects)), summary=row.summary, action=row.action,
-        **extras,
-    )  # fmt: skip
+def cause_of(row: Row[Any], body: bytes) -> Cause:
+    """A cause, with its present body or an earlier one."""
+    columns = {"kind": row.kind, "subjects": json.loads(row.subjects), "summary": row.summary, "action": row.action}
+    return msgspec.convert(columns | _unpack(body), Cause)

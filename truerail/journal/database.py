@@ -89,10 +89,6 @@ def _script() -> tuple[Config, ScriptDirectory]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The database of the journal: SQLite in a file, or PostgreSQL. Opens connections, keeps them consistent, and turns
-
-
-# ----------------------------------------------------------------------------------------------------------------------
 # Fencing: of several judges on one database, only the newest leader writes.
 #
 # The table `fence` has one row with the highest epoch. A leader raises it once, each of its writes compares its own
@@ -102,22 +98,6 @@ def _script() -> tuple[Config, ScriptDirectory]:
 
 IDLE_MILLISECONDS = 8000
 """PostgreSQL ends the transaction of a judge that stopped inside it: its locks would hold up the next leader."""
-
-
-def claim(connection: Connection, revision: int) -> int:
-    """Makes this the newest leader. Returns its epoch: higher than any before, and at least `revision`."""
-    epoch = max(_highest(connection) + 1, revision)
-    connection.execute(fence.update().values(epoch=epoch))
-    return epoch
-
-
-def refuse_lower(connection: Connection, epoch: int) -> None:
-    """Raises JournalFencedError if a judge with a higher epoch leads."""
-    highest = _highest(connection)
-    if epoch < highest:
-        raise JournalFencedError(f"the journal refuses the writes of epoch {epoch}: a judge leads with epoch {highest}")
-    if epoch > highest:
-        connection.execute(fence.update().values(epoch=epoch))
 
 
 def _highest(connection: Connection) -> int:
@@ -170,14 +150,16 @@ class Database:
         self.epoch = 0
         """Of the judge that writes; 0 for a service without a bus, whose writes are not fenced."""
         self.fenced = False
-        """Whether a write was refused because another judge leads."""
+        """Whether a write was refused since `lead`: another judge leads, with a higher epoch."""
         self._refused: tuple[float, JournalUnavailableError] = (0.0, JournalUnavailableError(""))
 
     def __repr__(self) -> str:
-        return f"Database({self.url.render_as_string(hide_password=True)})"
+        return f"{type(self).__name__}({self.url.render_as_string(hide_password=True)})"
 
     def prepare(self) -> None:
-        """Brings the schema up to date, once. Raises JournalUnavailableError; JournalUnusableError for a newer one."""
+        """Brings the schema up to date, once; every use does so first. Raises JournalUnavailableError, and
+        JournalUnusableError for a newer one.
+        """
         with self._preparing:
             if not self._ready:
                 with self._telling(), self._connected(writes=True) as connection:
@@ -203,23 +185,29 @@ class Database:
             yield connection
 
     def lead(self, revision: int) -> int:
-        """Fences off every leader before. Returns the epoch of this one's writes, at least `revision`. Raises
-        JournalUnavailableError if the database does not answer: the epoch is `revision` then.
+        """Fences off every leader before: its writes raise JournalFencedError from now on. Returns the epoch of the new
+        one: `revision` of its lease, or more if an earlier bus has counted further. Raises JournalUnavailableError if
+        the database does not answer: the epoch is `revision` then.
         """
         epoch, self.fenced = revision, False
         try:
             with self._alone() as connection:
-                epoch = claim(connection, revision)
+                claimed = max(_highest(connection) + 1, revision)
+                connection.execute(fence.update().values(epoch=claimed))
+                epoch = claimed
         finally:
             self.epoch = epoch
         return epoch
 
     def _refuse_lower(self, connection: Connection) -> None:
-        try:
-            refuse_lower(connection, self.epoch)
-        except JournalFencedError:
+        highest = _highest(connection)
+        if self.epoch < highest:
             self.fenced = True
-            raise
+            raise JournalFencedError(
+                f"the journal refuses the writes of epoch {self.epoch}: a judge leads with epoch {highest}"
+            )
+        if self.epoch > highest:
+            connection.execute(fence.update().values(epoch=self.epoch))
 
     @contextmanager
     def _alone(self) -> Iterator[Connection]:

@@ -125,8 +125,3 @@ def begun(id: str, at: datetime, past: Past | None, patience: Patience) -> Episo
     recent.append(at)
     state = LifeState.FLAPPING if len(recent) >= patience.flapping_episodes else LifeState.REGRESSED
     return Episode(Life(id, state, min(past.first_seen, at), at, at, None, past.episodes + 1), recent, at)
-
-
-def resumed(life: Life, appearances: tuple[datetime, ...], away: bool, at: datetime) -> Episode:
-    """A stored episode after a gap without rounds: if it was gone, a round must report it gone again."""
-    return Episode(life, deque(appearances), at, away)

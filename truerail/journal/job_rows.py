@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, exists, func, lit
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import expand
 from truerail.journal.salvage import Salvage
-from truerail.journal.statements import CHUNK, among_numbers, upsert
+from truerail.journal.statements import among_numbers, run, upsert
 from truerail.journal.tables import job_hosts, jobs
 from truerail.journal.types import Utc, digest
 from truerail.model.history import RowRange
@@ -31,8 +31,7 @@ def write_jobs(connection: Connection, runs: Collection[JobRecord]) -> None:
         connection.execute(delete(job_hosts).where(among_numbers(connection, job_hosts.c.job, wrong)))
     fresh = hosts.keys() - known.keys() | wrong
     pairs = [{"host": host, "job": number} for number in fresh for host in hosts[number]]
-    for start in range(0, len(pairs), CHUNK):
-        connection.execute(job_hosts.insert(), pairs[start : start + CHUNK])
+    run(connection, job_hosts.insert(), pairs)
 
 
 def _hosts_of(connection: Connection, numbers: Iterable[int]) -> dict[int, set[int]]:

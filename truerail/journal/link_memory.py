@@ -16,26 +16,21 @@ from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import CableState
 from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex
-from truerail.model.plan import Plan
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Places where a cable may be seen, as numbers that are stable over all rounds of one plan.
 
 _OTHER = 1 << 40
-"""Codes from here on are unplanned places. Their numbers are valid for the life of the process."""
+"""Codes from here on are unplanned places."""
 
 
 class Places:
-    """Planned ports have their code of the plan; others are numbered by name as they are seen."""
+    """Planned ports have their code of the index's plan; others are numbered by name as they are seen."""
 
-    def __init__(self) -> None:
-        self._index: PlanIndex | None = None
+    def __init__(self, index: PlanIndex) -> None:
+        self.index = index
         self._others: dict[str, int] = {}
         self._words: list[str] = []
-
-    def use(self, index: PlanIndex) -> None:
-        """Switches to the codes of this index's plan."""
-        self._index = index
 
     def of(self, wiring: Wiring) -> Codes:
         """Where each cable's nearer end is seen: a port; a device if only that is reported; -1. Shape (cables,)."""
@@ -50,19 +45,13 @@ class Places:
 
     def word(self, code: int) -> str | None:
         """A code as a name: `leaf-3/swp12`, `leaf-3`, or None for -1."""
-        if code == NONE or self._index is None:
+        if code == NONE:
             return None
-        return self._words[code - _OTHER] if code >= _OTHER else str(self._index.spell(code))
-
-    def words(self, codes: Codes) -> list[str | None]:
-        """Many codes as names."""
-        return [self.word(code) for code in codes.tolist()]
+        return self._words[code - _OTHER] if code >= _OTHER else str(self.index.spell(code))
 
     def codes(self, words: Sequence[str | None]) -> Codes:
-        """Names as codes of the plan in use."""
-        index = self._index
-        if index is None:
-            raise RuntimeError("no plan is in use")
+        """Names as codes."""
+        index = self.index
         device = {name: code for code, name in enumerate(index.devices.names[: index.devices.planned])}
         parts = [("", "", "") if word is None else word.partition("/") for word in words]
         devices = np.fromiter((device.get(one[0], NONE) for one in parts), dtype=np.int64, count=len(parts))
@@ -109,8 +98,8 @@ class LinkMemory:
     """The last known place and state of every planned cable's nearer end."""
 
     def __init__(self) -> None:
-        self._places = Places()
-        self._plan: Plan | None = None
+        self._places: Places | None = None
+        """Those of the plan in force."""
         self._kept: dict[str, LinkState] = {}
         """By port: states while no plan is in force, from the journal or from the previous plan."""
         self._place: Codes = np.empty(0, dtype=np.int64)
@@ -124,47 +113,44 @@ class LinkMemory:
     def update(self, wiring: Wiring, at: datetime) -> LinkNews:
         """Processes a round. A cable that was not in the plan before has a state to write, and no change."""
         gone: frozenset[str] = frozenset()
-        if self._plan is not wiring.index.plan:
+        places = self._places
+        if places is None or places.index.plan is not wiring.index.plan:
             self._remember()
-            gone = self._take_plan(wiring)
-        place, state = self._places.of(wiring), wiring.state
+            places = self._places = Places(wiring.index)
+            gone = self._take_plan(places)
+        place, state = places.of(wiring), wiring.state
         differs = (place != self._place) | (state != self._state)
         rows = np.flatnonzero(differs)
         rows = rows[~_nobody_asked(wiring, rows)]
         changes, states = [], []
         for row in rows.tolist():
-            port, seen, word = (
-                str(wiring.index.a_port(row)),
-                self._places.word(int(place[row])),
-                _WORDS[int(state[row])],
-            )
+            port = str(wiring.index.a_port(row))
+            seen = places.word(int(place[row]))
+            word = _WORDS[int(state[row])]
             was = int(self._state[row])
             states.append(LinkState(port, seen, word, None if was == _NEVER else at))
             if was != _NEVER:
-                before = self._places.word(int(self._place[row]))
+                before = places.word(int(self._place[row]))
                 changes.append(LinkChange(0, at, port, before, seen, _WORDS[was], word))
         self._place[rows], self._state[rows] = place[rows], state[rows]
         return LinkNews(tuple(changes), tuple(states), gone)
 
     def _remember(self) -> None:
         """Converts the states to names, so that they outlive the codes of this plan."""
-        if self._plan is not None:
-            ports = [str(cable.a) for cable in self._plan.cables]
-            seen = self._places.words(self._place)
+        if self._places is not None:
+            ports = [str(cable.a) for cable in self._places.index.plan.cables]
+            seen = map(self._places.word, self._place.tolist())
             known = zip(ports, seen, self._state.tolist(), strict=True)
             self._kept |= {port: LinkState(port, at, _WORDS[state]) for port, at, state in known if state != _NEVER}
-        self._plan = None
+        self._places = None
 
-    def _take_plan(self, wiring: Wiring) -> frozenset[str]:
+    def _take_plan(self, places: Places) -> frozenset[str]:
         """Converts the states to the codes of a plan; returns the ports that it does not have."""
-        plan = wiring.index.plan
-        ports = [str(cable.a) for cable in plan.cables]
+        ports = [str(cable.a) for cable in places.index.plan.cables]
         known = [self._kept.pop(port, None) for port in ports]
         gone = frozenset(self._kept)
         self._kept = {}
-        self._plan = plan
-        self._places.use(wiring.index)
-        self._place = self._places.codes([None if one is None else one.seen for one in known])
+        self._place = places.codes([None if one is None else one.seen for one in known])
         states = (_NEVER if one is None else _CODES[one.state] for one in known)
         self._state = np.fromiter(states, dtype=np.int64, count=len(known))
         return gone

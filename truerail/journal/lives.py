@@ -4,6 +4,7 @@ A pure state machine: evaluations in, `Changes` out. It opens no database; after
 by `restore`.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,12 +12,12 @@ from typing import Any, Generic, TypeVar
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.running_jobs import Jobs
-from truerail.journal.episodes import Episode, Patience, Sight, begun, resumed
+from truerail.journal.episodes import Episode, Patience, Sight, begun
 from truerail.journal.job_memory import JobMemory
 from truerail.journal.link_memory import LinkMemory
-from truerail.journal.round_changes import CauseRow, Changes, FindingRow, Memory, Past
+from truerail.journal.round_changes import Changes, EntryRow, Explained, Memory, Past
 from truerail.journal.witness import Witness
-from truerail.model.finding import Cause, Evaluation, Finding
+from truerail.model.finding import Cause, Evaluation
 from truerail.model.history import CauseEvent, EventKind, FindingEvent
 from truerail.model.life import Life, LifeState
 from truerail.model.names import without_figures
@@ -60,15 +61,16 @@ class Chronicle(Generic[T]):
         self._open: dict[str, Kept[T]] = {}
         self._past: dict[str, Past] = {}
 
-    def restore(self, found: Iterable[tuple[Episode, T]], past: Mapping[str, Past], at: datetime) -> None:
+    def restore(self, rows: Iterable[EntryRow[T]], past: Mapping[str, Past], at: datetime) -> None:
         """Restores open episodes and the remains of resolved ones. Entries that are already open here continue as the
-        later part of restored ones.
+        later part of restored ones. After the gap without rounds, what was gone must be reported gone again.
         """
         self._past = {**past, **self._past}
-        for episode, value in found:
-            mine = self._open.get(episode.life.id)
+        for row in rows:
+            episode = Episode(row.life, deque(row.appearances), at, row.away)
+            mine = self._open.get(row.life.id)
             if mine is None:
-                self._open[episode.life.id] = Kept(episode, value, present=False, written_at=at)
+                self._open[row.life.id] = Kept(episode, row.value, present=False, written_at=at)
             else:
                 mine.episode.joined(episode)
         for key in self._past.keys() & self._open.keys():
@@ -146,9 +148,6 @@ class Chronicle(Generic[T]):
 # ----------------------------------------------------------------------------------------------------------------------
 # The lives of findings and causes over rounds: new, ongoing, gone for a while, unseen, resolved, back.
 
-Explained = tuple[Finding, str | None]
-"""A finding and the key of the cause that explains it."""
-
 _SET_BACK = timedelta(minutes=1)
 """A clock that is behind the last round by less, as that of another judge may be, is waited for."""
 _REPORTED = {
@@ -193,15 +192,14 @@ class Lives:
         if self._at is None:
             return
         at = self._at
-        open_findings = ((_resumed(row, at), (row.finding, row.cause)) for row in memory.findings)
-        self._findings.restore(open_findings, memory.past, at)
-        self._causes.restore(((_resumed(row, at), row.cause) for row in memory.causes), memory.past_causes, at)
+        self._findings.restore(memory.findings, memory.past, at)
+        self._causes.restore(memory.causes, memory.past_causes, at)
         self._links.restore(memory.links)
         self._jobs.restore(memory.jobs, at)
         lives = [*(row.life for row in memory.findings), *(row.life for row in memory.causes)]
         self._unseen |= {life.id for life in lives if life.state is LifeState.UNSEEN}
         for row in memory.causes:
-            self._explained.setdefault(row.life.id, set()).update(row.cause.explains)
+            self._explained.setdefault(row.life.id, set()).update(row.value.explains)
 
     def move(self, by: timedelta) -> None:
         """The clock was set by so much: all times move with it, so that nothing lasts longer or shorter."""
@@ -240,8 +238,8 @@ class Lives:
             cause_events=tuple(self._cause_events(causes, at)),
             links=links.changes,
             resolved=frozenset((*findings.resolved, *causes.resolved)),
-            findings={key: _finding_row(kept) for key, kept in findings.written.items()},
-            causes={key: _cause_row(kept) for key, kept in causes.written.items()},
+            findings={key: _row(kept) for key, kept in findings.written.items()},
+            causes={key: _row(kept) for key, kept in causes.written.items()},
             link_states={one.port: one for one in links.states},
             links_gone=links.gone,
             jobs=() if jobs is None else self._jobs.update(jobs, polled),
@@ -297,19 +295,9 @@ def _explained(evaluation: Evaluation) -> dict[str, Explained]:
     return {(key := finding.id): (finding, cause.get(key)) for finding in evaluation.findings}
 
 
-def _finding_row(kept: Kept[Explained]) -> FindingRow:
-    finding, cause = kept.value
+def _row(kept: Kept[T]) -> EntryRow[T]:
     episode = kept.episode
-    return FindingRow(episode.life, finding, cause, kept.present, episode.away, tuple(episode.appearances))
-
-
-def _cause_row(kept: Kept[Cause]) -> CauseRow:
-    episode = kept.episode
-    return CauseRow(episode.life, kept.value, kept.present, episode.away, tuple(episode.appearances))
-
-
-def _resumed(row: FindingRow | CauseRow, at: datetime) -> Episode:
-    return resumed(row.life, row.appearances, row.away, at)
+    return EntryRow(episode.life, kept.value, kept.present, episode.away, tuple(episode.appearances))
 
 
 def _facts(reported: Explained) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from truerail.journal.types import digest, is_id, unpacked_ids
 from truerail.model import history
 from truerail.model.history import EventKind, KeptCause, KeptFinding, RowRange
 from truerail.model.job_record import JobRecord
+from truerail.model.target import Secret
 
 FEW_DEVICES = 64
 """Up to this many devices, their own rows are looked up; for more, rows are read by time and filtered."""
@@ -34,11 +35,12 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class JournalQueries:
-    """The queries of `History`."""
+class JournalQueries(Database):
+    """A database with the queries of `History`."""
 
-    def __init__(self, database: Database, retention: timedelta, clock: Callable[[], datetime] = utc_now) -> None:
-        self._database, self._retention, self._clock = database, retention, clock
+    def __init__(self, url: str, password: Secret | None, retention: timedelta) -> None:
+        super().__init__(url, password)
+        self._retention = retention
         self._salvage = Salvage()
 
     def unreadable(self, table: str) -> Mapping[int, str]:
@@ -50,7 +52,7 @@ class JournalQueries:
         numbers = {digest(port): port for port in ports}
         links = tables.links.c
         asked = select(links.port, links.changed_at).where(links.changed_at.is_not(None))
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             if len(numbers) < 50_000:  # otherwise reading all rows is faster
                 asked = asked.where(among_numbers(connection, links.port, numbers))
             return {numbers[port]: at for port, at in connection.execute(asked) if port in numbers}
@@ -123,43 +125,43 @@ class JournalQueries:
         """Those of these findings that the journal has, open or resolved, with their evidence."""
         number = type_coerce(tables.findings.c.id, BigInteger)
         ids = [int(one, 16) for one in findings if is_id(one)]
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             asked = select(tables.findings).where(among_numbers(connection, number, ids)).order_by(tables.findings.c.id)
         return self._lives(
             tables.findings,
             asked,
-            lambda row, newest: KeptFinding(finding_record(row, newest), finding_of(row), row.body is not None),
+            lambda row, newest: KeptFinding(finding_record(row, newest), finding_of(row)),
         )
 
     def kept_cause(self, key: str) -> history.KeptCause | None:
         """One cause, open or resolved, with its moves and the findings that it explained."""
 
         def kept(row: Row[Any], newest: datetime | None) -> KeptCause:
-            return KeptCause(cause_record(row, newest), cause_of(row), row.body is not None)
+            return KeptCause(cause_record(row, newest), cause_of(row, row.body))
 
         return next(iter(self._one(tables.causes, key, kept)), None)
 
     def kept_since(self) -> datetime | None:
         """The first moment of which anything is kept; None for an empty journal."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             first = as_of.kept_since(connection)
-        return None if first is None else max(first, self._clock() - self._retention)
+        return None if first is None else max(first, utc_now() - self._retention)
 
     def as_of(self, at: datetime) -> history.PastState:
         """Everything that was known at a time."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return as_of.as_of(self._salvage, connection, at)
 
     def job_runs(
         self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = FIRST
     ) -> Sequence[JobRecord]:
         """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return job_rows.job_runs(self._salvage, connection, start, end, hosts, page)
 
     def jobs_named(self, asked: str, *, page: RowRange = FIRST) -> Sequence[JobRecord]:
         """Runs of the job with this key, or of the array or the jobs with this name, those that began last first."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return job_rows.jobs_named(self._salvage, connection, asked, page)
 
     def rounds(self, page: RowRange = FIRST) -> Sequence[history.RoundRecord]:
@@ -173,13 +175,13 @@ class JournalQueries:
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[history.Acknowledgement]:
         """Acknowledgements in force now, or all stored ones."""
         notes = tables.acknowledgements.c
-        in_force = and_(notes.ended_at.is_(None), or_(notes.until.is_(None), notes.until > self._clock()))
+        in_force = and_(notes.ended_at.is_(None), or_(notes.until.is_(None), notes.until > utc_now()))
         return self._newest(notes.id, _into(history.Acknowledgement), where=in_force if open_only else None)
 
     def windows(self, *, open_only: bool = True) -> Sequence[history.MaintenanceWindow]:
         """Windows that are open or announced, or all stored ones."""
         windows = tables.windows.c
-        in_force = and_(windows.ended_at.is_(None), windows.ends > self._clock())
+        in_force = and_(windows.ended_at.is_(None), windows.ends > utc_now())
         return self._newest(windows.id, _into(history.MaintenanceWindow), where=in_force if open_only else None)
 
     def audit(self, page: RowRange = FIRST) -> Sequence[history.AuditRecord]:
@@ -201,7 +203,7 @@ class JournalQueries:
         """Rows of a time range, newest first; with devices, only those `on` them. Rows are numbered in the order of
         time: a number is also a time.
         """
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             if devices is not None and on is not None:
                 asked = asked.where(on(connection, devices))
             if page.before is not None:
@@ -220,14 +222,14 @@ class JournalQueries:
         asked = asked if where is None else asked.where(where)
         asked = asked.limit(page.limit) if page else asked
         asked = asked.where(number < page.before) if page and page.before is not None else asked
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return self._salvage.rows(connection, asked, number, make)
 
     def _one(self, table: Table, wanted: str, make: Callable[[Row[Any], datetime | None], T]) -> list[T]:
         return self._lives(table, select(table).where(table.c.id == wanted), make) if is_id(wanted) else []
 
     def _lives(self, table: Table, asked: Asked, make: Callable[[Row[Any], datetime | None], T]) -> list[T]:
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             newest = newest_round_at(connection)
             return self._salvage.rows(connection, asked, table.c.id, lambda row: make(row, newest))
 

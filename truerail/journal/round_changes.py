@@ -3,36 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from truerail.model.finding import Cause, Finding
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange
 from truerail.model.job_record import JobRecord
 from truerail.model.life import Life
 
+T = TypeVar("T")
+Explained = tuple[Finding, str | None]
+"""A finding, and the key of the last cause that explained it."""
+
 
 @dataclass(frozen=True, slots=True)
-class FindingRow:
-    """A finding in the journal. `present` means that the round had it: its life then continues with each round without
-    being written again. `appearances` are the last times at which it appeared.
+class EntryRow(Generic[T]):
+    """A finding or a cause in the journal. `present` means that the round had it: its life then continues with each
+    round without being written again. `appearances` are the last times at which it appeared.
     """
 
     life: Life
-    finding: Finding
-    cause: str | None
-    """Key of the last cause that explained it."""
-    present: bool
-    away: bool = False
-    """Whether a round has reported it gone since it was last present."""
-    appearances: tuple[datetime, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CauseRow:
-    """A cause in the journal."""
-
-    life: Life
-    cause: Cause
+    value: T
     present: bool
     away: bool = False
     """Whether a round has reported it gone since it was last present."""
@@ -70,8 +60,8 @@ class Changes:
     links: tuple[LinkChange, ...] = ()
     resolved: frozenset[str] = frozenset()
     """Ids of findings and keys of causes that this round resolved."""
-    findings: Mapping[str, FindingRow] = field(default_factory=dict)
-    causes: Mapping[str, CauseRow] = field(default_factory=dict)
+    findings: Mapping[str, EntryRow[Explained]] = field(default_factory=dict)
+    causes: Mapping[str, EntryRow[Cause]] = field(default_factory=dict)
     link_states: Mapping[str, LinkState] = field(default_factory=dict)
     links_gone: frozenset[str] = frozenset()
     """Ports that the plan no longer has."""
@@ -94,8 +84,8 @@ class Memory:
     resolved ones by id or key, `links` every planned port's last state.
     """
 
-    findings: tuple[FindingRow, ...] = ()
-    causes: tuple[CauseRow, ...] = ()
+    findings: tuple[EntryRow[Explained], ...] = ()
+    causes: tuple[EntryRow[Cause], ...] = ()
     past: Mapping[str, Past] = field(default_factory=dict)
     past_causes: Mapping[str, Past] = field(default_factory=dict)
     links: tuple[LinkState, ...] = ()
@@ -137,15 +127,5 @@ class Backlog:
 
 def finding_columns(finding: Finding) -> dict[str, Any]:
     """What a finding's row has wherever it is stored, by column."""
-    return {
-        "rule": finding.rule,
-        "name": finding.name,
-        "severity": finding.severity.value,
-        "subject": finding.subject,
-        "device": finding.device,
-        "rail": finding.rail,
-        "expected": finding.expected,
-        "observed": finding.observed,
-        "summary": finding.summary,
-        "action": finding.action,
-    }
+    same = ("rule", "name", "subject", "device", "rail", "expected", "observed", "summary", "action")
+    return {name: getattr(finding, name) for name in same} | {"severity": finding.severity.value}

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, func, null, select, type_coerce
 from truerail.journal import tables
 from truerail.journal.bodies import cause_body, finding_body
 from truerail.journal.job_rows import write_jobs
-from truerail.journal.round_changes import CauseRow, Changes, FindingRow, LinkState, finding_columns
+from truerail.journal.round_changes import Changes, EntryRow, Explained, LinkState, finding_columns
 from truerail.journal.statements import among_keys, among_numbers, upsert
 from truerail.journal.types import digest, microseconds, packed_ids, storable
 from truerail.model.finding import Cause, Finding
@@ -52,8 +52,8 @@ def _write_record(connection: Connection, record: RoundRecord, epoch: int) -> bo
 
 def _keep_versions(connection: Connection, changes: Changes) -> None:
     """What is published of findings and causes, where this round says something else."""
-    found = {key: (one.present, one.finding, None) for key, one in changes.findings.items()}
-    caused = {key: (one.present, one.cause, cause_body(one.cause)) for key, one in changes.causes.items()}
+    found = {key: (one.present, one.value[0], None) for key, one in changes.findings.items()}
+    caused = {key: (one.present, one.value, cause_body(one.value)) for key, one in changes.causes.items()}
     rows, texts = list[Row](), dict[int, str]()
     for table, new in ((tables.findings, found), (tables.causes, caused)):
         severity, body = (table.c.severity, null()) if table is tables.findings else (null(), table.c.body)
@@ -80,7 +80,7 @@ def _write_texts(connection: Connection, bodies: Iterable[str], at: datetime) ->
     upsert(connection, tables.texts, rows)
 
 
-def _life(row: FindingRow | CauseRow) -> Row:
+def _life(row: EntryRow[Any]) -> Row:
     life = row.life
     return {
         **{one.name: getattr(life, one.name) for one in fields(life)},
@@ -91,14 +91,14 @@ def _life(row: FindingRow | CauseRow) -> Row:
     }
 
 
-def _finding(row: FindingRow) -> Row:
+def _finding(row: EntryRow[Explained]) -> Row:
     """The row of a finding, with its evidence as it was last seen."""
-    more = {"cause": row.cause, "body": finding_body(row.finding)}
-    return _life(row) | finding_columns(row.finding) | more
+    finding, cause = row.value
+    return _life(row) | finding_columns(finding) | {"cause": cause, "body": finding_body(finding)}
 
 
-def _cause(row: CauseRow) -> Row:
-    cause = row.cause
+def _cause(row: EntryRow[Cause]) -> Row:
+    cause = row.value
     return _life(row) | {
         "kind": cause.kind.value,
         "subjects": json.dumps(cause.subjects),

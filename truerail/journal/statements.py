@@ -33,7 +33,7 @@ def upsert(
     values = {name: statement.excluded[name] for name in rows[0] if name not in key}
     values |= {name: least(table.c[name], values[name]) for name in earliest}
     values |= {name: func.coalesce(values[name], table.c[name]) for name in keep}
-    _run(connection, statement.on_conflict_do_update(index_elements=sorted(key), set_=values), rows)
+    run(connection, statement.on_conflict_do_update(index_elements=sorted(key), set_=values), rows)
 
 
 def among_numbers(connection: Connection, column: ColumnElement[Any], numbers: Iterable[int]) -> ColumnElement[bool]:
@@ -54,6 +54,7 @@ def _among(connection: Connection, column: ColumnElement[Any], values: list[Any]
     return wanted
 
 
-def _run(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
+def run(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """Runs a statement with many rows, some at a time."""
     for start in range(0, len(rows), CHUNK):
         connection.execute(statement, rows[start : start + CHUNK])

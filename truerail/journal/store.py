@@ -5,15 +5,14 @@ from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Row, func, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Table, and_, func, or_, select, type_coerce
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
-from truerail.journal import blobs, retention, tables
-from truerail.journal.bodies import cause_of, finding_of, life_of, newest_round_at
-from truerail.journal.database import Database
+from truerail.journal import tables
+from truerail.journal.bodies import cause_of, finding_of, life_of, link_places, newest_round_at
 from truerail.journal.job_rows import open_jobs
-from truerail.journal.queries import JournalQueries, utc_now
-from truerail.journal.round_changes import CauseRow, Changes, FindingRow, LinkState, Memory, Past
+from truerail.journal.queries import JournalQueries
+from truerail.journal.round_changes import Changes, EntryRow, LinkState, Memory, Past
 from truerail.journal.round_writer import write_round
 from truerail.journal.salvage import UNREADABLE, Salvage
 from truerail.journal.types import moment, storable
@@ -34,27 +33,24 @@ def memory_of(salvage: Salvage, connection: Connection) -> Memory:
     if at is None:
         return Memory()
     return Memory(
-        findings=_opened(salvage, connection, tables.findings, lambda row: _finding(row, at)),
-        causes=_opened(salvage, connection, tables.causes, lambda row: _cause(row, at)),
+        findings=_opened(salvage, connection, tables.findings, at, lambda row: (finding_of(row), row.cause)),
+        causes=_opened(salvage, connection, tables.causes, at, lambda row: cause_of(row, row.body)),
         past=_past(salvage, connection, tables.findings, at),
         past_causes=_past(salvage, connection, tables.causes, at),
-        links=_links(salvage, connection),
+        links=tuple(salvage.rows(connection, link_places(), tables.links.c.port, lambda row: LinkState(*row))),
         jobs=open_jobs(salvage, connection),
         at=at,
     )
 
 
-def _opened(salvage: Salvage, connection: Connection, table: Any, make: Callable[[Row[Any]], T]) -> tuple[T, ...]:
+def _opened(
+    salvage: Salvage, connection: Connection, table: Any, at: datetime, value: Callable[[Row[Any]], T]
+) -> tuple[EntryRow[T], ...]:
+    def entry(row: Row[Any]) -> EntryRow[T]:
+        return EntryRow(life_of(row, at), value(row), row.present, row.away, _times(row.appearances))
+
     asked = select(*table.c).where(table.c.resolved_at.is_(None)).order_by(table.c.since, table.c.id)
-    return tuple(salvage.rows(connection, asked, table.c.id, make))
-
-
-def _finding(row: Row[Any], at: datetime) -> FindingRow:
-    return FindingRow(life_of(row, at), finding_of(row), row.cause, row.present, row.away, _times(row.appearances))
-
-
-def _cause(row: Row[Any], at: datetime) -> CauseRow:
-    return CauseRow(life_of(row, at), cause_of(row), row.present, row.away, _times(row.appearances))
+    return tuple(salvage.rows(connection, asked, table.c.id, entry))
 
 
 def _past(salvage: Salvage, connection: Connection, table: Any, at: datetime) -> dict[str, Past]:
@@ -79,29 +75,60 @@ def _times(packed: str) -> tuple[datetime, ...]:
     return tuple(moment(int(one)) for one in packed.split())
 
 
-def _links(salvage: Salvage, connection: Connection) -> tuple[LinkState, ...]:
-    port, seen, links = tables.places.alias("port"), tables.places.alias("seen"), tables.links
-    asked = select(port.c.word, seen.c.word, links.c.state, links.c.changed_at).select_from(
-        links.join(port, links.c.port == port.c.id).outerjoin(seen, links.c.seen == seen.c.id)
+# ----------------------------------------------------------------------------------------------------------------------
+# Rows older than the retention, which are deleted a few at a time, so that nothing waits for it long.
+
+STEP_MARKS, NOTIFICATIONS = "step marks", "notifications"
+_LASTING = (STEP_MARKS, NOTIFICATIONS)
+"""Names of values that hold as long as they are not replaced: they never become old."""
+STEP = 1000
+"""Rows deleted in one transaction."""
+
+
+def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnElement[bool]]]:
+    """Old rows by table; referenced tables come after those that refer to them. The newest round and plan are never
+    old.
+    """
+    notes, windows, rounds, plans = tables.acknowledgements.c, tables.windows.c, tables.rounds.c, tables.plans.c
+    newest_round, newest_plan = select(func.max(rounds.number)), select(func.max(plans.seq))
+    return [
+        *((one, one.c.at < before) for one in (tables.finding_events, tables.cause_events, tables.versions)),
+        *((one, one.c.resolved_at < before) for one in (tables.findings, tables.causes)),
+        (tables.texts, tables.texts.c.used_at < before),
+        (tables.link_changes, tables.link_changes.c.at < before),
+        (tables.places, and_(tables.places.c.used_at < before, ~_in_use())),
+        (tables.jobs, tables.jobs.c.ended_at < before),
+        (tables.acknowledgements, or_(notes.ended_at < before, notes.until < before)),
+        (tables.windows, or_(windows.ended_at < before, windows.ends < before)),
+        (tables.plans, and_(plans.at < before, plans.seq != newest_plan.scalar_subquery())),
+        (tables.audit, tables.audit.c.at < before),
+        (tables.blobs, and_(tables.blobs.c.at < rounds_before, tables.blobs.c.name.not_in(_LASTING))),
+        (tables.rounds, and_(rounds.at < rounds_before, rounds.number != newest_round.scalar_subquery())),
+    ]
+
+
+def _in_use() -> ColumnElement[bool]:
+    """Places where a cable is now. For a former place, `used_at` is as new as that change."""
+    links, place = tables.links.c, tables.places.c.id
+    return or_(
+        select(links.port).where(links.port == place).exists(), select(links.port).where(links.seen == place).exists()
     )
-    return tuple(salvage.rows(connection, asked, links.c.port, lambda row: LinkState(*row)))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The journal: the service's history in SQLite or PostgreSQL.
 
+PART_BYTES = 4 << 20
+"""Bytes of a large value written in one transaction."""
+
 
 class Kept(Protocol):
     """The settings of the journal."""
 
-    @property
-    def url(self) -> str: ...
-    @property
-    def password(self) -> Secret | None: ...
-    @property
-    def retention(self) -> timedelta: ...
-    @property
-    def round_retention(self) -> timedelta: ...
+    url: str
+    password: Secret | None
+    retention: timedelta
+    round_retention: timedelta
 
 
 def open_journal(settings: Kept) -> "Journal":
@@ -110,7 +137,7 @@ def open_journal(settings: Kept) -> "Journal":
     A database that does not answer is no error here: each use retries it. Raises `JournalUnusableError` (a
     `JournalUnavailableError`) for an impossible URL, and for a database that a newer truerail wrote.
     """
-    journal = Journal(Database(settings.url, settings.password), settings.retention, settings.round_retention)
+    journal = Journal(settings.url, settings.password, settings.retention, settings.round_retention)
     try:
         journal.prepare()
     except JournalUnusableError:
@@ -127,70 +154,75 @@ class Journal(JournalQueries):
     Safe for several threads at once.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        retention: timedelta,
-        round_retention: timedelta,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        super().__init__(database, retention, clock)
+    def __init__(self, url: str, password: Secret | None, retention: timedelta, round_retention: timedelta) -> None:
+        super().__init__(url, password, retention)
         self._round_retention = round_retention
-
-    def __repr__(self) -> str:
-        return f"Journal({self._database!r})"
-
-    def prepare(self) -> None:
-        """Brings the schema up to date. Every use does so first."""
-        self._database.prepare()
-
-    def close(self) -> None:
-        """Closes every connection."""
-        self._database.close()
-
-    # --- leadership, of one judge among several -----------------------------------------------------------------------
-
-    @property
-    def fenced(self) -> bool:
-        """Whether a write was refused since `lead`: another judge leads, with a higher epoch."""
-        return self._database.fenced
-
-    def lead(self, revision: int) -> int:
-        """Fences off every leader before: its writes raise JournalFencedError from now on. Returns the epoch of the new
-        one: `revision` of its lease, or more if an earlier bus has counted further. Raises JournalUnavailableError;
-        `revision` is the epoch then.
-        """
-        return self._database.lead(revision)
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 
     def restore(self) -> Memory:
         """The state for `Lives.restore`."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return memory_of(self._salvage, connection)
 
     def next_number(self) -> int:
         """The number of the next round."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return (connection.execute(select(func.max(tables.rounds.c.number))).scalar_one() or 0) + 1
 
     def record(self, record: history.RoundRecord, changes: Changes) -> None:
         """Stores a round and everything that it changed, all or nothing. Recording it twice changes nothing."""
-        with self._database.writing() as connection:
-            write_round(connection, record, changes, self._database.epoch)
+        with self.writing() as connection:
+            write_round(connection, record, changes, self.epoch)
 
     def retain(self, now: datetime) -> int:
         """Deletes rows older than the retention; returns their number. In small steps: nothing waits for it long."""
-        return retention.retain(self._database, now - self._retention, now - self._round_retention)
+        old = _old(now - self._retention, now - self._round_retention)
+        return sum(self._delete(table, condition) for table, condition in old)
+
+    def _delete(self, table: Table, old: ColumnElement[bool]) -> int:
+        """Each step is a transaction. Space is reused."""
+        (key,) = table.primary_key
+        step = table.delete().where(key.in_(select(key).where(old).limit(STEP)))
+        deleted = 0
+        while True:
+            with self.writing() as connection:
+                count = connection.execute(step).rowcount
+            deleted += count
+            if count < STEP:
+                return deleted
 
     def keep_blob(self, name: str, body: bytes, at: datetime) -> None:
-        """Stores bytes under a name and replaces the old ones. One writer for each name at a time."""
-        blobs.put(self._database, name, body, at)
+        """Stores bytes under a name and replaces the old ones, which stay until the new ones are complete: large values
+        are written in parts, so that no other write waits for all of it. One writer for each name at a time.
+        """
+        blobs, starts = tables.blobs, range(0, max(len(body), 1), PART_BYTES)
+        with self.writing() as connection:  # a part left behind by a write of the same time
+            connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at == at))
+        for part, start in enumerate(starts):
+            row = {"name": name, "at": at, "part": part, "parts": len(starts), "body": body[start : start + PART_BYTES]}
+            with self.writing() as connection:
+                connection.execute(blobs.insert(), row)
+        with self.writing() as connection:
+            connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at != at))
 
     def blob(self, name: str) -> bytes | None:
-        """The bytes under a name; None if there are none."""
-        with self._database.reading() as connection:
-            return blobs.get(connection, name)
+        """The newest complete bytes under a name; None if there are none."""
+        blobs = tables.blobs
+        whole = (
+            select(blobs.c.at)
+            .where(blobs.c.name == name)
+            .group_by(blobs.c.at)
+            .having(func.count() == func.max(blobs.c.parts))
+            .order_by(blobs.c.at.desc())
+            .limit(1)
+        )
+        with self.reading() as connection:
+            at = connection.execute(whole).scalar_one_or_none()
+            if at is None:
+                return None
+            parts = select(blobs.c.body).where(blobs.c.name == name, blobs.c.at == at).order_by(blobs.c.part)
+            return b"".join(connection.execute(parts).scalars())
 
     # --- people's entries, each with its line in the audit log --------------------------------------------------------
 
@@ -204,11 +236,7 @@ class Journal(JournalQueries):
 
     def withdraw(self, acknowledgement: int, author: str, at: datetime) -> None:
         """Ends an acknowledgement. One that is already over stays unchanged."""
-        self._end(
-            tables.acknowledgements,
-            acknowledgement,
-            history.AuditRecord(0, at, author, "withdraw", str(acknowledgement)),
-        )
+        self._end(tables.acknowledgements, acknowledgement, author, "withdraw", at)
 
     def open_window(
         self, scope: str, what: str, starts: datetime, ends: datetime, author: str, reason: str, at: datetime
@@ -222,34 +250,34 @@ class Journal(JournalQueries):
 
     def end_window(self, window: int, author: str, at: datetime) -> None:
         """Ends a window early. One that has already ended stays unchanged."""
-        self._end(tables.windows, window, history.AuditRecord(0, at, author, "end maintenance", str(window)))
+        self._end(tables.windows, window, author, "end maintenance", at)
 
     def plan_in_force(self, version: history.PlanVersion) -> None:
         """Puts this plan in force. The one already in force is not recorded again."""
         plans = tables.plans
         newest = select(plans.c.digest).order_by(plans.c.seq.desc()).limit(1)
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             if connection.execute(newest).scalar_one_or_none() != storable(version.digest):
                 connection.execute(plans.insert(), _row(version))
 
     def note(self, who: str, action: str, detail: str, at: datetime) -> None:
         """Records who did what."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             _audit(connection, history.AuditRecord(0, at, who, action, detail))
 
     def _insert(self, table: Any, row: Mapping[str, Any], note: history.AuditRecord) -> int:
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             _audit(connection, note)
             key: Any = connection.execute(table.insert().values(**row)).inserted_primary_key
             return int(key[0])
 
-    def _end(self, table: Any, number: int, note: history.AuditRecord) -> None:
-        ending: Any = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=note.at)
+    def _end(self, table: Any, number: int, who: str, action: str, at: datetime) -> None:
+        ending: Any = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=at)
         if self._salvage.has(table.name, number):
             ending = table.delete().where(table.c.id == number)
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             if connection.execute(ending).rowcount:
-                _audit(connection, note)
+                _audit(connection, history.AuditRecord(0, at, who, action, str(number)))
         self._salvage.forget(table.name, number)
 
 

@@ -80,11 +80,8 @@ findings = Table(
     *_filled(summary=Words, action=Words),
     *_optional(cause=HexId),
     *_life(),
-    *_optional(body=LargeBinary),
+    *_filled(body=LargeBinary),
 )
-_open = findings.c.resolved_at.is_(None)
-Index("findings_open", findings.c.since, findings.c.id, sqlite_where=_open, postgresql_where=_open)
-Index("findings_resolved", findings.c.resolved_at, findings.c.id)
 Index("findings_device", findings.c.device)
 
 causes = Table(
@@ -93,11 +90,12 @@ causes = Table(
     _key("id", HexId),
     *_filled(kind=Words, subjects=Words, summary=Words, action=Words, findings=Integer),
     *_life(),
-    *_optional(body=LargeBinary),
+    *_filled(body=LargeBinary),
 )
-_open = causes.c.resolved_at.is_(None)
-Index("causes_open", causes.c.since, causes.c.id, sqlite_where=_open, postgresql_where=_open)
-Index("causes_resolved", causes.c.resolved_at, causes.c.id)
+for _lived in (findings, causes):
+    _open = _lived.c.resolved_at.is_(None)
+    Index(f"{_lived.name}_open", _lived.c.since, _lived.c.id, sqlite_where=_open, postgresql_where=_open)
+    Index(f"{_lived.name}_resolved", _lived.c.resolved_at, _lived.c.id)
 
 texts = Table("texts", metadata, _key("id"), Column("used_at", Utc, nullable=False, index=True), *_filled(body=Words))
 

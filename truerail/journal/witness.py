@@ -1,6 +1,6 @@
 """Whether a finding that is no longer present is gone, or only unseen."""
 
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
@@ -10,21 +10,6 @@ from truerail.analysis.cabling import State, Wiring
 from truerail.model.columns import NONE
 from truerail.model.facts import Fact, Neighbor
 from truerail.model.finding import Evaluation, Finding, Status
-
-
-@cache
-def _needs() -> dict[str, frozenset[type[Fact]]]:
-    return {code: frozenset(rule.needs) for code, rule in rules().items()}
-
-
-@cache
-def _instead() -> dict[str, frozenset[type[Fact]]]:
-    return {code: frozenset(rule.instead) for code, rule in rules().items()}
-
-
-@cache
-def _yields() -> dict[str, frozenset[type[Fact]]]:
-    return {name: frozenset(one.yields) for name, one in collectors().items()}
 
 
 class Witness:
@@ -75,12 +60,13 @@ class Witness:
         """Whether the facts that the rule needs were read on the devices of the finding's evidence. For a cable of
         known state it does not matter which end reports it: the state combines both ends.
         """
-        needs = _needs().get(finding.rule, frozenset())
+        rule = rules().get(finding.rule)
+        needs = set(rule.needs) if rule else set()
         if cable_known:
-            needs -= {Neighbor}
+            needs.discard(Neighbor)
         if needs & self._failed.get(finding.device, set()):
             return False
-        used = needs | _instead().get(finding.rule, frozenset())
+        used = needs.union(rule.instead if rule else ())
         sources = {(one.device, type(one.fact)) for one in finding.evidence if type(one.fact) in used}
         return all(kind in self._answered.get(device, set()) for device, kind in sources if self._planned(device))
 
@@ -99,9 +85,10 @@ class Witness:
         return {device: kinds - self._answered.get(device, set()) for device, kinds in failed.items()}
 
     def _kinds(self, *, failed: bool) -> dict[str, set[type[Fact]]]:
-        yields, nothing = _yields(), frozenset[type[Fact]]()
+        known = collectors()
         found: dict[str, set[type[Fact]]] = {}
         for reading in self._wiring.seen.readings:
             if bool(reading.error) is failed:
-                found.setdefault(reading.device, set()).update(yields.get(reading.collector, nothing))
+                kinds = known[reading.collector].yields if reading.collector in known else ()
+                found.setdefault(reading.device, set()).update(kinds)
         return found

@@ -136,21 +136,19 @@ class CauseRecord:
 
 @dataclass(frozen=True, slots=True)
 class KeptFinding:
-    """A finding with its evidence, as last seen. `complete` is False if the journal has no evidence of it."""
+    """A finding with its evidence, as last seen."""
 
     record: FindingRecord
     finding: Finding
-    complete: bool
     present: bool = True  # as of a time: whether the round before it had it
 
 
 @dataclass(frozen=True, slots=True)
 class KeptCause:
-    """A cause with its moves and findings, as last seen; not `complete` if the journal has its sentence alone."""
+    """A cause with its moves and findings, as last seen."""
 
     record: CauseRecord
     cause: Cause
-    complete: bool
     present: bool = True  # as of a time: whether the round before it had it
 
 

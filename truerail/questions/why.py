@@ -273,7 +273,6 @@ def _remembered(history: History, key: str) -> Why | None:
         acknowledged_reason=None,
         ended=life.resolved_at,
         repair=repair_of_finding(history, kept),
-        note="" if kept.complete else "The journal has no evidence of it: an older release stored it",
     )
 
 
@@ -285,7 +284,6 @@ def _remembered_cause(history: History, key: str) -> Why | None:
     return Why(
         None, {}, line, None, (), line.alternatives, (), "", life.episodes, life.first_seen, None, None,
         explained_by(history, kept), life.resolved_at, line.repair,
-        "" if kept.complete else "The journal has neither its moves nor its findings: an older release stored it",
     )  # fmt: skip
 
 

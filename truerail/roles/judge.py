@@ -18,9 +18,9 @@ from truerail.outputs.metrics import Exposition
 from truerail.poller.polling import PollingMaker
 from truerail.roles.judge_link import JudgeLink
 from truerail.roles.post import Post, signals
+from truerail.service.api import Outlet
 from truerail.service.evaluator import Evaluator
 from truerail.service.logs import logger
-from truerail.service.outlet import Outlet
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Settings

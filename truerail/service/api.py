@@ -1,4 +1,4 @@
-"""The interface of the service for the web: current state, history, and actions."""
+"""The interfaces of the service: for the web, and for what leaves it with each evaluation."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -12,6 +12,9 @@ from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
 from truerail.service.hook_jobs import JobsTaken
 from truerail.views.models import StepLine
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The interface of the service for the web: current state, history, and actions.
 
 
 class ServiceAPI(Protocol):
@@ -90,3 +93,20 @@ class ServiceAPI(Protocol):
 
     async def audit(self, who: str, action: str, detail: str) -> None:
         """Records any other write (a log-in). Raises `JournalUnavailableError`."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What leaves the service with each evaluation: the interface of notifications and exports.
+
+
+class Outlet(Protocol):
+    """Takes evaluations, and sends what follows from them in threads of its own."""
+
+    def evaluated(self, publication: Published, *, resumed: bool) -> None:
+        """Takes an evaluation, in a thread. `resumed`: the journal has been read, so that lives are whole."""
+
+    def figures(self) -> Mapping[str, float]:
+        """The outlet's own metrics, by name."""
+
+    def close(self) -> None:
+        """Ends it, before the journal is closed."""

@@ -28,11 +28,11 @@ MOST_CHANGED = 20_000
 def reported(before: FabricMap | None, after: FabricMap, publication: Published) -> tuple[str, bytes]:
     """Kind and data of the event for a new evaluation: the changes, or everything if that is shorter."""
     if before is None or before.plan_digest != after.plan_digest:
-        return "state", dumped(as_json(after))
+        return "state", orjson.dumps(as_json(after))
     changed = changed_cells(before, after)
     if len(changed) > MOST_CHANGED:
-        return "state", dumped(as_json(after))
-    return "round", dumped({**_round(publication), "changed": changed})
+        return "state", orjson.dumps(as_json(after))
+    return "round", orjson.dumps({**_round(publication), "changed": changed})
 
 
 def _round(publication: Published) -> dict[str, Any]:
@@ -51,11 +51,6 @@ def _round(publication: Published) -> dict[str, Any]:
         "muted": len(publication.mutes),
         "causes": len(publication.evaluation.causes),
     }
-
-
-def dumped(value: Any) -> bytes:
-    """JSON."""
-    return orjson.dumps(value)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -94,7 +89,7 @@ class CurrentEvaluation:
         """The journal fails, or recovers."""
         if self.publication and self.map:
             self._replace(replace(self.publication, journal=state), self.map)
-        self.events.add("journal", dumped(as_json(state)))
+        self.events.add("journal", orjson.dumps(as_json(state)))
 
     def _replace(self, publication: Published, fabric_map: FabricMap) -> None:
         """Shows another publication. The last but one is released: a request that started with the last may

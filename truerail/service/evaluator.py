@@ -31,7 +31,7 @@ from truerail.rounds import evaluate
 from truerail.service.hook_jobs import ReportedJobs
 from truerail.service.job_settings import JobSettings
 from truerail.service.logs import logger
-from truerail.service.muted_findings import mutes, work_now
+from truerail.service.mutes import mutes, work_now
 from truerail.service.settings import Settings
 from truerail.views.fabric_map import FabricMap, fabric_map
 from truerail.views.faults_now import open_faults
@@ -128,8 +128,7 @@ class Evaluator:
         """An evaluator without history. `last` is the number of the last evaluation that readers have seen."""
         recovery = settings.recovery
         lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
-        first, address = last + 1, settings.page.url
-        made = cls(settings.fabric, lives, first, traffic=settings.metrics.traffic, page_url=address, first=first)
+        made = cls(settings.fabric, lives, last + 1, first=last + 1)
         made.settle(settings)
         return made
 

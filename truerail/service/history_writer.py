@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +21,6 @@ from truerail.history.arrow_tables import arrow
 from truerail.history.past_counters import PastCounters, counters_at
 from truerail.history.recorder import Recorder
 from truerail.history.store_folder import MANIFEST, StoreFolder
-from truerail.history.store_reader import UnreadableFile
 from truerail.model.history import RoundRecord
 from truerail.model.names import printable
 from truerail.service.freeing import free
@@ -38,17 +36,6 @@ CLOSE_SECONDS = 30.0
 """How long a graceful stop waits for the last write."""
 
 
-@dataclass(slots=True)
-class Health:
-    """The state of the store. `error` is empty while it is written."""
-
-    error: str = ""
-    size_bytes: int = 0
-    unreadable: int = 0
-    """Files that could not be read at the start."""
-    flushes: int = 0
-
-
 class HistoryWriter:
     """One writer thread. Raises HistoryStoreError, MissingExtraError if the store cannot be used."""
 
@@ -59,7 +46,9 @@ class HistoryWriter:
         self._folder.create(fabric)
         self._lock = _locked(self._folder)
         self._recorder = Recorder(self._folder)
-        self.health = Health()
+        self._error = ""
+        """Why the store is not written; empty while it is."""
+        self._size_bytes = self._unreadable = self._flushes = 0
         self._newest: list[Published] = []
         self._records: list[RoundRecord] = []
         self._news = threading.Condition()
@@ -88,12 +77,12 @@ class HistoryWriter:
     def figures(self) -> Mapping[str, float]:
         """The metrics of the store."""
         return {
-            "history_failing": float(bool(self.health.error)),
-            "history_writes_total": self.health.flushes,
-            "history_lost_minutes_total": self._recorder.lost_minutes,
-            "history_waiting_rows": self._recorder.waiting_rows,
-            "history_unreadable_files": self.health.unreadable,
-            "history_bytes": self.health.size_bytes,
+            "history_failing": float(bool(self._error)),
+            "history_writes_total": self._flushes,
+            "history_lost_minutes_total": self._recorder.samples.lost_minutes,
+            "history_waiting_rows": self._recorder.samples.waiting_rows,
+            "history_unreadable_files": self._unreadable,
+            "history_bytes": self._size_bytes,
         }
 
     def counters_at(self, at: datetime) -> PastCounters | None:
@@ -122,10 +111,10 @@ class HistoryWriter:
 
     def _resume(self) -> None:
         unreadable = self._recorder.resume()
-        self.health.unreadable = len(unreadable)
+        self._unreadable = len(unreadable)
         for one in unreadable:
-            _report(one)
-        self.health.size_bytes = self._folder.size_bytes()
+            logger().warning("a file of the history is left out", file=str(one.path), why=one.why)
+        self._size_bytes = self._folder.size_bytes()
 
     def _flush(self) -> None:
         self._due = time.monotonic() + FLUSH_SECONDS
@@ -135,8 +124,8 @@ class HistoryWriter:
             kept = self._settings
             self._recorder.maintain(now, kept.counters_minutes, kept.counters_hours, kept.retention)
             self._maintained_at = time.monotonic()
-        self.health.flushes += 1
-        self.health.size_bytes = self._folder.size_bytes()
+        self._flushes += 1
+        self._size_bytes = self._folder.size_bytes()
         self._turn("")
 
     def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
@@ -150,14 +139,10 @@ class HistoryWriter:
 
     def _turn(self, error: str) -> None:
         """Logs when writing begins to fail, and when it works again."""
-        was, self.health.error = self.health.error, printable(error)
+        was, self._error = self._error, printable(error)
         if bool(was) is not bool(error):
             health = "failing" if error else "keeping"
-            logger().warning("history", health=health, path=str(self._folder.path), error=self.health.error)
-
-
-def _report(file: UnreadableFile) -> None:
-    logger().warning("a file of the history is left out", file=str(file.path), why=file.why)
+            logger().warning("history", health=health, path=str(self._folder.path), error=self._error)
 
 
 def _locked(folder: StoreFolder) -> int:

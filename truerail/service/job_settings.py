@@ -124,9 +124,7 @@ class JobSettings(Part):
     def schedulers(self) -> Iterator[tuple[str, Scheduler]]:
         """Those that are set, by platform."""
         listed: dict[str, Scheduler | None] = {SLURM: self.slurm, KUBERNETES: self.kubernetes, OTHER_JOBS: self.other}
-        for platform, scheduler in listed.items():
-            if scheduler is not None:
-                yield platform, scheduler
+        return ((platform, one) for platform, one in listed.items() if one is not None)
 
     @property
     def every_seconds(self) -> dict[str, float]:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.journal import Journal
-from truerail.journal.blobs import STEP_MARKS
+from truerail.journal.store import STEP_MARKS
 from truerail.model.step_marks import StepChange, StepMark, changed
 from truerail.service.logs import logger
 from truerail.views.models import StepLine

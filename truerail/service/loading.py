@@ -44,7 +44,7 @@ def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Paths of the file are relative to the file."""
     found = dict(values)
     for path in _PATHS:
-        _anchor(found, path, folder)
+        found = _anchor(found, path, folder)
     journal = found.get("journal")
     url = journal.get("url") if isinstance(journal, Mapping) else "sqlite:///truerail.db"
     if isinstance(url, str) and url.startswith(_SQLITE) and not url.startswith(f"{_SQLITE}/"):
@@ -53,21 +53,15 @@ def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return found
 
 
-def _anchor(values: dict[str, Any], path: Sequence[str], folder: Path) -> None:
-    head, *rest = path
-    value = values.get(head)
-    if rest and isinstance(value, Mapping):
-        values[head] = _anchored_in(value, rest, folder)
-    elif rest and isinstance(value, list):
-        values[head] = [_anchored_in(one, rest, folder) if isinstance(one, Mapping) else one for one in value]
-    elif not rest and isinstance(value, str):
-        values[head] = folder / Path(value).expanduser()
-
-
-def _anchored_in(values: Mapping[str, Any], path: Sequence[str], folder: Path) -> dict[str, Any]:
-    inner = dict(values)
-    _anchor(inner, path, folder)
-    return inner
+def _anchor(value: Any, path: Sequence[str], folder: Path) -> Any:
+    """A part of the settings with the path at this place in it, or in each item of a list there, below a folder."""
+    if not path:
+        return folder / Path(value).expanduser() if isinstance(value, str) else value
+    if isinstance(value, list):
+        return [_anchor(one, path, folder) for one in value]
+    if isinstance(value, Mapping) and path[0] in value:
+        return {**value, path[0]: _anchor(value[path[0]], path[1:], folder)}
+    return value
 
 
 def _reported(path: Path, tree: Node | None, problem: Any) -> str:

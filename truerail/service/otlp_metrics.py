@@ -5,14 +5,63 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from truerail import __version__
 from truerail.analysis.published import Published
 from truerail.errors import SecretMissingError
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.declared import Declared
 from truerail.service.logs import logger
 from truerail.service.notify_settings import Otlp
-from truerail.service.otlp_session import exporter_options
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the exports by OpenTelemetry share: whether the packages are there, who exports, how to reach the collector.
+
+TIMEOUT_SECONDS = 10.0
+
+
+def exporter_options(settings: Otlp, path: str) -> dict[str, Any]:
+    """The arguments of an exporter: address, headers, authorities, gzip. Nothing is taken from the environment.
+
+    Raises SecretMissingError.
+    """
+    import requests
+    from opentelemetry.exporter.otlp.proto.http import Compression
+
+    session = requests.Session()
+    session.trust_env = False
+    return {
+        "endpoint": f"{settings.endpoint}{path}",
+        "headers": {name: secret.read() for name, secret in settings.headers.items()},
+        "certificate_file": str(settings.ca) if settings.ca else None,
+        "compression": Compression.Gzip,
+        "timeout": TIMEOUT_SECONDS,
+        "session": session,
+    }
+
+
+def resource_of(fabric: str) -> "Resource":
+    """Who exports: this service, once for each fabric. The environment adds nothing."""
+    from opentelemetry.sdk.resources import Resource
+
+    return Resource({"service.name": "truerail", "service.namespace": fabric, "service.version": __version__})
+
+
+def scope() -> "InstrumentationScope":
+    """The instrumentation scope of all that is exported."""
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+    return InstrumentationScope("truerail", __version__)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Exports the metrics of the newest evaluation by OpenTelemetry, in a thread, at the configured interval.
 
 _OF_EACH = frozenset(("nic", "switch_port", "host", "switch"))
 """Labels of metrics with a series for each link, uplink, host or switch. At 12,500 hosts they are 99 % of all."""
@@ -112,7 +161,8 @@ class OtlpMetrics:
         if publication is None:
             return ""
         exporter, points = OTLPMetricExporter(**exporter_options(self._settings, "/v1/metrics")), 0
-        chosen = self._exposition.series(publication, self._counters(), self._clock(), self._wants)
+        wanted = partial(is_wanted, self._settings.only)
+        chosen = self._exposition.series(publication, self._counters(), self._clock(), wanted)
         try:
             for data, size in portions(chosen, self._fabric, self._began, time.time_ns()):
                 if self._closed or exporter.export(data) is not MetricExportResult.SUCCESS:
@@ -122,6 +172,3 @@ class OtlpMetrics:
             exporter.shutdown()
         self.points = points
         return ""
-
-    def _wants(self, metric: Declared) -> bool:
-        return is_wanted(self._settings.only, metric)

@@ -9,7 +9,7 @@ from prometheus_client import Metric as Family
 from truerail.outputs.metrics.declared import Declared, Kind
 from truerail.outputs.metrics.metric_series import Series, clean
 from truerail.outputs.metrics.scrape_values import declaration_of
-from truerail.service.otlp_session import resource_of, scope
+from truerail.service.otlp_metrics import resource_of, scope
 
 PORTION = 10_000
 """Points of one request: about 1 MB before compression. Collectors take 4 to 20 MiB by default."""

@@ -31,7 +31,7 @@ from truerail.probe.pinglists import Nic, nics_of
 from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
 from truerail.service.logs import logger
-from truerail.service.probe_settings import ProbeSettings
+from truerail.service.settings import ProbeSettings
 from truerail.transport.fleet_transport import kind_of
 from truerail.transport.probe_session import ProbeSessions
 

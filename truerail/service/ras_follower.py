@@ -6,12 +6,12 @@ that has answered and does not any more is unknown.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from collector import collectors
-from truerail.analysis.running_jobs import Jobs, RunningJob
+from truerail.analysis.running_jobs import Jobs
 from truerail.errors import TruerailError, UnreadableError
 from truerail.model import Device, Fact, Reading, Snapshot, Target
 from truerail.model.platforms import NCCL
@@ -103,7 +103,8 @@ def chosen(jobs: Jobs, named: Named, before: Mapping[_Run, str]) -> dict[_Run, s
     """
     taken: set[str] = set()
     found: dict[_Run, str] = {}
-    for job in sorted(_candidates(jobs.running), key=lambda one: -len(one.hosts))[:MOST_JOBS]:
+    candidates = [job for job in jobs.running if len(job.hosts) > 1 and job.gpus != 0]
+    for job in sorted(candidates, key=lambda one: -len(one.hosts))[:MOST_JOBS]:
         run = (job.source, job.key, job.start_at)
         asked = before.get(run, "")
         for host in (asked, *job.hosts) if asked in job.hosts else job.hosts:
@@ -112,7 +113,3 @@ def chosen(jobs: Jobs, named: Named, before: Mapping[_Run, str]) -> dict[_Run, s
                 taken.add(host)
                 break
     return found
-
-
-def _candidates(running: Iterable[RunningJob]) -> list[RunningJob]:
-    return [job for job in running if len(job.hosts) > 1 and job.gpus != 0]

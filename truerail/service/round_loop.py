@@ -20,19 +20,16 @@ from truerail.model.tasks import Spawns, end
 from truerail.poller.polling import PollingMaker, in_process
 from truerail.poller.schedule import Schedule
 from truerail.poller.work import Work
-from truerail.service.counted import KEPT_SECONDS, KeptCounters
+from truerail.service.api import Outlet
 from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
-from truerail.service.freeing import free
-from truerail.service.garbage import EVERY_SECONDS, Garbage
+from truerail.service.freeing import EVERY_SECONDS, Garbage, free
 from truerail.service.job_finder import JobFinder
 from truerail.service.job_settings import AUTO
+from truerail.service.kept_counters import KEPT_SECONDS, KeptCounters, KeptPast
 from truerail.service.kept_marks import StepMarks
-from truerail.service.kept_past import KeptPast
 from truerail.service.logs import logger, set_up
-from truerail.service.muted_findings import mutes
-from truerail.service.mutes import Mutes
-from truerail.service.outlet import Outlet
+from truerail.service.mutes import Mutes, mutes
 from truerail.service.plans import PlanInForce, version_of
 from truerail.service.polled_work import work_of
 from truerail.service.prober import FORGET_SECONDS, Prober
@@ -99,8 +96,7 @@ class Watch(Spawns):
         """What takes each evaluation and sends what follows from it."""
         self._garbage = Garbage()
         self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
-        self._counters = KeptCounters(evaluator, journal, clock) if journal else None
-        self._past = KeptPast(evaluator, journal, clock) if journal else None
+        self._kept = [kind(evaluator, journal, clock) for kind in (KeptCounters, KeptPast)] if journal else []
         self.prober = Prober(lambda: self.asking.latest, steady.now, self._fresh.set)
         self._finder = JobFinder(finding)
         self.ras = RasFollower(finding, clock, self._fresh.set)
@@ -255,11 +251,11 @@ class Watch(Spawns):
 
     async def _resume(self) -> None:
         """Continues where the journal ends, as soon as it can be read: until then nothing is written into it."""
-        if self._resumed or self.journal is None or self._counters is None or self._past is None:
+        if self._resumed or self.journal is None:
             return
         try:
-            await asyncio.to_thread(self._counters.restore)
-            await asyncio.to_thread(self._past.restore)
+            for kept in self._kept:
+                await asyncio.to_thread(kept.restore)
             await asyncio.to_thread(self.evaluator.resume, self.journal)
         except JournalUnavailableError as error:
             if self._away is None:
@@ -272,10 +268,10 @@ class Watch(Spawns):
                 self._tell_journal(self.journal_state)
 
     async def _keep_counters(self) -> None:
-        if self._counters and self._past and self._resumed:
+        if self._resumed:
             with suppress(JournalUnavailableError):  # reported by the rounds that are not stored either
-                await asyncio.to_thread(self._counters.keep)
-                await asyncio.to_thread(self._past.keep)
+                for kept in self._kept:
+                    await asyncio.to_thread(kept.keep)
 
     @property
     def journal_state(self) -> JournalState:

@@ -12,16 +12,50 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from collector import collectors
 from truerail.files.problems import nearest
+from truerail.files.yaml_keys import DIALECT
 from truerail.model.names import is_loopback
+from truerail.service.durations import as_written
 from truerail.service.job_settings import JobSettings
 from truerail.service.notify_settings import Otlp, Receiver, one_name_each
-from truerail.service.probe_settings import ProbeSettings
 from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo, at_least
 from truerail.service.token_hashes import is_token_hash
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Whether the service probes in the background, how often, and with which account.
+
+_PACE = at_least(timedelta(minutes=1), "is shorter than 1m: hosts are never probed more often")
+_PACE_OF_PATHS = at_least(timedelta(hours=1), "is shorter than 1h: switches are never asked for paths more often")
+
+
+class ProbeSettings(Part):
+    """Packets between idle hosts, at a low rate: docs/probe.md. Off until it is set."""
+
+    every: Annotated[Duration, _PACE] = timedelta(minutes=10)
+    """How often; at least 1m. A run takes at most a quarter of it, and what is more comes in later runs."""
+    user: str = Field(default="truerail-probe", pattern=r"^[A-Za-z0-9._-]+$")
+    """The account on the hosts, whose forced command is the probe."""
+    key: Path | None = None
+    """Its private key; without one that of the inventory."""
+    paths_every: Annotated[Duration, _PACE_OF_PATHS] | None = None
+    """How often the paths of a rail are swept too, one rail after the other; at least 1h. Off until it is set."""
+    answers_per_second: int = Field(default=10, ge=1, le=50)
+    """ICMP answers that a path sweep asks of one switch, at most."""
+    packets_per_second: int = Field(default=20, ge=1, le=100)
+    """From each host."""
+    ipv6: YesNo = False
+    """Whether IPv6 addresses are probed in place of IPv4."""
+    assume_idle: YesNo = False
+    """Whether hosts are probed that do not show whether they carry a job."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# `truerail.yaml`: what the service monitors, how often, what it stores and who has access.
 
 Role = Literal["reader", "operator"]
 
@@ -292,3 +326,27 @@ class Settings(BaseSettings):
                 "add access.tokens (truerail token NAME), or listen on 127.0.0.1"
             )
         return self
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The JSON Schema of `truerail.yaml`, from the models that read it.
+
+
+class _ForEditors(GenerateJsonSchema):
+    """Without generated titles; defaults as the file writes them."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """A property's name and description are enough."""
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """A default that is a single value; those of a section are shown at its own properties."""
+        inner = self.generate_inner(schema["schema"])
+        default = as_written(schema.get("default"))
+        return {**inner, "default": default} if isinstance(default, str | int | bool) else inner
+
+
+def settings_schema() -> dict[str, Any]:
+    """The JSON Schema of the settings. What a model checks over several values, only `serve --check` finds."""
+    schema = Settings.model_json_schema(schema_generator=_ForEditors)
+    return {"$schema": DIALECT, **schema, "title": "truerail settings"}

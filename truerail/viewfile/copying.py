@@ -8,11 +8,9 @@ from pathlib import Path
 import msgspec
 
 from truerail.errors import ViewRefusedError
-from truerail.viewfile.encoding import decoded
+from truerail.viewfile.encoding import CONTENTS, decoded
 from truerail.viewfile.parts import METRICS
-from truerail.viewfile.stored_page import CONTENTS
-from truerail.viewfile.view_file import open_to_read
-from truerail.viewfile.writer import Part, ViewWriter
+from truerail.viewfile.view_file import Part, ViewWriter, open_to_read
 
 
 class ViewChanges(msgspec.Struct, frozen=True):

@@ -1,11 +1,12 @@
 """Parts to bytes and back: msgpack of the types that a view is made of. Bytes of any other shape are refused, so that a
-part from another machine is values and nothing else.
+part from another machine is values and nothing else. The text of the scrape page is as it is.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
+from itertools import accumulate, pairwise
 from typing import Any, get_origin, get_type_hints
 
 import msgspec
@@ -21,6 +22,8 @@ from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.finding import Cause
 from truerail.model.life import Life
 from truerail.model.plan import Cable
+from truerail.outputs.metrics.metric_series import Block
+from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.viewfile import parts
 from truerail.viewfile.stored_round import StoredMacs
 
@@ -103,3 +106,35 @@ def _array(kind: Any, found: Any) -> Any:
 
 
 _ENCODER = msgspec.msgpack.Encoder(enc_hook=_from_array)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The scrape page in the view: the text of each metric as it is, so that one that did not change is not written.
+
+CONTENTS = "contents"
+"""The key of the part that is no text."""
+
+
+def stored_page(page: ScrapePage) -> Iterator[tuple[str, list[bytes | memoryview]]]:
+    """Key and pieces of each part."""
+    sizes = tuple(tuple(map(len, block.pods)) for block in page.blocks)
+    heads = tuple(block.head for block in page.blocks)
+    yield CONTENTS, [encoded(parts.PageContents(tuple(page.pods), heads, sizes, page.wide, dict(page.answered)))]
+    for number, block in enumerate(page.blocks):
+        yield str(number), list(block.pods)
+
+
+def restored_page(rows: list[tuple[str, bytes]]) -> ScrapePage:
+    """The page with these parts, by key."""
+    bodies = dict(rows)
+    contents: parts.PageContents = decoded(parts.METRICS, CONTENTS, bodies[CONTENTS])
+    blocks = [
+        Block(head, _cut(bodies[str(number)], sizes))
+        for number, (head, sizes) in enumerate(zip(contents.heads, contents.sizes, strict=True))
+    ]
+    return ScrapePage(contents.pods, blocks, contents.wide, contents.answered)
+
+
+def _cut(body: bytes, sizes: tuple[int, ...]) -> tuple[memoryview, ...]:
+    whole = memoryview(body)
+    return tuple(whole[a:b] for a, b in pairwise(accumulate(sizes, initial=0)))

@@ -19,7 +19,7 @@ from truerail.model.facts import Fact
 from truerail.model.plan import Plan
 from truerail.model.step_marks import StepMark
 from truerail.outputs.metrics.scrape_page import ScrapePage
-from truerail.viewfile.encoding import encoded
+from truerail.viewfile.encoding import encoded, stored_page
 from truerail.viewfile.parts import (
     CABLES,
     METRICS,
@@ -35,9 +35,8 @@ from truerail.viewfile.parts import (
     StoredTopologies,
     stored,
 )
-from truerail.viewfile.stored_page import stored_page
 from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
-from truerail.viewfile.writer import Part, ViewWriter, Written
+from truerail.viewfile.view_file import Part, ViewWriter, Written
 from truerail.views.models import StepLine
 from truerail.views.view import view_of
 
@@ -73,7 +72,7 @@ class PublicationWriter(ViewWriter):
         published = publication.evaluated
         wiring, before = published.wiring, self._values
         self._values = {}
-        yield from self._of_plan(published.plan, before)
+        yield from self._of_plan(published.plan)
         seen = seen_names(wiring.index)
         key = (published.plan, *map(list, (seen.devices, seen.spellings)), seen.packed.tobytes())
         yield self._part("index", "", key, before, lambda: seen)
@@ -102,7 +101,7 @@ class PublicationWriter(ViewWriter):
         same = known is not None and bool(known == value)
         return kind, key, None if same else [encoded(make() if make else value)]
 
-    def _of_plan(self, plan: Plan, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
+    def _of_plan(self, plan: Plan) -> Iterator[Part]:
         starts = range(0, len(plan.cables), CABLES)
         same = plan is self._plan
         yield "plan", "", None if same else [encoded(stored(StoredPlan, plan))]

@@ -21,9 +21,8 @@ from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.model.reading import Reading
 from truerail.outputs.metrics.scrape_page import ScrapePage
-from truerail.viewfile.encoding import decoded
+from truerail.viewfile.encoding import decoded, restored_page
 from truerail.viewfile.parts import METRICS, StoredState, StoredTopologies
-from truerail.viewfile.stored_page import restored_page
 from truerail.viewfile.stored_round import (
     StoredEvidences,
     StoredRound,

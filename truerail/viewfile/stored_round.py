@@ -3,8 +3,8 @@ NotInViewError: an answer is complete, or the judge gives it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -30,21 +30,10 @@ F = TypeVar("F", bound=Fact)
 MOST_DECODED = 64
 """Parts of a table of facts that stay decoded: 16,000 rows."""
 _OF_THE_JUDGE = frozenset(
-    (
-        "counters",
-        "jobs_before",
-        "lasting",
-        "telemetry",
-        "cabled",
-        "carried",
-        "rails",
-        "balance",
-        "flow_bounds",
-        "siblings",
-        "dead_members",
-        "pauses",
-    )
-) | {"pauses", "storm_culprits", "past", "earlier", "before", "plugs", "replugged"}
+    {one.name for one in fields(Round)}
+    | {name for name, value in vars(Round).items() if isinstance(value, property | cached_property)}
+) - {"plan", "snapshot", "cabling", "jobs", "_derived"}
+"""What follows from counters, or from rounds before."""
 _DIGITS = 17
 """Characters of a MAC address in canonical form. The 20 bytes of an InfiniBand interface are not searched for."""
 

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
-from truerail.web.cached_evaluation import CachedEvaluation
-from truerail.web.context import RequestContext
+from truerail.web.context import CachedEvaluation, context_of
 from truerail.web.etag import has, tag_of, tagged, to_bytes, unchanged
 from truerail.web.pagination import Fetch, PageRequest, page
 
@@ -37,8 +36,10 @@ def packed(request: Request, shown: CachedEvaluation, body: bytes, tag: str) -> 
     return response
 
 
-def plain_or_packed(request: Request, body: bytes, headers: dict[str, str]) -> Response:
-    """An answer without tag that is computed each time, compressed if that helps. Call it from a thread."""
+def downloaded(request: Request, name: str, body: bytes) -> Response:
+    """A file of CSV, which is computed each time and has no tag, compressed if that helps. Call it from a thread."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"}
+    headers |= {"Content-Type": "text/csv; charset=utf-8"}
     response = Response(body, headers=headers)
     if len(body) >= LEAST_BYTES and takes_gzip(request.headers.get("accept-encoding", "")):
         response = Response(gzip.compress(body, _LEVEL, mtime=0), headers={**headers, "Content-Encoding": "gzip"})
@@ -77,22 +78,20 @@ def published(request: Request, shown: CachedEvaluation, make: Callable[[], Any]
     return packed(request, shown, shown.answer(tag) or shown.keep(tag, _bytes(make())), tag)
 
 
-async def pondered(
-    request: Request, desk: RequestContext, shown: CachedEvaluation, make: Callable[[], Any]
-) -> Response:
+async def pondered(request: Request, shown: CachedEvaluation, make: Callable[[], Any]) -> Response:
     """The same for an expensive answer: computed in a thread, while the event loop continues."""
     tag = _tag(request, shown)
     if has(request, tag):
         return unchanged(tag)
     body = shown.answer(tag)
     if body is None:
-        body = shown.keep(tag, await desk.thinking.run(request, lambda: _bytes(make())))
+        body = shown.keep(tag, await context_of(request).thinking.run(request, lambda: _bytes(make())))
     return packed(request, shown, body, tag)
 
 
-async def timed(request: Request, desk: RequestContext, make: Callable[[], Any]) -> Response:
+async def timed(request: Request, make: Callable[[], Any]) -> Response:
     """An expensive answer that also depends on the time: computed in a thread, tagged by its content, never cached."""
-    return reported(request, await desk.thinking.run(request, make))
+    return reported(request, await context_of(request).thinking.run(request, make))
 
 
 def _tag(request: Request, shown: CachedEvaluation) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import count
 from secrets import token_hex
 from typing import Annotated, Any
@@ -20,14 +21,57 @@ from truerail.questions.moments import moment as moment_of
 from truerail.questions.past_publication import Past, past_of
 from truerail.questions.question import Asked, Given, Question
 from truerail.service.api import ServiceAPI
-from truerail.service.muted_findings import mutes
+from truerail.service.mutes import mutes
 from truerail.service.settings import Settings
-from truerail.views.view import warm
+from truerail.views.fabric_map import fabric_map
+from truerail.views.view import View, view_of, warm
 from truerail.web.access.tls import Certificates
-from truerail.web.cached_evaluation import CachedEvaluation
-from truerail.web.history_queries import HistoryQueries
-from truerail.web.params import Time
-from truerail.web.question_pool import QuestionPool
+from truerail.web.etag import to_bytes
+from truerail.web.question_pool import HistoryQueries, QuestionPool
+from truerail.web.request_fields import Time
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One evaluation as the web shows it, with its answers.
+
+KEPT_BYTES = 16 << 20
+"""Cache of one publication's answers: all open pages send the same requests after a new evaluation."""
+
+
+class CachedEvaluation:
+    """One publication as the web shows it. `serial` differs for every publication, even with the same number, and
+    after every restart.
+    """
+
+    def __init__(self, publication: Published, serial: str, history: History | None = None) -> None:
+        self.publication = publication
+        self.serial = serial
+        self.history = history
+        """What was known before it, of a publication of the past; None: the journal."""
+        self._kept: dict[str, bytes] = {}
+        self._room = KEPT_BYTES
+
+    @cached_property
+    def view(self) -> View:
+        """The index over it that every view reads."""
+        return view_of(self.publication)
+
+    @cached_property
+    def map_body(self) -> bytes:
+        """The fabric map as JSON: rendered once, shared by all requests and streams."""
+        return to_bytes(fabric_map(self.publication))
+
+    def answer(self, tag: str) -> bytes | None:
+        """The cached answer with this tag."""
+        return self._kept.get(tag)
+
+    def keep(self, tag: str, body: bytes) -> bytes:
+        """Caches an answer; the oldest ones are evicted."""
+        self._room += len(self._kept.pop(tag, b"")) - len(body)
+        self._kept[tag] = body
+        while self._room < 0:
+            self._room += len(self._kept.pop(next(iter(self._kept))))
+        return body
+
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Answers of the past: the last restored states are kept, a few at a time, beside the live evaluation.
@@ -39,7 +83,9 @@ KEPT_FOR = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Restored:
+class Restored:
+    """A past, and its evaluation as endpoints show it."""
+
     at: datetime
     plan: Plan
     made: datetime
@@ -54,25 +100,18 @@ class PastRounds:
 
     def __init__(self) -> None:
         self._restoring = threading.Lock()
-        self._kept: list[_Restored] = []
+        self._kept: list[Restored] = []
         self._serials = (f"{token_hex(6)}-{number}" for number in count(1))
 
     def answer(self, question: Question[Any], given: Given, asked: Asked, at: datetime) -> Any:
         """The answer to a question at a time. Raises what `past_of` and the question raise."""
-        past = self._restored(asked, at).past
+        past = self.restored(asked, at).past
         answer = question.find(Asked(past.publication, past.history, at), given)
         orders = {"action": ""} if hasattr(answer, "action") else {}  # it may long be done
         return replace(answer, as_of=past.as_of, **orders)
 
-    def of(self, asked: Asked, at: datetime) -> Past:
-        """The past itself. Raises what `past_of` raises."""
-        return self._restored(asked, at).past
-
-    def shown(self, asked: Asked, at: datetime) -> CachedEvaluation:
-        """The evaluation of a time, as endpoints show it. Raises what `past_of` raises."""
-        return self._restored(asked, at).shown
-
-    def _restored(self, asked: Asked, at: datetime) -> _Restored:
+    def restored(self, asked: Asked, at: datetime) -> Restored:
+        """The state of a time. Raises what `past_of` raises."""
         with self._restoring:
             found = next((one for one in self._kept if one.at == at and one.plan is asked.publication.plan), None)
             if found is None or asked.now - found.made > KEPT_FOR:
@@ -81,13 +120,13 @@ class PastRounds:
             self._kept = [found, *(one for one in self._kept if one is not found)]
             return found
 
-    def _restore(self, asked: Asked, at: datetime) -> _Restored:
+    def _restore(self, asked: Asked, at: datetime) -> Restored:
         past = past_of(asked, at)
         publication = replace(past.publication, mutes=_mutes(past.publication, asked.history, at))
         shown = CachedEvaluation(publication, next(self._serials), past.history)
         warm(publication)
         assert shown.map_body  # noqa: S101 - computed here, in a thread
-        return _Restored(at, publication.plan, asked.now, replace(past, publication=publication), shown)
+        return Restored(at, publication.plan, asked.now, replace(past, publication=publication), shown)
 
 
 def _mutes(past: Published, history: History, at: datetime) -> dict[str, Mute]:
@@ -163,7 +202,7 @@ class RequestContext:
         """
         newest, now = (await self.shown()).publication, self.tower.now()
         asked, moment = Asked(newest, self.tower.history, now, self.tower.counted), moment_of(at, now)
-        return await self.journal_threads.run(request, lambda: self.past.shown(asked, moment))
+        return await self.journal_threads.run(request, lambda: self.past.restored(asked, moment).shown)
 
     def _newest(self) -> Published:
         newest = self.tower.publication

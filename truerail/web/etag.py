@@ -67,9 +67,9 @@ def unchanged(tag: str) -> Response:
     return Response(status_code=304, headers=_headers(tag))
 
 
-def tagged(body: bytes, tag: str, media_type: str = JSON) -> Response:
+def tagged(body: bytes, tag: str) -> Response:
     """The answer with its tag."""
-    return Response(body, headers=_headers(tag), media_type=media_type)
+    return Response(body, headers=_headers(tag), media_type=JSON)
 
 
 def _headers(tag: str) -> dict[str, str]:

@@ -17,8 +17,8 @@ from truerail.files.problems import nearest
 from truerail.model.names import printable
 from truerail.outputs.report_csv import inert
 from truerail.views.pieces import MoveLine
-from truerail.web.answering import listed, plain_or_packed, pondered
-from truerail.web.context import NewestOrPast, WithContext
+from truerail.web.answering import downloaded, listed, pondered
+from truerail.web.context import NewestOrPast, context_of
 from truerail.web.pagination import MOST_ROWS, Fetch, PageRequest, page
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -48,29 +48,17 @@ class Arrangement:
     all of them as CSV with these columns (None: every one).
     """
 
-    part: PageRequest
-    text: str | None
-    sort: str | None
-    csv: bool
-    columns: tuple[str, ...] | None
-
-
-async def arrangement_of(
-    part: Wanted,
-    text: Annotated[str | None, Query(max_length=300, description="rows that contain all of these words")] = None,
-    sort: Annotated[str | None, Query(max_length=40, description="a column; -column begins with the highest")] = None,
-    offset: Annotated[int, Query(ge=0, le=10_000_000, description="first row, without a cursor")] = 0,
-    form: Annotated[Literal["json", "csv"], Query(alias="format", description="csv has all rows")] = "json",
+    part: Wanted
+    text: Annotated[str | None, Query(max_length=300, description="rows that contain all of these words")] = None
+    sort: Annotated[str | None, Query(max_length=40, description="a column; -column begins with the highest")] = None
+    offset: Annotated[int, Query(ge=0, le=10_000_000, description="first row, without a cursor")] = 0
+    form: Annotated[Literal["json", "csv"], Query(alias="format", description="csv has all rows")] = "json"
     columns: Annotated[
         str | None, Query(max_length=1000, description="columns of the csv, in this order, with commas between")
-    ] = None,
-) -> Arrangement:
-    """The form of a list that can be sorted and searched."""
-    chosen = None if columns is None else tuple(name.strip() for name in columns.split(","))
-    return Arrangement(replace(part, offset=offset), text, sort, form == "csv", chosen)
+    ] = None
 
 
-Arranged = Annotated[Arrangement, Depends(arrangement_of)]
+Arranged = Annotated[Arrangement, Depends()]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -85,7 +73,6 @@ class AskedList:
     """A request for a list: the evaluation that it is about, and the wanted form."""
 
     request: Request
-    desk: WithContext
     shown: NewestOrPast
     wanted: Arranged
 
@@ -93,16 +80,17 @@ class AskedList:
         """The list in the wanted form. `lines` takes `text`, `sort`, `offset` and `limit`, and returns these rows and
         the total; `key` names a row. What reads all rows runs in a thread, while the event loop continues.
         """
-        request, desk, shown, wanted = self.request, self.desk, self.shown, self.wanted
+        request, shown, wanted = self.request, self.shown, self.wanted
 
         def fetch(offset: int, limit: int) -> tuple[Sequence[T], int]:
             return lines(text=wanted.text, sort=wanted.sort, offset=offset, limit=limit)
 
-        if wanted.csv:
-            return await desk.large.run(request, lambda: _download(request, wanted, fetch))
+        part = replace(wanted.part, offset=wanted.offset)
+        if wanted.form == "csv":
+            return await context_of(request).large.run(request, lambda: _download(request, wanted, fetch))
         if wanted.sort or wanted.text:
-            return await pondered(request, desk, shown, lambda: page(fetch, key, shown.serial, wanted.part))
-        return listed(request, shown, wanted.part, fetch, key)
+            return await pondered(request, shown, lambda: page(fetch, key, shown.serial, part))
+        return listed(request, shown, part, fetch, key)
 
 
 Listed = Annotated[AskedList, Depends()]
@@ -110,10 +98,8 @@ Listed = Annotated[AskedList, Depends()]
 
 def _download(request: Request, wanted: Arrangement, fetch: Fetch[Any]) -> Response:
     rows, _ = fetch(0, _ALL)
-    name = request.url.path.rpartition("/")[2]
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"}
-    headers |= {"Content-Type": "text/csv; charset=utf-8"}
-    return plain_or_packed(request, to_csv(rows, wanted.columns), headers)
+    columns = None if wanted.columns is None else tuple(name.strip() for name in wanted.columns.split(","))
+    return downloaded(request, request.url.path.rpartition("/")[2], to_csv(rows, columns))
 
 
 def to_csv(rows: Sequence[Any], columns: tuple[str, ...] | None) -> bytes:

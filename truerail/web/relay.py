@@ -51,7 +51,11 @@ class Relay:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body, since = _Body(receive), scope["app"].state.desk.tower.stale_since
+        first = await receive()  # access control has read the whole body
+        unread, since = [first], scope["app"].state.desk.tower.stale_since
+
+        async def again() -> Message:
+            return unread.pop() if unread else await receive()
 
         async def dated(message: Message) -> None:
             if since and message["type"] == "http.response.start":
@@ -59,9 +63,9 @@ class Relay:
             await send(message)
 
         try:
-            await self._app(scope, body, dated)
+            await self._app(scope, again, dated)
         except NotInViewError:
-            await self._pass_on(scope, await body.whole(), receive, send)
+            await self._pass_on(scope, first.get("body", b""), receive, send)
 
     async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         caller = scope["state"].get("caller")
@@ -77,27 +81,6 @@ class Relay:
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
         await send({"type": "http.response.start", "status": answer.status, "headers": raw})
         await send({"type": "http.response.body", "body": answer.body})
-
-
-class _Body:
-    """A request's body, which can be read a second time."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._parts: list[bytes] = []
-        self._complete = False
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.request":
-            self._parts.append(message.get("body", b""))
-            self._complete = not message.get("more_body", False)
-        return message
-
-    async def whole(self) -> bytes:
-        while not self._complete and (await self())["type"] == "http.request":
-            pass
-        return b"".join(self._parts)
 
 
 def install(app: FastAPI, ask: AskJudge | None, *, remote: bool = False) -> None:

@@ -14,8 +14,7 @@ from truerail.model.job_record import JobRecord
 from truerail.questions.job import ended_job
 from truerail.questions.question import Asked
 from truerail.web.answering import pondered, reported
-from truerail.web.cached_evaluation import CachedEvaluation
-from truerail.web.context import RequestContext
+from truerail.web.context import CachedEvaluation, context_of
 
 T = TypeVar("T")
 _MOST_ROWS = 100
@@ -45,14 +44,13 @@ class _Noting:
         return noted
 
 
-async def remembered(
-    request: Request, desk: RequestContext, ask: Callable[[History], Any], table: str = ""
-) -> Response:
+async def remembered(request: Request, ask: Callable[[History], Any], table: str = "") -> Response:
     """An answer that also needs the journal. If it is given without it, or without unreadable rows of `table`, a header
     reports that.
 
     Raises JournalUnavailableError if there is no answer without the journal.
     """
+    desk = context_of(request)
     noting = _Noting(desk.tower.history)
     response = reported(request, await desk.journal_threads.run(request, lambda: ask(cast("History", noting))))
     if noting.gone:
@@ -68,13 +66,12 @@ async def remembered(
 _MOST_RUNS = 100
 
 
-async def running_or_ended(
-    request: Request, desk: RequestContext, shown: CachedEvaluation, key: str, make: Callable[[], Any]
-) -> Response:
+async def running_or_ended(request: Request, shown: CachedEvaluation, key: str, make: Callable[[], Any]) -> Response:
     """The answer `make` gives for a running job, else that of its last run. Raises NotFoundError, QueryError."""
     try:
-        return await pondered(request, desk, shown, make)
+        return await pondered(request, shown, make)
     except (NoJobError, NoJobQueryError):
+        desk = context_of(request)
         key, history = without_step(key.strip()), desk.tower.history
         runs: Sequence[JobRecord] = ()
         with suppress(JournalUnavailableError):
@@ -87,6 +84,6 @@ async def running_or_ended(
 
         def ended(kept: History) -> Any:
             asked = Asked(shown.publication, kept, now, desk.tower.counted)
-            return ended_job(key, asked, found, lambda at: desk.past.of(asked, at))
+            return ended_job(key, asked, found, lambda at: desk.past.restored(asked, at).past)
 
-        return await remembered(request, desk, ended)
+        return await remembered(request, ended)

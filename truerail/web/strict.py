@@ -16,7 +16,7 @@ from truerail.files.problems import nearest
 async def only_known(request: Request) -> None:
     """Dependency of every endpoint of the API. Raises RequestValidationError that names the parameters."""
     given = Counter(name for name, _ in request.query_params.multi_items())
-    known = _known(request)
+    known: frozenset[str] = request.app.state.parameters[request.scope["route"].name]
     faults = [_fault(name, request.query_params[name], _hint(name, known)) for name in given if name not in known]
     faults += [
         _fault(name, request.query_params[name], "given more than once") for name, times in given.items() if times > 1
@@ -31,11 +31,6 @@ def _hint(name: str, known: frozenset[str]) -> str:
 
 def _fault(name: str, value: str, summary: str) -> dict[str, Any]:
     return {"type": "extra_forbidden", "loc": ("query", name), "msg": summary, "input": value}
-
-
-def _known(request: Request) -> frozenset[str]:
-    table: dict[str, frozenset[str]] = request.app.state.parameters
-    return table[request.scope["route"].name]
 
 
 def parameters_of(document: dict[str, Any]) -> dict[str, frozenset[str]]:

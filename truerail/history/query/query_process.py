@@ -20,11 +20,13 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import msgspec
+
 from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError
 from truerail.extras import require
 from truerail.files.problems import nearest
 from truerail.history.history_tables import TABLES, HistoryTable, Type
-from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest, request_from
+from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest
 from truerail.model.names import printable
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ _COLUMN = re.compile(r'(?:Referenced column "|does not have a column named ")([^
 def main() -> int:
     """Runs the request; 0 if there is a result."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    request = request_from(json.load(sys.stdin))
+    request = msgspec.convert(json.load(sys.stdin), QueryRequest)
     limit(request.limits)
     try:
         report = run(request, sys.stdout.buffer)
@@ -151,8 +153,7 @@ def _answered(connection: Any, request: QueryRequest, out: BinaryIO, rows: "_Row
 
 def _files(request: QueryRequest, tables: tuple[str, ...]) -> tuple[dict[str, tuple[Path, ...]], list[str]]:
     """The readable files of each table, and the others with the reason."""
-    from truerail.history.store_folder import StoreFolder
-    from truerail.history.store_reader import files_of
+    from truerail.history.store_folder import StoreFolder, files_of
 
     folder = StoreFolder(Path(request.store).absolute())
     folder.manifest()

@@ -1,7 +1,7 @@
 """What is asked of a history store, and with which limits: what the query process reads on its standard input."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -54,13 +54,3 @@ class QueryRequest:
         """The same for `rows` rows from an offset on; one more is read, to see whether there are more."""
         sql = f"{self.sql.rstrip()} LIMIT {rows + 1:d} OFFSET {offset:d}"
         return replace(self, sql=sql, limits=replace(self.limits, rows=rows))
-
-    def as_plain(self) -> dict[str, Any]:
-        """As JSON takes it."""
-        return asdict(self)
-
-
-def request_from(plain: Mapping[str, Any]) -> QueryRequest:
-    """The request that `as_plain` wrote."""
-    limits, form = Limits(**plain["limits"]), Form(plain["form"])
-    return QueryRequest(**{**plain, "limits": limits, "form": form})

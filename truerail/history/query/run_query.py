@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any, cast
+
+import msgspec
 
 from truerail import errors
 from truerail.errors import HistoryStoreError, QueryLimitError
@@ -56,7 +58,7 @@ def run_query(
         began(process.kill)
         to, result, remarks = (cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr))
         with suppress(BrokenPipeError), to:
-            to.write(json.dumps(request.as_plain()).encode())
+            to.write(json.dumps(asdict(request)).encode())
         while chunk := result.read(_CHUNK):
             out.write(chunk)
         report = remarks.read().decode("utf-8", "replace")
@@ -109,8 +111,7 @@ def _report(line: str, code: int) -> QueryReport:
         raise HistoryStoreError(f"the query ended without a result (status {code}): {line[:300]}") from None
     if "error" in found:
         raise _error(found["error"], found["message"])
-    coverage = tuple(found["coverage"]) if found["coverage"] else None
-    return QueryReport(found["rows"], found["more"], tuple(found["unreadable"]), found["begins"], coverage)
+    return msgspec.convert(found, QueryReport)
 
 
 def _error(kind: str, message: str) -> Exception:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from truerail.errors import QueryError
+from truerail.errors import NotFoundError, QueryError
 from truerail.files.problems import nearest
 from truerail.history.history_tables import Field, Type
 from truerail.history.query.query_request import Form, Limits, QueryRequest
@@ -125,7 +127,7 @@ def _parameter(name: str, declared: dict[str, Any]) -> ReadyParameter:
 
 def _column(name: str, declared: list[str]) -> Field:
     kind, meaning, *unit = declared
-    return Field(name, Type(kind), meaning, *unit or ["UTC" if kind == Type.TIME else ""])
+    return Field(Type(kind), name, meaning, *unit or ["UTC" if kind == Type.TIME else ""])
 
 
 def _value(
@@ -153,3 +155,18 @@ def _number(one: ReadyParameter, text: str) -> int | bool:
         return int(text)
     wanted = {ParameterType.STEP: "1m, 1h or 1d", ParameterType.FLAG: "true or false"}
     raise QueryError(f"{one.name}: {printable(text, 80)!r} is not {wanted.get(one.type, f'a number from {one.least}')}")
+
+
+@cache
+def ready_questions() -> dict[str, ReadyQuestion]:
+    """All questions by name, in the order of their names."""
+    files = sorted(Path(__file__).parent.glob("*.sql"), key=lambda path: path.stem)
+    return {path.stem: ReadyQuestion.read(path.stem, path.read_text(encoding="utf-8")) for path in files}
+
+
+def ready_question(name: str) -> ReadyQuestion:
+    """The question of this name. Raises NotFoundError with the nearest name."""
+    known = ready_questions()
+    if name not in known:
+        raise NotFoundError(f"question {printable(name, 80)!r} is not known{nearest(name, list(known))}")
+    return known[name]

@@ -21,6 +21,8 @@ MOST_SINGLE = 20
 """More messages than this from one evaluation are folded into one, except for the first ones."""
 SHOWN_OF_MANY = 10
 """Messages beside a folded one."""
+_SAME = ("severity", "summary", "action", "subject", "pod", "rack", "unit", "since")
+"""What a message says as the fault has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +76,15 @@ def _message(publication: Published, fault: OpenFault, event: Event) -> Notifica
             at=publication.at,
             event=event,
             fabric=publication.fabric,
-            severity=fault.severity,
             title=title,
             kind=fault.kind.value if fault.kind else None,
             rule=fault.rule or None,
             fault=fault.key,
-            summary=fault.summary,
-            action=fault.action,
-            subject=fault.subject,
-            pod=fault.pod,
-            rack=fault.rack,
-            unit=fault.unit,
             affected=Affected(gpus=fault.affected_gpus, hosts=fault.affected_hosts),
-            since=fault.since,
             page=f"{publication.page_url}{fault.path}" if publication.page_url else "",
             findings=fault.findings[:MOST_FINDINGS],
             findings_total=len(fault.findings),
+            **{name: getattr(fault, name) for name in _SAME},
         )
     )
 

@@ -41,12 +41,8 @@ class Courier:
         self._name, self._make, self._outbox, self._first_wait = name, channel, outbox, first_wait
         self.sent = self.failed = self.refused = 0
         self._failing = False
-        self._thread = threading.Thread(target=self._run, name=f"notify {name}", daemon=True)
-        self._thread.start()
-
-    def join(self, seconds: float) -> None:
-        """Waits for the end, after the queue is closed."""
-        self._thread.join(seconds)
+        self.thread = threading.Thread(target=self._run, name=f"notify {name}", daemon=True)
+        self.thread.start()
 
     def _run(self) -> None:
         wait = self._first_wait
@@ -132,7 +128,7 @@ class Notifier:
         """
         self._outbox.close()
         for courier in self._couriers:
-            courier.join(CLOSE_SECONDS / len(self._couriers))
+            courier.thread.join(CLOSE_SECONDS / len(self._couriers))
         self._outbox.write(CLOSE_SECONDS)
 
 

@@ -6,12 +6,14 @@ from truerail.errors import DeliveryError, SecretMissingError
 from truerail.model.finding import Severity
 from truerail.service.notify.notification import Event, Notification
 from truerail.service.notify_settings import Otlp
-from truerail.service.otlp_session import exporter_options, resource_of, scope
+from truerail.service.otlp_metrics import exporter_options, resource_of, scope
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord
 
 _NANO = 1_000
+_FIELDS = ("id", "fault", "kind", "rule", "summary", "action", "subject", "pod", "rack", "unit")
+"""Those that are attributes as they are."""
 
 
 class OtlpLogChannel:
@@ -62,17 +64,7 @@ def _nanoseconds(seconds: float) -> int:
 
 def _attributes(message: Notification) -> dict[str, Any]:
     """The fields as attributes: what is unknown or empty has none."""
-    found = {
-        "id": message.id,
-        "fault": message.fault,
-        "kind": message.kind,
-        "rule": message.rule,
-        "summary": message.summary,
-        "action": message.action,
-        "subject": message.subject,
-        "pod": message.pod,
-        "rack": message.rack,
-        "unit": message.unit,
+    found = {name: getattr(message, name) for name in _FIELDS} | {
         "affected.gpus": message.affected.gpus,
         "affected.hosts": message.affected.hosts,
         "since": message.since.isoformat() if message.since else None,

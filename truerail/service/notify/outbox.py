@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass
 
 from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal
-from truerail.journal.blobs import NOTIFICATIONS
+from truerail.journal.store import NOTIFICATIONS
 from truerail.model.finding import Severity
 from truerail.service.logs import logger
 from truerail.service.notify.fault_news import Announced

@@ -6,7 +6,6 @@ Only the configured host is contacted: no proxy of the environment, no redirect.
 import hmac
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,20 +18,7 @@ from truerail.service.notify.notification import Notification
 from truerail.service.notify_settings import Webhook, checked_webhook_url
 
 # ----------------------------------------------------------------------------------------------------------------------
-# HTTP sessions that take nothing from the environment, and why a request failed, without the URL.
-
-
-@contextmanager
-def private_session(ca: Path | None) -> Iterator[requests.Session]:
-    """A session without the environment's proxies, credentials and authorities. `ca`: authorities to trust, else the
-    public ones. Raises DeliveryError if their file is missing.
-    """
-    if ca and not ca.is_file():
-        raise DeliveryError(f"ca {ca}: is not a file")
-    with requests.Session() as session:
-        session.trust_env = False
-        session.verify = str(ca) if ca else True
-        yield session
+# Why a request failed, without the URL.
 
 
 def in_short(error: BaseException) -> str:
@@ -85,8 +71,7 @@ class WebhookChannel:
             raise DeliveryError(str(error)) from error
         host = urlsplit(url).netloc
         try:
-            with private_session(self._settings.ca) as session:
-                status = _posted(session, url, body, headers)
+            status = _posted(self._settings.ca, url, body, headers)
         except requests.RequestException as error:
             raise DeliveryError(f"{host}: {in_short(error)}") from None
         if not 200 <= status < 300:
@@ -111,9 +96,16 @@ class WebhookChannel:
         return found
 
 
-def _posted(session: requests.Session, url: str, body: bytes, headers: dict[str, str]) -> int:
-    """The status of the answer, whose body is not read."""
-    with session.post(
-        url, data=body, headers=headers, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
-    ) as response:
-        return response.status_code
+def _posted(ca: Path | None, url: str, body: bytes, headers: dict[str, str]) -> int:
+    """The status of the answer, whose body is not read. Nothing is taken from the environment: no proxies, credentials
+    or authorities. `ca`: authorities to trust, else the public ones. Raises DeliveryError if their file is missing.
+    """
+    if ca and not ca.is_file():
+        raise DeliveryError(f"ca {ca}: is not a file")
+    with requests.Session() as session:
+        session.trust_env = False
+        session.verify = str(ca) if ca else True
+        with session.post(
+            url, data=body, headers=headers, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
+        ) as response:
+            return response.status_code

@@ -16,9 +16,20 @@ from truerail.web.access import Caller, reader
 from truerail.web.answering import reported
 from truerail.web.context import Newest, WithContext
 from truerail.web.pagination import Page, whole
-from truerail.web.params import LONGEST_NAME
 from truerail.web.remembering import remembered
-from truerail.web.writing import LINE, Moment, Name, Operator, Reason, Written, created, done, gone, says_something
+from truerail.web.request_fields import (
+    LINE,
+    LONGEST_NAME,
+    Moment,
+    Name,
+    Operator,
+    Reason,
+    Written,
+    created,
+    done,
+    gone,
+    says_something,
+)
 
 router = APIRouter(tags=["writes"])
 Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -46,16 +57,16 @@ class Acknowledge(Written):
 
 
 @router.get("/acknowledgements", response_model=Page[Acknowledgement])
-async def acknowledgements(request: Request, desk: WithContext) -> Response:
+async def acknowledgements(request: Request) -> Response:
     """Open acknowledgements, newest first."""
-    return await remembered(request, desk, lambda history: whole(history.acknowledgements()), "acknowledgements")
+    return await remembered(request, lambda history: whole(history.acknowledgements()), "acknowledgements")
 
 
 @router.get("/acknowledgements/{number}", response_model=Acknowledgement)
-async def acknowledgement(request: Request, desk: WithContext, number: Number) -> Response:
+async def acknowledgement(request: Request, number: Number) -> Response:
     """One open acknowledgement."""
     return await remembered(
-        request, desk, lambda history: _one(history.acknowledgements(), number, f"no open acknowledgement {number}")
+        request, lambda history: _one(history.acknowledgements(), number, f"no open acknowledgement {number}")
     )
 
 
@@ -92,17 +103,16 @@ class Announce(Written):
 
 
 @router.get("/maintenance", response_model=Page[MaintenanceWindow])
-async def windows(request: Request, desk: WithContext) -> Response:
+async def windows(request: Request) -> Response:
     """Open or announced windows, newest first."""
-    return await remembered(request, desk, lambda history: whole(history.windows()), "windows")
+    return await remembered(request, lambda history: whole(history.windows()), "windows")
 
 
 @router.get("/maintenance/{number}", response_model=MaintenanceWindow)
-async def window(request: Request, desk: WithContext, number: Number) -> Response:
+async def window(request: Request, number: Number) -> Response:
     """One open or announced window."""
     return await remembered(
         request,
-        desk,
         lambda history: _one(history.windows(), number, f"no maintenance window {number} is open or announced"),
     )
 

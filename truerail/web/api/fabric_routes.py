@@ -25,7 +25,7 @@ from truerail.web.context import Newest, NewestOrPast, WithContext
 from truerail.web.etag import tag_of, to_bytes
 from truerail.web.listing import Arranged, AskedList, Wanted
 from truerail.web.pagination import Page, fetch_from, page
-from truerail.web.params import Nodes, Rail, Words
+from truerail.web.request_fields import Nodes, Rail, Words
 
 router = APIRouter(tags=["fabric"])
 
@@ -140,15 +140,15 @@ async def the_map(request: Request, shown: NewestOrPast) -> Response:
 
 
 @router.get("/map/causes", response_model=MapCauses)
-async def the_maps_causes(request: Request, desk: WithContext, shown: NewestOrPast) -> Response:
+async def the_maps_causes(request: Request, shown: NewestOrPast) -> Response:
     """Which cause explains each cell of the map: one byte for each cell."""
-    return await pondered(request, desk, shown, lambda: map_causes(shown.publication))
+    return await pondered(request, shown, lambda: map_causes(shown.publication))
 
 
 @router.get("/topology", response_model=Topology)
-async def the_topology(request: Request, desk: WithContext, shown: NewestOrPast) -> Response:
+async def the_topology(request: Request, shown: NewestOrPast) -> Response:
     """Switches tier by tier, and the cables between them, bundled by pair of switches with their states."""
-    return await pondered(request, desk, shown, lambda: topology(shown.publication))
+    return await pondered(request, shown, lambda: topology(shown.publication))
 
 
 @router.get("/plan", response_model=PlanView)
@@ -194,11 +194,11 @@ def _unread(reading: Reading) -> CollectionError:
 
 
 @router.get("/probe", response_model=ProbeMatrix)
-async def probe(request: Request, desk: WithContext, shown: Newest) -> Response:
+async def probe(request: Request, shown: Newest) -> Response:
     """Hosts by rails: one byte for each NIC, 0 none planned, 1 reached, 2 lost, 3 partly lost, 4 untried; figures by
     rail; and the hosts that took no part. What was not tried is never fine.
     """
-    return await pondered(request, desk, shown, lambda: probe_matrix(shown.publication))
+    return await pondered(request, shown, lambda: probe_matrix(shown.publication))
 
 
 @router.get("/probe/nics", response_model=Page[ProbedNic])
@@ -213,13 +213,13 @@ async def probe_nics(
 ) -> Response:
     """Planned NICs with the flows that were tried, worst first. `state` is `reached`, `lost`, `partly`, `untried`."""
     lines = partial(probed_nics, shown.publication, nodes=nodes, rail=rail, state=state)
-    return await AskedList(request, desk, shown, wanted).answer(lines, lambda row: row.nic)
+    return await AskedList(request, shown, wanted).answer(lines, lambda row: row.nic)
 
 
 @router.get("/probe/recordings", response_model=Page[ProbeRecording])
-async def recordings(request: Request, desk: WithContext, shown: Newest, part: Wanted) -> Response:
+async def recordings(request: Request, shown: Newest, part: Wanted) -> Response:
     """What each host has recorded of the probes that count now: the file `truerail-probe` of its folder in a capture.
     `truerail capture --probes-from URL` stores them beside the polled answers.
     """
     fetch = partial(probe_recordings, shown.publication)
-    return await pondered(request, desk, shown, lambda: page(fetch, lambda row: row.host, shown.serial, part))
+    return await pondered(request, shown, lambda: page(fetch, lambda row: row.host, shown.serial, part))

@@ -3,23 +3,22 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import msgspec
 import orjson
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from truerail.errors import CursorError
-from truerail.history.history_tables import Field
 from truerail.history.query.query_request import Form, QueryRequest
 from truerail.history.query.run_query import QueryReport
-from truerail.history.ready import ready_question, ready_questions
-from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion
+from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion, ready_question, ready_questions
 from truerail.questions.moments import moment
-from truerail.web.answering import plain_or_packed, reported
+from truerail.web.answering import downloaded, reported
 from truerail.web.context import RequestContext, WithContext
-from truerail.web.history_queries import LIMITS, MOST_CSV_ROWS
 from truerail.web.listing import Wanted
 from truerail.web.pagination import Page, PageRequest, pack, unpack, whole
-from truerail.web.params import Time
+from truerail.web.question_pool import LIMITS, MOST_CSV_ROWS
+from truerail.web.request_fields import Time
 
 router = APIRouter(tags=["past"])
 _MOST_OFFSET = 10_000_000
@@ -79,7 +78,9 @@ class HistoryAnswer:
 @router.get("/history/questions", response_model=Page[HistoryQuestion], name="history_questions")
 async def questions(request: Request) -> Response:
     """The ready-made questions of the history store."""
-    return reported(request, whole([_described(question) for question in ready_questions().values()]))
+    return reported(
+        request, whole(msgspec.convert([*ready_questions().values()], list[HistoryQuestion], from_attributes=True))
+    )
 
 
 @router.get("/history/questions/{name}", response_model=HistoryAnswer, name="history_answer")
@@ -119,7 +120,7 @@ async def _page(
     times = [str(asked.parameters.get(key, "")) for key in ("since", "until")]
     following = pack([part.question, offset + report.rows, *times]) if report.more else None
     items = [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
-    columns = tuple(map(_column, question.columns))
+    columns = msgspec.convert(question.columns, tuple[HistoryColumn, ...], from_attributes=True)
     notes = tuple(_notes(question, asked, report))
     values = dict(asked.parameters)
     name, title, no_data = question.name, question.title, question.no_data
@@ -128,8 +129,7 @@ async def _page(
 
 async def _csv(request: Request, desk: RequestContext, question: ReadyQuestion, given: dict[str, str]) -> Response:
     raw, _ = await desk.history_queries.run(request, _request(desk, question, given, Form.CSV, 0, MOST_CSV_ROWS))
-    headers = {"Content-Disposition": f'attachment; filename="{question.name}.csv"', "Cache-Control": "no-store"}
-    return plain_or_packed(request, raw, {**headers, "Content-Type": "text/csv; charset=utf-8"})
+    return downloaded(request, question.name, raw)
 
 
 def _request(
@@ -156,16 +156,3 @@ def _notes(question: ReadyQuestion, asked: QueryRequest, report: QueryReport) ->
     lost = len(report.unreadable)
     torn = [f"{lost:,} files of the store cannot be read: their rows are missing."] if lost else []
     return [*unknown, *report.begin_later(asked), *torn]
-
-
-def _described(question: ReadyQuestion) -> HistoryQuestion:
-    parameters = tuple(
-        HistoryParameter(one.name, one.type.value, one.meaning, one.default, one.needed, one.example)
-        for one in question.parameters
-    )
-    columns = tuple(map(_column, question.columns))
-    return HistoryQuestion(question.name, question.title, parameters, columns, question.no_data)
-
-
-def _column(field: Field) -> HistoryColumn:
-    return HistoryColumn(field.name, field.type.value, field.unit, field.meaning)

@@ -20,9 +20,8 @@ from truerail.questions.nccl import nccl_asked
 from truerail.questions.nccl_answer import NcclAnswer
 from truerail.service.hook_jobs import JobsTaken
 from truerail.web.context import Newest, WithContext
-from truerail.web.params import LONGEST_NAME
 from truerail.web.remembering import running_or_ended
-from truerail.web.writing import LINE, Operator, Written, done
+from truerail.web.request_fields import LINE, LONGEST_NAME, Operator, Written, done
 
 router = APIRouter(tags=["on-call"])
 _Text = Annotated[str, StringConstraints(max_length=1024, pattern=r"^[^\x00]*$")]
@@ -87,14 +86,13 @@ async def report_jobs(desk: WithContext, caller: Operator, body: Annotated[Repor
 @router.get("/jobs/{key:path}", response_model=Job, name="one_job")
 async def one_job(
     request: Request,
-    desk: WithContext,
     shown: Newest,
     key: str = Path(max_length=LONGEST_NAME, description="a job's id or name: 1234, 324_5, ml/llama"),
 ) -> Response:
     """A job: whether the network slows it, by what and since when; of one that has ended, what was wrong when it did.
     The same answer as `/job?nodes=KEY`.
     """
-    return await running_or_ended(request, desk, shown, key, lambda: job_asked(shown.publication, key))
+    return await running_or_ended(request, shown, key, lambda: job_asked(shown.publication, key))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

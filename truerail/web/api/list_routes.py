@@ -21,8 +21,8 @@ from truerail.web.answering import listed, pondered, published
 from truerail.web.context import Newest, NewestOrPast, RequestContext, WithContext
 from truerail.web.listing import Listed, Wanted
 from truerail.web.pagination import Page, fetch_from, page, whole
-from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
 from truerail.web.remembering import remembered
+from truerail.web.request_fields import LONGEST_NAME, Nodes, Rail, Words
 
 router = APIRouter(tags=["lists"])
 
@@ -49,12 +49,10 @@ async def devices(
 
 @router.get("/devices/{name:path}", response_model=DeviceView)
 async def device(
-    request: Request, desk: WithContext, shown: NewestOrPast, name: Annotated[str, Path(max_length=LONGEST_NAME)]
+    request: Request, shown: NewestOrPast, name: Annotated[str, Path(max_length=LONGEST_NAME)]
 ) -> Response:
     """One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
-    return await remembered(
-        request, desk, lambda history: device_view(shown.publication, name, shown.history or history)
-    )
+    return await remembered(request, lambda history: device_view(shown.publication, name, shown.history or history))
 
 
 @router.get("/ports", response_model=Page[PortLine])
@@ -90,7 +88,6 @@ async def racks(request: Request, desk: WithContext, shown: NewestOrPast, part: 
 @router.get("/link-health", response_model=Page[LinkHealth])
 async def health_of_links(
     request: Request,
-    desk: WithContext,
     shown: Newest,
     part: Wanted,
     nodes: Nodes = None,
@@ -107,7 +104,7 @@ async def health_of_links(
             shown.publication, nodes=nodes, rail=rail, severity=severity, reported=reported, offset=offset, limit=limit
         )
 
-    return await pondered(request, desk, shown, lambda: page(fetch, lambda row: row.subject, shown.serial, part))
+    return await pondered(request, shown, lambda: page(fetch, lambda row: row.subject, shown.serial, part))
 
 
 @router.get("/steps", response_model=Page[StepLine])
@@ -144,11 +141,11 @@ async def findings(
 
 
 @router.get("/findings/{finding}", response_model=Why)
-async def finding(request: Request, desk: WithContext, shown: NewestOrPast, finding: Key) -> Response:
+async def finding(request: Request, shown: NewestOrPast, finding: Key) -> Response:
     """One finding: its evidence, alternatives, and what was ruled out; of a resolved one also what ended it."""
     if shown.publication.hindsight is not None:
-        return await pondered(request, desk, shown, lambda: why_then(shown.publication, finding))
-    return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
+        return await pondered(request, shown, lambda: why_then(shown.publication, finding))
+    return await remembered(request, lambda history: why(shown.publication, history, finding))
 
 
 @router.get("/causes", response_model=Page[CauseLine])
@@ -161,16 +158,16 @@ async def causes(
 
 
 @router.get("/causes/{key}", response_model=CauseLine)
-async def cause(request: Request, desk: WithContext, shown: NewestOrPast, key: Key) -> Response:
+async def cause(request: Request, shown: NewestOrPast, key: Key) -> Response:
     """One cause, also a resolved one: without an action, and with what ended it."""
     found = shown.view.cause(key)
     if found is not None and shown.publication.hindsight is not None:
-        return await remembered(request, desk, lambda history: cause_then(shown.view, history, found))
+        return await remembered(request, lambda history: cause_then(shown.view, history, found))
     if found is not None:
         return published(request, shown, lambda: cause_line(shown.view, found))
     if shown.publication.hindsight is not None:
         raise not_then(shown.publication, key)
-    return await remembered(request, desk, lambda history: past_cause(history, key))
+    return await remembered(request, lambda history: past_cause(history, key))
 
 
 @router.get("/causes/{key}/alerts", response_model=list[FaultAlert])
@@ -197,7 +194,6 @@ def _elsewhere(desk: RequestContext) -> Elsewhere:
 @router.get("/find", response_model=Page[Found])
 async def search(
     request: Request,
-    desk: WithContext,
     shown: Newest,
     text: Annotated[str, Query(max_length=LONGEST_QUERY, description="some letters of a name")],
 ) -> Response:
@@ -205,4 +201,4 @@ async def search(
     findings.
     """
 
-    return await pondered(request, desk, shown, lambda: whole(find(shown.publication, text)))
+    return await pondered(request, shown, lambda: whole(find(shown.publication, text)))

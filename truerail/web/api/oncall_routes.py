@@ -19,9 +19,8 @@ from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
 from truerail.web.context import Newest, WithContext
 from truerail.web.etag import to_bytes
-from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered, running_or_ended
-from truerail.web.writing import Written, done
+from truerail.web.request_fields import LONGEST_NAME, Time, Written, done
 
 _TYPES: dict[Kind, Any] = {
     **dict.fromkeys((Kind.NAME, Kind.NODES, Kind.LIST, Kind.TEXT), str),
@@ -97,7 +96,7 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
                 asked = Asked(shown.publication, history, desk.tower.now(), desk.tower.counted)
                 return desk.past.answer(question, given, asked, moment)
 
-            return await remembered(request, desk, then)
+            return await remembered(request, then)
 
         def found(history: History) -> Any:
             return question.find(Asked(shown.publication, history, desk.tower.now()), given)
@@ -110,12 +109,12 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
             reported = found(NoHistory())
             return Response(to_bytes(reported), _STATUS[question.good(reported)], media_type="application/json")
         if question.timed:
-            return await timed(request, desk, lambda: found(NoHistory()))
+            return await timed(request, lambda: found(NoHistory()))
         if question is JOB:
-            return await running_or_ended(request, desk, shown, given["nodes"], lambda: found(NoHistory()))
+            return await running_or_ended(request, shown, given["nodes"], lambda: found(NoHistory()))
         if question.journal(given) is Journal.UNUSED:
-            return await pondered(request, desk, shown, lambda: found(NoHistory()))
-        return await remembered(request, desk, found)
+            return await pondered(request, shown, lambda: found(NoHistory()))
+        return await remembered(request, found)
 
     arguments = [Argument(name, Argument.KEYWORD_ONLY, annotation=kind) for name, kind in _BESIDE]
     taken = [*map(_argument, parameters), *([_AT] if question.takes_at else ())]

@@ -1,8 +1,9 @@
 """The history: rounds, changes, plans, and the audit log. Newest first; a cursor continues after its row."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Literal, TypeVar
 
 from fastapi import APIRouter, Request
@@ -22,9 +23,8 @@ from truerail.questions.moments import span
 from truerail.web.context import Newest, WithContext
 from truerail.web.listing import Wanted
 from truerail.web.pagination import Page, PageRequest, pack, unpack, whole
-from truerail.web.params import Nodes, Time
 from truerail.web.remembering import remembered
-from truerail.web.writing import Operator
+from truerail.web.request_fields import Nodes, Operator, Time
 
 router = APIRouter(tags=["past"])
 MOST_CHANGES = 1000
@@ -60,7 +60,7 @@ class JournalSpan:
 async def journal(request: Request, desk: WithContext) -> Response:
     """The span of the journal, and when causes began and ended: the times worth looking at with `at`."""
     now = desk.tower.now()
-    return await remembered(request, desk, lambda kept: _span(kept, now))
+    return await remembered(request, lambda kept: _span(kept, now))
 
 
 def _span(kept: History, now: datetime) -> JournalSpan:
@@ -76,10 +76,9 @@ def _span(kept: History, now: datetime) -> JournalSpan:
 
 
 @router.get("/rounds", response_model=Page[RoundRecord])
-async def rounds(request: Request, desk: WithContext, part: Wanted) -> Response:
+async def rounds(request: Request, part: Wanted) -> Response:
     """Evaluations in numbers."""
-    before = _before(part)
-    return await remembered(request, desk, lambda h: _listing(part, h.rounds, lambda row: row.number, before))
+    return await remembered(request, lambda kept: _listing(part, kept.rounds, lambda row: row.number))
 
 
 @router.get("/history", response_model=Page[LinkChange | FindingEvent])
@@ -96,45 +95,31 @@ async def history(
     """Changes of links, or events of findings; those of the last day without `since`."""
     start, end = span(since or _BACK, until, desk.tower.now())
     devices = [shown.view.layout.devices[code].name for code in shown.view.nodes(nodes).tolist()] if nodes else None
-    before = _before(part)
 
     def ask(kept: History) -> Page[LinkChange] | Page[FindingEvent]:
         if kind == "links":
-            return _listing(part, _between(kept.link_changes, start, end, devices), lambda row: row.seq, before)
-        return _listing(part, _between(kept.finding_events, start, end, devices), lambda row: row.seq, before)
+            return _listing(part, partial(kept.link_changes, start, end, devices=devices), lambda row: row.seq)
+        return _listing(part, partial(kept.finding_events, start, end, devices=devices), lambda row: row.seq)
 
-    return await remembered(request, desk, ask)
+    return await remembered(request, ask)
 
 
 @router.get("/plans", response_model=Page[PlanVersion])
-async def plans(request: Request, desk: WithContext) -> Response:
+async def plans(request: Request) -> Response:
     """The plans that were in force."""
-    return await remembered(request, desk, lambda kept: whole(kept.plans()))
+    return await remembered(request, lambda kept: whole(kept.plans()))
 
 
 @router.get("/audit", response_model=Page[AuditRecord])
-async def audit(request: Request, desk: WithContext, part: Wanted, caller: Operator) -> Response:
+async def audit(request: Request, part: Wanted, caller: Operator) -> Response:
     """Every manual change, for operators."""
-    before = _before(part)
-    return await remembered(request, desk, lambda kept: _listing(part, kept.audit, lambda row: row.seq, before))
+    return await remembered(request, lambda kept: _listing(part, kept.audit, lambda row: row.seq))
 
 
-def _between(
-    ask: Callable[..., Sequence[T]], since: datetime, until: datetime, devices: Collection[str] | None
-) -> Callable[[RowRange], Sequence[T]]:
-    return lambda page: ask(since, until, devices=devices, page=page)
-
-
-def _before(part: PageRequest) -> int | None:
-    """The number of the cursor's row. Raises CursorError."""
-    return int(unpack(part, int)[1]) if part.cursor else None
-
-
-def _listing(
-    part: PageRequest, ask: Callable[[RowRange], Sequence[T]], number: Callable[[T], int], before: int | None
-) -> Page[T]:
-    """Reads one row more than wanted, to see whether there are more."""
-    rows = ask(RowRange(part.limit + 1, before))
+def _listing(part: PageRequest, ask: Callable[..., Sequence[T]], number: Callable[[T], int]) -> Page[T]:
+    """Reads one row more than wanted, to see whether there are more. Raises CursorError."""
+    before = int(unpack(part, int)[1]) if part.cursor else None
+    rows = ask(page=RowRange(part.limit + 1, before))
     items = rows[: part.limit]
     following = pack([part.question, number(items[-1])]) if len(rows) > part.limit else None
     return Page(items, None, following)

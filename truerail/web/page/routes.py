@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import truerail
-from truerail.history.ready import ready_questions
+from truerail.history.ready.ready_question import ready_questions
 from truerail.model.names import printable
 from truerail.questions import questions
 from truerail.service.api import ServiceAPI

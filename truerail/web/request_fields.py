@@ -1,14 +1,33 @@
-"""Common parts of writes: the caller, the fields, and the response for a created thing."""
+"""What several endpoints take and answer: filters of lists, the caller and the fields of writes, created things."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, StringConstraints
 from starlette.responses import Response
 
+from truerail.views.view import LONGEST_NODESET
 from truerail.web.access import Caller, operator
 from truerail.web.etag import JSON, to_bytes
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Filters that several lists share.
+
+LONGEST_NAME = 255
+Nodes = Annotated[str | None, Query(max_length=LONGEST_NODESET, description="a node set: gpu-[001-064],leaf-3")]
+Words = Annotated[str | None, Query(max_length=1000, description="one word, or several with commas between")]
+Rail = Annotated[int | None, Query(ge=0, le=10_000)]
+Time = Annotated[
+    str | None,
+    AfterValidator(lambda text: text and re.sub(r" (\d{2}:?\d{2})$", r"+\1", text)),  # a `+` in a URL means a blank
+    Query(max_length=60, description="2026-11-20T14:00Z, 14:00, yesterday, or 2h for two hours ago"),
+]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Common parts of writes: the caller, the fields, and the response for a created thing.
 
 Operator = Annotated[Caller, Depends(operator)]
 LINE = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*$"

@@ -7,7 +7,7 @@ from alembic import op
 
 from truerail.journal.tables import fence, metadata
 
-revision = "0005"
+revision = "0006"
 down_revision = None
 
 
