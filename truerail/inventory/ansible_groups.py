@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from truerail.files.problems import Faults, nearest
+from truerail.files.problems import Faults, hint
 from truerail.model.columns import grouped
 
 ALL, UNGROUPED = "all", "ungrouped"
@@ -82,8 +82,7 @@ class Groups:
         for group in self.groups.values():
             for child, line in group.children.items():
                 if child not in self.groups:
-                    hint = nearest(child, list(self.groups))
-                    self.faults.add(line, child, f"no group of this name{hint if hint.startswith(',') else ''}")
+                    self.faults.add(line, child, f"no group of this name{hint(child, self.groups)}")
         for name, group in self.groups.items():
             if name in self._above(name):
                 self.faults.add(group.line, name, "the group contains itself")

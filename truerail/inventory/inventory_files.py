@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from truerail.files.file_text import read_text
-from truerail.files.problems import nearest
+from truerail.files.problems import hint
 from truerail.inventory.ansible import targets_of
 from truerail.inventory.ansible_groups import Groups
 from truerail.inventory.ansible_read import GROUP_KEYS, OPAQUE_TAGS, read_groups, read_ini
-from truerail.inventory.inventory_error import InventoryError, InventoryFaults
 from truerail.inventory.inventory_yaml_read import read_native
 from truerail.inventory.ssh_config import read_ssh_config
-from truerail.inventory.value import Inventory
+from truerail.inventory.value import Inventory, InventoryError, InventoryFaults
 from truerail.model.yaml_tree import Node, read_tree
 
 MOST_BYTES = 64 << 20
@@ -82,7 +81,6 @@ def _chosen(inventory: Inventory, names: Sequence[str], faults: InventoryFaults)
     known = {target.name: target for target in inventory.targets}
     for name in names:
         if name not in known:
-            hint = nearest(name, list(known))
-            faults.add(0, name, f"no such device{hint if hint.startswith(',') else ''}")
+            faults.add(0, name, f"no such device{hint(name, known)}")
     faults.raise_any()
     return replace(inventory, targets=tuple(known[name] for name in dict.fromkeys(names)))

@@ -4,7 +4,6 @@ inventory` prints.
 
 from typing import Any
 
-from truerail.files.together import MOST_UNITS
 from truerail.files.yaml_keys import (
     NODE_SETS,
     SECRET,
@@ -18,6 +17,7 @@ from truerail.files.yaml_keys import (
     whole_number,
     whole_numbers,
 )
+from truerail.files.yaml_values import MOST_UNITS
 from truerail.inventory.inventory_checks import HIGHEST_PORT
 from truerail.model import PLATFORMS, Role
 

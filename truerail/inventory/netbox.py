@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from truerail.errors import SecretMissingError
 from truerail.extras import require
 from truerail.inventory.inventory_checks import address_fault, device_name_fault, role_in
-from truerail.inventory.inventory_error import InventoryError, InventoryFaults
 from truerail.inventory.netbox_file import NetBox
-from truerail.inventory.value import Inventory, several, shared_addresses
+from truerail.inventory.value import Inventory, InventoryError, InventoryFaults, several, shared_addresses
 from truerail.model import PLATFORMS, Cable, Device, Panel, Plan, Port, Rail, Role, Target, Transport
 from truerail.model.names import printable
 from truerail.model.platforms import APART, INFINIBAND

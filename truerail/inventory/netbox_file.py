@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from truerail.inventory.inventory_error import InventoryFaults
-from truerail.inventory.inventory_keys import NETBOX, NETBOX_FILE, ROLES
-from truerail.inventory.inventory_yaml_read import read_defaults
-from truerail.inventory.inventory_yaml_values import InventoryValues
-from truerail.inventory.yaml_access import NO_ACCESS, read_access
+from truerail.files.yaml_values import W
+from truerail.inventory.inventory_keys import NETBOX, NETBOX_FILE
+from truerail.inventory.inventory_yaml_read import NO_ACCESS, InventoryValues, read_access, read_defaults
+from truerail.inventory.value import InventoryFaults
 from truerail.model import PLATFORMS, Role, Secret, Target
 from truerail.model.yaml_tree import Node
 
@@ -46,7 +45,7 @@ def read_netbox_file(tree: Node, faults: InventoryFaults) -> NetBox | None:
         url=url,
         token=token or Secret("env", ""),
         filter=_filter(keys.get("filter"), values),
-        roles={slug: Role(word) for slug, word in _map(keys.get("roles"), ROLES, values).items()},
+        roles=_map(keys.get("roles"), tuple(Role), values),
         platforms=_map(keys.get("platforms"), PLATFORMS, values),
         pod=values.checked(keys.get("pod"), _pod_fault) or "site",
         timeout_seconds=values.seconds(keys.get("timeout_seconds"), 30.0),
@@ -85,10 +84,9 @@ def _filter(node: Node | None, values: InventoryValues) -> dict[str, str | tuple
     return found
 
 
-def _map(node: Node | None, known: tuple[str, ...], values: InventoryValues) -> dict[str, str]:
+def _map(node: Node | None, known: tuple[W, ...], values: InventoryValues) -> dict[str, W]:
     """NetBox's slugs to our words."""
     if node is not None and node.pairs is None:
         values.wrong(node, "expected a mapping from NetBox's slugs")
-    return {
-        key.text or "": values.word(value, known) or known[0] for key, value in (node.pairs if node else None) or []
-    }
+    pairs = (node.pairs if node else None) or []
+    return {key.text or "": values.choice(value, known, known[0]) for key, value in pairs}

@@ -20,8 +20,7 @@ from truerail.inventory.inventory_checks import (
     role_in,
     user_fault,
 )
-from truerail.inventory.inventory_error import InventoryError
-from truerail.inventory.value import Inventory, several, shared_addresses
+from truerail.inventory.value import Inventory, InventoryError, several, shared_addresses
 from truerail.model import SshAccess, Target
 from truerail.model.columns import grouped
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults, PlanError, nearest
-from truerail.files.together import MOST_UNITS
-from truerail.files.yaml_values import whole
+from truerail.files.yaml_values import MOST_UNITS, whole
 from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport
 from truerail.plans import numbers
 from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, PANEL, cells_of, unguarded

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from truerail.files.together import MOST_UNITS
 from truerail.files.yaml_keys import (
     NODE_SET_LISTS,
     NODE_SETS,
@@ -17,6 +16,7 @@ from truerail.files.yaml_keys import (
     whole_number,
     whole_numbers,
 )
+from truerail.files.yaml_values import MOST_UNITS
 from truerail.model import LoadBalancing, Role, Transport
 from truerail.plans import numbers
 

@@ -1,8 +1,7 @@
 """A plan from native YAML. docs/plan.md explains every key."""
 
 from truerail.files.problems import Faults, PlanError
-from truerail.files.together import one_each
-from truerail.files.yaml_values import Values, whole
+from truerail.files.yaml_values import Values, one_each, whole
 from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
 from truerail.model.columns import grouped
 from truerail.model.yaml_tree import Node, read_tree

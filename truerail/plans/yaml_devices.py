@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from truerail.files.together import one_each, several_each, spread, units
-from truerail.files.yaml_values import Values
+from truerail.files.yaml_values import Values, one_each, several_each, spread, units
 from truerail.model import Device, Panel, Role
 from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import MOST_GPUS

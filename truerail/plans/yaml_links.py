@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from truerail.files.problems import nearest
+from truerail.files.problems import hint
 from truerail.files.yaml_values import Values
 from truerail.model import Cable, Port, Role
 from truerail.model.columns import grouped
@@ -32,8 +32,8 @@ class Links:
     def _is(self, name: str, roles: Sequence[Role], node: Node) -> bool:
         device = self.groups.devices.get(name)
         if device is None:
-            hint = nearest(name, list(self.groups.devices)[:5000])
-            self.values.faults.add(node.line, name, f"no section declares this device{hint if hint[0] == ',' else ''}")
+            near = hint(name, list(self.groups.devices)[:5000])
+            self.values.faults.add(node.line, name, f"no section declares this device{near}")
         elif device.role not in roles:
             expected = " or ".join(roles)
             self.values.faults.add(node.line, name, f"is a {device.role}, expected a {expected}")
