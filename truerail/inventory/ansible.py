@@ -6,15 +6,16 @@ of a file with a fault it prints the line with its password and lists no host, a
 
 import re
 import shlex
+from collections import defaultdict
 
-from truerail.files.yaml_values import whole
 from truerail.inventory.ansible_groups import READ, Groups, Variable
 from truerail.inventory.inventory_checks import (
-    HIGHEST_PORT,
+    SSH,
     address_fault,
     device_name_fault,
     hop_fault,
     role_in,
+    ssh_port,
     user_fault,
 )
 from truerail.inventory.value import Inventory, several, shared_addresses
@@ -24,7 +25,10 @@ from truerail.model.columns import grouped
 _SECRET = re.compile(r"pass(?:word|phrase|wd)?(?:$|_)|_pass$|secret|token|community|_key$", re.IGNORECASE)
 _PLATFORM_WORDS = {"nvue": "cumulus", "enterprise_sonic": "sonic", **{name: name for name in PLATFORMS}}
 """The last part of `ansible_network_os`: `arista.eos.eos`, `nvidia.nvue.nvue`, `dellemc.enterprise_sonic.sonic`."""
-_SSH = SshAccess()
+
+
+Notes = defaultdict[str, list[str]]
+"""Devices by what is noted about them, so that each note is reported once for all of them."""
 
 
 def targets_of(groups: Groups, file: str) -> Inventory:
@@ -32,25 +36,12 @@ def targets_of(groups: Groups, file: str) -> Inventory:
     groups.check()
     if groups.faults.found:
         return Inventory((), source=file)
-    notes = _Notes()
+    notes = Notes(list)
     targets = [_target(name, groups, file, notes) for name in groups.hosts]
     if not targets:
         groups.faults.add(0, "", "no host")
-    reported = [*_secrets(groups), *notes.reported(), *shared_addresses(targets)]
-    return Inventory(tuple(targets), notes=tuple(reported), source=file)
-
-
-class _Notes:
-    """Notes about devices, gathered so that each is reported once for all of them."""
-
-    def __init__(self) -> None:
-        self._devices: dict[str, list[str]] = {}
-
-    def add(self, summary: str, device: str) -> None:
-        self._devices.setdefault(summary, []).append(device)
-
-    def reported(self) -> list[str]:
-        return [f"{several(devices)}: {summary}" for summary, devices in self._devices.items()]
+    reported = (f"{several(devices)}: {summary}" for summary, devices in notes.items())
+    return Inventory(tuple(targets), notes=(*_secrets(groups), *reported, *shared_addresses(targets)), source=file)
 
 
 def _secrets(groups: Groups) -> list[str]:
@@ -64,7 +55,7 @@ def _secrets(groups: Groups) -> list[str]:
     return [f"{name} is never read ({several(owners)}): {advice}" for name, owners in where.items()]
 
 
-def _target(name: str, groups: Groups, file: str, notes: _Notes) -> Target:
+def _target(name: str, groups: Groups, file: str, notes: Notes) -> Target:
     line = groups.lines[name]
     if fault := device_name_fault(name):
         groups.faults.add(line, name, fault)
@@ -76,7 +67,7 @@ def _target(name: str, groups: Groups, file: str, notes: _Notes) -> Target:
             if what in ("address", "port"):
                 groups.faults.add(one.line, "", f"a template as {what} of {name}; plain values only are read")
             else:
-                notes.add(f"the {what} is a template and is not read", name)
+                notes[f"the {what} is a template and is not read"].append(name)
     return Target(
         name=name,
         address=_checked(said, "address", groups) or name,
@@ -85,7 +76,7 @@ def _target(name: str, groups: Groups, file: str, notes: _Notes) -> Target:
         ssh=SshAccess(
             user=_checked(said, "user", groups),
             key=said["key"].value if "key" in said else "",
-            port=_port(said, groups),
+            port=ssh_port(said["port"].value, said["port"].line, groups.faults) if "port" in said else SSH.port,
             jump=_jump(arguments, name, notes),
         ),
         file=file,
@@ -104,16 +95,7 @@ def _checked(said: dict[str, Variable], what: str, groups: Groups) -> str:
     return one.value
 
 
-def _port(said: dict[str, Variable], groups: Groups) -> int:
-    if "port" not in said:
-        return _SSH.port
-    port = whole(said["port"].value, HIGHEST_PORT)
-    if not port:
-        groups.faults.add(said["port"].line, said["port"].value, f"expected a port from 1 to {HIGHEST_PORT}")
-    return port or _SSH.port
-
-
-def _role(name: str, groups: Groups, notes: _Notes) -> Role | None:
+def _role(name: str, groups: Groups, notes: Notes) -> Role | None:
     """The role that the host's groups name, the nearest groups first; none where those of one depth disagree."""
     by_depth: dict[int, dict[Role, str]] = {}
     for depth, group in groups.groups_of(name):
@@ -123,12 +105,12 @@ def _role(name: str, groups: Groups, notes: _Notes) -> Role | None:
         return None
     roles = by_depth[max(by_depth)]
     if len(roles) > 1:
-        notes.add(f"its groups {', '.join(sorted(roles.values()))} disagree about the role", name)
+        notes[f"its groups {', '.join(sorted(roles.values()))} disagree about the role"].append(name)
         return None
     return next(iter(roles))
 
 
-def _platform(said: dict[str, Variable], name: str, notes: _Notes) -> str:
+def _platform(said: dict[str, Variable], name: str, notes: Notes) -> str:
     """The value of truerail's own variable, which its Ansible role reads too, else Ansible's for network devices."""
     what = "own platform" if "own platform" in said else "platform"
     if what not in said:
@@ -136,11 +118,11 @@ def _platform(said: dict[str, Variable], name: str, notes: _Notes) -> str:
     word = said[what].value.lower().rpartition(".")[2]
     if word not in _PLATFORM_WORDS:
         variable = next(variable for variable, means in READ.items() if means == what)
-        notes.add(f"{variable} is {word}, which is unknown; the platform is probed instead", name)
+        notes[f"{variable} is {word}, which is unknown; the platform is probed instead"].append(name)
     return _PLATFORM_WORDS.get(word, "")
 
 
-def _jump(arguments: Variable | None, name: str, notes: _Notes) -> tuple[str, ...]:
+def _jump(arguments: Variable | None, name: str, notes: Notes) -> tuple[str, ...]:
     """The jump hosts in `ansible_ssh_common_args`: `-J ops@bastion` or `-o ProxyJump=ops@bastion`."""
     if arguments is None or not arguments.value:
         return ()
@@ -152,6 +134,6 @@ def _jump(arguments: Variable | None, name: str, notes: _Notes) -> tuple[str, ..
     shape = re.fullmatch(r"(?:-J ?|-o ?ProxyJump[= ])(\S+)", text)
     hops = tuple(shape[1].split(",")) if shape else ()
     if not hops or any(map(hop_fault, hops)):
-        notes.add("ansible_ssh_common_args is not read, but for a plain ProxyJump", name)
+        notes["ansible_ssh_common_args is not read, but for a plain ProxyJump"].append(name)
         return ()
     return hops

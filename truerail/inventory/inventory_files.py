@@ -10,7 +10,7 @@ from truerail.files.problems import hint
 from truerail.inventory.ansible import targets_of
 from truerail.inventory.ansible_groups import Groups
 from truerail.inventory.ansible_read import GROUP_KEYS, OPAQUE_TAGS, read_groups, read_ini
-from truerail.inventory.inventory_yaml_read import read_native
+from truerail.inventory.inventory_yaml_read import read_native, read_netbox_file
 from truerail.inventory.ssh_config import read_ssh_config
 from truerail.inventory.value import Inventory, InventoryError, InventoryFaults
 from truerail.model.yaml_tree import Node, read_tree
@@ -42,11 +42,12 @@ def load_inventory(path: Path, names: Sequence[str] = ()) -> Inventory:
 def _from_yaml(text: str, path: Path, faults: InventoryFaults) -> Inventory:
     tree = read_tree(text, faults, OPAQUE_TAGS)
     if tree is None:
-        faults.raise_any()
-        raise AssertionError("a file without a tree has a fault")
+        return Inventory(())  # a file without a tree has a fault
     keys = {key.text for key, _ in tree.pairs or ()}
     if "netbox" in keys:
-        return _from_netbox(tree, faults)
+        from truerail.inventory.netbox import read_netbox
+
+        return read_netbox(read_netbox_file(tree, faults), faults)
     if not {"devices", "defaults"} & keys and any(_is_group(value) for _, value in tree.pairs or ()):
         return _from_ansible(read_groups(tree, faults), path)
     return read_native(tree, faults)
@@ -56,17 +57,6 @@ def _from_ansible(groups: Groups, path: Path) -> Inventory:
     inventory = targets_of(groups, str(path))
     unread = [folder for folder in ("group_vars", "host_vars") if (path.parent / folder).is_dir()]
     return replace(inventory, notes=(*inventory.notes, *(f"{folder} beside the file is not read" for folder in unread)))
-
-
-def _from_netbox(tree: Node, faults: InventoryFaults) -> Inventory:
-    from truerail.inventory.netbox import read_netbox
-    from truerail.inventory.netbox_file import read_netbox_file
-
-    netbox = read_netbox_file(tree, faults)
-    if netbox is None:
-        faults.raise_any()
-        raise AssertionError("a file that says nothing has a fault")
-    return read_netbox(netbox, faults)
 
 
 def _is_group(node: Node) -> bool:

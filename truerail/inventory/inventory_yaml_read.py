@@ -1,14 +1,16 @@
-"""Native YAML: `defaults` and `devices`. docs/inventory.md explains every key."""
+"""Native YAML: `defaults` and `devices`, and the `netbox:` file. docs/inventory.md explains every key."""
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from truerail.files.yaml_keys import Keys
-from truerail.files.yaml_values import Values, one_each, spread, units
+from truerail.files.yaml_values import Values, W, one_each, spread, units
 from truerail.inventory.inventory_checks import (
     HIGHEST_PORT,
+    SSH,
     address_fault,
     device_name_fault,
     hop_fault,
@@ -23,6 +25,8 @@ from truerail.inventory.inventory_keys import (
     ENGINES,
     GNMI,
     NATIVE,
+    NETBOX,
+    NETBOX_FILE,
     PRIVACY_PROTOCOLS,
     SNMP,
     TRANSPORTS,
@@ -101,7 +105,7 @@ class InventoryValues(Values):
 # How devices are reached, in the same keys of `defaults`, a device entry and a NetBox file.
 
 _V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")
-_SSH, _SNMP, _GNMI = SshAccess(), SnmpAccess(), GnmiAccess()
+_SNMP, _GNMI = SnmpAccess(), GnmiAccess()
 NO_ACCESS = Target("", "")
 
 
@@ -129,12 +133,12 @@ def _ssh(keys: dict[str, Node], values: InventoryValues) -> SshAccess:
         user=values.checked(keys.get("user"), user_fault),
         key=values.text(keys.get("key")),
         password=values.secret("password", keys.get("password")),
-        known_hosts=values.text(keys.get("known_hosts")) or _SSH.known_hosts,
-        port=_port(keys.get("port"), _SSH.port, values),
+        known_hosts=values.text(keys.get("known_hosts")) or SSH.known_hosts,
+        port=_port(keys.get("port"), SSH.port, values),
         jump=_jump(keys.get("jump"), values),
-        agent=values.yes(keys.get("agent"), _SSH.agent),
-        keyboard_interactive=values.yes(keys.get("keyboard_interactive"), _SSH.keyboard_interactive),
-        legacy_algorithms=values.yes(keys.get("legacy_algorithms"), _SSH.legacy_algorithms),
+        agent=values.yes(keys.get("agent"), SSH.agent),
+        keyboard_interactive=values.yes(keys.get("keyboard_interactive"), SSH.keyboard_interactive),
+        legacy_algorithms=values.yes(keys.get("legacy_algorithms"), SSH.legacy_algorithms),
     )
 
 
@@ -288,3 +292,85 @@ def _addresses(node: Node | None, names: list[str], values: InventoryValues) -> 
         if address and (fault := address_fault(address)):
             values.faults.add(node.line, address, fault)
     return addresses
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The `netbox:` file: NetBox's URL, the token's reference, the devices, and the mapping of NetBox's terms.
+
+PODS = ("site", "location", "tenant")
+"""Attributes of a NetBox device that can be its pod; `cf:NAME` is a custom field."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class NetBox:
+    """How to query a NetBox, and how to read its answers."""
+
+    url: str
+    token: Secret
+    filter: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    platforms: Mapping[str, str] = field(default_factory=dict)
+    pod: str = "site"
+    timeout_seconds: float = 30.0
+    access: Target = NO_ACCESS
+    line: int = 0
+
+
+def read_netbox_file(tree: Node, faults: InventoryFaults) -> NetBox:
+    """The content of a tree with the key `netbox`. Raises InventoryError with every problem."""
+    values = InventoryValues(faults)
+    sections = values.fields(tree, NETBOX_FILE)
+    access = read_access(read_defaults(sections.get("defaults"), values), values)
+    keys = values.fields(sections["netbox"], NETBOX)
+    token = values.secret("token", keys.get("token"))
+    found = NetBox(
+        url=values.checked(keys.get("url"), _url_fault).rstrip("/"),
+        token=token or Secret("env", ""),
+        filter=_filter(keys.get("filter"), values),
+        roles=_map(keys.get("roles"), tuple(Role), values),
+        platforms=_map(keys.get("platforms"), PLATFORMS, values),
+        pod=values.checked(keys.get("pod"), _pod_fault) or "site",
+        timeout_seconds=values.seconds(keys.get("timeout_seconds"), 30.0),
+        access=access,
+        line=sections["netbox"].line,
+    )
+    faults.raise_any()
+    return found
+
+
+def _url_fault(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return "expected an address such as https://netbox.example.com"
+    if parts.username or parts.password:
+        return "an address without user and password; the token is given by reference"
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        return "expected an address such as https://netbox.example.com"
+    if parts.scheme == "http" and host not in _LOOPBACK:
+        return "expected https: http would expose the token"
+    return ""
+
+
+def _pod_fault(text: str) -> str:
+    return "" if text in PODS or text.startswith("cf:") else f"expected one of {', '.join(PODS)}, cf:CUSTOM_FIELD"
+
+
+def _filter(node: Node | None, values: InventoryValues) -> dict[str, str | tuple[str, ...]]:
+    """Query parameters of `dcim/devices/`: each one value, or a list."""
+    found: dict[str, str | tuple[str, ...]] = {}
+    if node is not None and node.pairs is None:
+        values.wrong(node, "expected a mapping of NetBox's filters, such as {site: dc1, status: active}")
+    for key, value in (node.pairs if node else None) or []:
+        found[key.text or ""] = values.text(value) if value.items is None else tuple(values.texts(value))
+    return found
+
+
+def _map(node: Node | None, known: tuple[W, ...], values: InventoryValues) -> dict[str, W]:
+    """NetBox's slugs to our words."""
+    if node is not None and node.pairs is None:
+        values.wrong(node, "expected a mapping from NetBox's slugs")
+    pairs = (node.pairs if node else None) or []
+    return {key.text or "": values.choice(value, known, known[0]) for key, value in pairs}
