@@ -1,7 +1,5 @@
 """Building blocks of the text report: headings, and lines with a hanging indent."""
 
-from dataclasses import dataclass
-
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -11,10 +9,9 @@ from truerail.model.names import printable
 from truerail.outputs.report_words import Tone
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Glyphs and colours of the text report. All glyphs differ even without colour.
+# Glyphs and colours of the text report. All glyphs differ even without colour, also `in_ascii`.
 
 GLYPHS = {CableState.RIGHT: "·", CableState.WRONG: "✗", CableState.MISSING: "○", CableState.UNKNOWN: "?"}
-ASCII_GLYPHS = {CableState.RIGHT: ".", CableState.WRONG: "x", CableState.MISSING: "o", CableState.UNKNOWN: "?"}
 STATE_STYLES = {
     CableState.RIGHT: "green",
     CableState.WRONG: "bold red",
@@ -29,17 +26,6 @@ QUIET = "dim"
 PORT = "cyan"
 
 _PLAIN = str.maketrans({"→": "->", "·": ".", "✗": "x", "○": "o", "✓": "ok", "…": "...", "─": "-", "–": "-"})
-
-
-@dataclass(frozen=True, slots=True)
-class Glyphs:
-    """The cell glyphs of one report, in full or in ASCII."""
-
-    ascii: bool
-
-    def of(self, state: CableState) -> str:
-        """The one-column glyph of a cable's state."""
-        return (ASCII_GLYPHS if self.ascii else GLYPHS)[state]
 
 
 def in_ascii(text: str) -> str:
