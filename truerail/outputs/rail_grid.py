@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from truerail.model import Cable, CableState, Evaluation, Role
+from truerail.model.columns import grouped
 from truerail.outputs.report_words import order, port_of
 
 
@@ -91,10 +92,7 @@ class Picture:
 
     @cached_property
     def _of_host(self) -> dict[str, list[Cable]]:
-        grouped: dict[str, list[Cable]] = {}
-        for cable in self._host_cables:
-            grouped.setdefault(cable.a.device, []).append(cable)
-        return grouped
+        return grouped((cable.a.device, cable) for cable in self._host_cables)
 
     @cached_property
     def rails(self) -> tuple[int | None, ...]:
@@ -118,9 +116,8 @@ class Picture:
 
     def row(self, host: str) -> HostRow:
         """One host's cells, by rail. Raises KeyError for a host without planned cables."""
-        of_rail: dict[int | None, list[Cell]] = {}
-        for cable in sorted(self._of_host[host], key=lambda c: (c.plane or 0, order(c.a.name))):
-            of_rail.setdefault(cable.rail, []).append(self._cell(cable))
+        cables = sorted(self._of_host[host], key=lambda c: (c.plane or 0, order(c.a.name)))
+        of_rail = grouped((cable.rail, self._cell(cable)) for cable in cables)
         return HostRow(host, tuple(tuple(of_rail.get(rail, ())) for rail in self.rails))
 
     def _cell(self, cable: Cable) -> Cell:
@@ -133,11 +130,9 @@ class Picture:
 
     def groups(self) -> list[tuple[list[str], HostRow]]:
         """Hosts with faults, equal ones together, in order of their first host."""
-        grouped: dict[object, tuple[list[str], HostRow]] = {}
-        for host in self.broken_hosts:
-            row = self.row(host)
-            grouped.setdefault(row.key, ([], row))[0].append(host)
-        return list(grouped.values())
+        rows = ((self.row(host), host) for host in self.broken_hosts)
+        alike = grouped((row.key, (host, row)) for row, host in rows)
+        return [([host for host, _ in found], found[0][1]) for found in alike.values()]
 
     def by_rail(self) -> list[RailCount]:
         """The state counts of each rail, in the order of `rails`."""
@@ -159,11 +154,11 @@ class Picture:
 
     def uplink_groups(self) -> list[UplinkGroup]:
         """The same by switch, state and causes, in natural order."""
-        grouped: dict[tuple[str, CableState, tuple[str, ...]], list[Cell]] = {}
-        for cell in self.uplinks_not_right():
-            causes = self.causes_at(str(cell.cable.a))
-            grouped.setdefault((cell.cable.a.device, cell.state, causes), []).append(cell)
-        made = [UplinkGroup(device, state, cells, causes) for (device, state, causes), cells in grouped.items()]
+        alike = grouped(
+            ((cell.cable.a.device, cell.state, self.causes_at(str(cell.cable.a))), cell)
+            for cell in self.uplinks_not_right()
+        )
+        made = [UplinkGroup(device, state, cells, causes) for (device, state, causes), cells in alike.items()]
         return sorted(
             made, key=lambda group: (order(group.device), order(group.cells[0].cable.a.name), group.state.value)
         )

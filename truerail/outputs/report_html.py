@@ -14,6 +14,7 @@ from markupsafe import Markup
 import truerail
 from truerail.files.nodesets import fold
 from truerail.model import CableState, Cause, CauseKind, Evaluation, Finding
+from truerail.model.columns import grouped
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.rail_grid import HostRow, Picture, RailCount
 from truerail.outputs.report_json import sorted_findings
@@ -201,20 +202,17 @@ def _context(evaluation: Evaluation) -> dict[str, Any]:
 
 def _rows(picture: Picture) -> list[tuple[list[str], HostRow, tuple[str, ...]]]:
     """Hosts with faults that look alike and have the same causes, their row, and these causes."""
-    grouped: dict[object, tuple[list[str], HostRow, tuple[str, ...]]] = {}
-    for host in picture.broken_hosts:
-        row, causes = picture.row(host), picture.causes_at(host)
-        grouped.setdefault((row.key, causes), ([], row, causes))[0].append(host)
-    return list(grouped.values())
+    rows = ((picture.row(host), host) for host in picture.broken_hosts)
+    alike = grouped(((row.key, picture.causes_at(host)), (host, row)) for row, host in rows)
+    return [([host for host, _ in found], found[0][1], causes) for (_, causes), found in alike.items()]
 
 
 def _groups(findings: list[Finding], evaluation: Evaluation) -> list[Group]:
     """Findings without a cause first, since nothing else on the page has them; then by cause."""
     cause_of = evaluation.cause_of
-    by_cause: dict[str, list[tuple[Finding, list[dict[str, Any]]]]] = {}
-    for finding in findings:
-        evidence = [_evidence(one) for one in finding.evidence]
-        by_cause.setdefault(cause_of.get(finding.id, ""), []).append((finding, evidence))
+    by_cause = grouped(
+        (cause_of.get(finding.id, ""), (finding, [_evidence(one) for one in finding.evidence])) for finding in findings
+    )
     causes = (None, *evaluation.causes)
     return [Group(cause, rows) for cause in causes if (rows := by_cause.get(cause.id if cause else ""))]
 
