@@ -69,7 +69,7 @@ def new(
     output: Output = None,
 ) -> None:
     """Write a starting plan of a regular fabric, or of a published design."""
-    from truerail.plans.templates import TEMPLATES, from_template, summary
+    from truerail.plans.starting import TEMPLATES, from_template, summary
 
     if templates:
         width = max(map(len, TEMPLATES))
