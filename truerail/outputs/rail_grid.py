@@ -37,19 +37,6 @@ class HostRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RailCount:
-    """The states of the cables of one rail. `rail` None contains the cables without a rail."""
-
-    rail: int | None
-    counts: dict[CableState, int]
-
-    @property
-    def planned(self) -> int:
-        """The number of all cables."""
-        return sum(self.counts.values())
-
-
-@dataclass(frozen=True, slots=True)
 class UplinkGroup:
     """Uplinks of one switch in the same state, explained by the same causes."""
 
@@ -134,13 +121,13 @@ class Picture:
         alike = grouped((row.key, (host, row)) for row, host in rows)
         return [([host for host, _ in found], found[0][1]) for found in alike.values()]
 
-    def by_rail(self) -> list[RailCount]:
-        """The state counts of each rail, in the order of `rails`."""
+    def by_rail(self) -> list[tuple[int | None, dict[CableState, int]]]:
+        """Each rail, and its cables by their states, in the order of `rails`: None has the cables without a rail."""
         counts = {rail: dict.fromkeys(CableState, 0) for rail in self.rails}
         states = self.evaluation.cable_states
         for cable in self._host_cables:
             counts[cable.rail][states[cable.a]] += 1
-        return [RailCount(rail, counts[rail]) for rail in self.rails]
+        return list(counts.items())
 
     def uplinks_not_right(self) -> list[Cell]:
         """Cables between switches that are not known to be right."""
