@@ -1,7 +1,7 @@
 """Narrows an evaluation to some devices. The analysis stays the same; only the reported part is smaller."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 from truerail.model import CableState, Cause, Evaluation, Finding, Port, Role, Severity, Status, Summary, Verdict
@@ -15,16 +15,15 @@ def narrowed(evaluation: Evaluation, devices: Collection[str], read: Collection[
     """
     findings = tuple(finding for finding in evaluation.findings if _concerns(finding, devices))
     kept = {finding.id for finding in findings}
-    states = _states(evaluation, devices)
-    return replace(
+    part = replace(
         evaluation,
         findings=findings,
         causes=tuple(_narrowed_cause(cause, kept) for cause in evaluation.causes if kept.intersection(cause.explains)),
         verdicts=tuple(_narrowed_verdict(verdict, findings) for verdict in evaluation.verdicts),
         collection_errors=tuple(reading for reading in evaluation.collection_errors if reading.device in devices),
-        summary=_summary(evaluation, devices, read, findings, states),
-        cable_states=states,
+        cable_states=_states(evaluation, devices),
     )
+    return replace(part, summary=_summary(part, devices, read))
 
 
 def _concerns(finding: Finding, devices: Collection[str]) -> bool:
@@ -47,18 +46,12 @@ def _states(evaluation: Evaluation, devices: Collection[str]) -> dict[Port, Cabl
     return {port: state for port, state in evaluation.cable_states.items() if port in touched}
 
 
-def _summary(
-    evaluation: Evaluation,
-    devices: Collection[str],
-    read: Collection[str],
-    findings: Collection[Finding],
-    states: Mapping[Port, CableState],
-) -> Summary:
-    count = Counter(states.values())
-    hosts = [device for device in evaluation.plan.of_role(Role.HOST) if device.name in devices]
-    loud = Counter(finding.severity for finding in findings)
+def _summary(part: Evaluation, devices: Collection[str], read: Collection[str]) -> Summary:
+    count = Counter(part.cable_states.values())
+    hosts = [device for device in part.plan.of_role(Role.HOST) if device.name in devices]
+    loud = Counter(finding.severity for finding in part.findings)
     return Summary(
-        cables_planned=len(states),
+        cables_planned=len(part.cable_states),
         cables_right=count[CableState.RIGHT],
         cables_wrong=count[CableState.WRONG],
         cables_missing=count[CableState.MISSING],

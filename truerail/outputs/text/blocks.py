@@ -49,6 +49,12 @@ def heading(words: str, aside: str = "") -> Padding:
     return Padding(line, (1, 0, 0, 0))
 
 
+def located(words: str, place: str) -> Text:
+    """The name of a port or device, and where it is."""
+    line = Text().append(words, style=PORT)
+    return line.append(f" ({place})", style=QUIET) if place else line
+
+
 def hanging(mark: Text | str, body: Text, *, indent: int = 2, width: int = 0) -> Padding:
     """`mark` and `body` side by side: wrapped lines of the body start under its first word."""
     grid = Table.grid(padding=(0, 1))

@@ -11,7 +11,7 @@ from truerail.model import CableState, Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.rail_grid import Cell, HostRow, Picture, UplinkGroup
 from truerail.outputs.report_words import count, name, order, place_of
-from truerail.outputs.text.blocks import GLYPHS, PORT, QUIET, STATE_STYLES, hanging, heading, left_out
+from truerail.outputs.text.blocks import GLYPHS, PORT, QUIET, STATE_STYLES, hanging, heading, left_out, located
 
 MOST_ROWS = 40
 MOST_UPLINKS = 20
@@ -110,9 +110,7 @@ def _uplinks(view: Picture, options: Options) -> Iterator[RenderableType]:
 
 def _uplink(group: UplinkGroup, view: Picture) -> Text:
     """One cable with both ends; of many, the ports."""
-    line = Text().append(name(group.device), style=PORT)
-    if where := place_of(group.device, view.plan):
-        line.append(f" ({where})", style=QUIET)
+    line = located(name(group.device), place_of(group.device, view.plan))
     cell = group.cells[0]
     if len(group.cells) == 1:
         line.append(f" {name(cell.cable.a.name)} {group.state.value}, planned {name(str(cell.cable.b))}")
