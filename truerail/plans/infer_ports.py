@@ -15,7 +15,7 @@ from truerail.analysis.cabling.spellings import form, numbered
 from truerail.model import Port
 from truerail.model.columns import grouped, tally
 from truerail.plans.infer_kinds import Members
-from truerail.plans.infer_rails import REGULAR, Column, Columns, Consensus, Key, Wire, clear, leaves_of
+from truerail.plans.infer_rails import REGULAR, Column, Columns, Consensus, Key, Wire, clear, leading, leaves_of
 
 _REGULAR = 0.75
 """Share of cables that must follow the rule of port numbers before the others count as wrong."""
@@ -127,7 +127,8 @@ class _Rule:
         self._place = {host: votes.most_common(1)[0][0] for host, votes in self._votes.items()}
         self.follow = sum(map(self.follows, seen))
         self.strict = self.follow >= max(_FEWEST_STRICT, REGULAR * len(seen))
-        self._shape = _shapes(seen)
+        self._shape = leading((port.device, form(port.name)) for port in seen.values())
+        """The form of the names of most ports of each leaf."""
         offsets = Counter((self.at(key), self._off(key)) for key in on_leaf if self._off(key))
         self._blocks = {block for block, count in offsets.items() if count >= FEWEST_VOTES}
 
@@ -168,12 +169,10 @@ class _Rule:
         distance: dict[Place, int] = defaultdict(int)
         place: dict[str, int] = {}
         for _ in range(_ROUNDS):
-            by_host = tally((key[0], self._number[key] - distance[self.at(key)]) for key in self._voting)
-            place = {host: votes.most_common(1)[0][0] for host, votes in by_host.items()}
-            by_column = tally((self.at(key), self._number[key] - place[key[0]]) for key in self._voting)
-            distance = defaultdict(int, {at: votes.most_common(1)[0][0] for at, votes in by_column.items()})
-        usual = tally((at[0], gap) for at, gap in distance.items() if self._rank.get(at, 0) == 0)
-        zero = {pod: gaps.most_common(1)[0][0] for pod, gaps in usual.items()}
+            place = leading((key[0], self._number[key] - distance[self.at(key)]) for key in self._voting)
+            by_column = leading((self.at(key), self._number[key] - place[key[0]]) for key in self._voting)
+            distance = defaultdict(int, by_column)
+        zero = leading((at[0], gap) for at, gap in distance.items() if self._rank.get(at, 0) == 0)
         place = {host: number + zero.get(self._pods[host], 0) for host, number in place.items()}
         return place, {at: gap - zero.get(at[0], 0) for at, gap in distance.items()}
 
@@ -214,9 +213,3 @@ def _ranks(leaves: Consensus) -> dict[Place, int]:
     """The rank of each column on its leaf, if a leaf serves several."""
     on = grouped(((leaves.pods[host], leaf), column) for (host, column), leaf in leaves.of.items())
     return {(pod, column): rank for (pod, _), held in on.items() for rank, column in enumerate(sorted({*held}))}
-
-
-def _shapes(seen: dict[Key, Port]) -> dict[str, str]:
-    """The form of the names of most ports of each leaf."""
-    votes = tally((port.device, form(port.name)) for port in seen.values())
-    return {leaf: counts.most_common(1)[0][0] for leaf, counts in votes.items()}
