@@ -2,9 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from truerail.errors import SecretMissingError
@@ -64,8 +63,8 @@ class Api:
 
     def _of_devices(self, what: str, devices: Sequence[int], more: dict[str, str]) -> list[Row]:
         rows: list[Row] = []
-        for ids in _chunks(devices):
-            rows += self._rows(what, {"device_id": ids, **more})
+        for start in range(0, len(devices), _IDS_IN_ONE_REQUEST):
+            rows += self._rows(what, {"device_id": devices[start : start + _IDS_IN_ONE_REQUEST], **more})
         return rows
 
     def _rows(self, what: str, query: Mapping[str, object]) -> list[Row]:
@@ -85,12 +84,6 @@ class Api:
         clean = summary.replace(self._token, "***") if self._token else summary
         self._faults.add(self._netbox.line, self._netbox.url, f"NetBox: {clean}")
         raise InventoryError(self._faults.found) from None
-
-
-def _chunks(ids: Sequence[int]) -> Iterator[list[int]]:
-    left = iter(ids)
-    while chunk := list(islice(left, _IDS_IN_ONE_REQUEST)):
-        yield chunk
 
 
 def _session(netbox: NetBox) -> "requests.Session":

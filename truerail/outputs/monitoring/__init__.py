@@ -32,14 +32,11 @@ def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL, grafana
     boards = [name for name in made if name.startswith("grafana/")]
     for name in boards:
         made[name] = made[name].replace(f'"{TRUERAIL}"', f'"{truerail.rstrip("/")}"')
-    return {**made, **_derived(made[RULES], boards)}
-
-
-def _derived(rules: str, boards: list[str]) -> dict[str, str]:
     return {
-        OPERATOR_RULES: prometheus_rule(rules),
-        "grafana-alerting/truerail.yaml": grafana_alerts(rules),
-        "prometheus-records/truerail.records.yaml": records_alone(rules),
+        **made,
+        OPERATOR_RULES: prometheus_rule(made[RULES]),
+        "grafana-alerting/truerail.yaml": grafana_alerts(made[RULES]),
+        "prometheus-records/truerail.records.yaml": records_alone(made[RULES]),
         "kustomization.yaml": config_maps(boards, [OPERATOR_RULES]),
     }
 

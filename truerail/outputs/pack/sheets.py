@@ -17,19 +17,19 @@ from truerail.model.columns import grouped
 from truerail.model.names import natural_key
 from truerail.model.panel_paths import panels_of
 from truerail.outputs.pack.cable_labels import Label, beyond, cords, place_of
-from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, QUIET, Code, Column, Document, put, put_name
+from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, QUIET, Code, Document, put, put_name
 from truerail.outputs.report_words import count
 from truerail.plans.numbers import plain
 
 _UNITS: Final = 42
 _ELEVATION: Final = 46 * mm
 _OF_RACK: Final = (
-    *(Column("", 1), Column("U", 1.2), Column("device", 5), Column("port", 5), Column("to", 5)),
-    *(Column("port", 4.5), Column("place", 4), Column("m", 1.4), Column("label", 3.5)),
+    *(("", 1), ("U", 1.2), ("device", 5), ("port", 5), ("to", 5)),
+    *(("port", 4.5), ("place", 4), ("m", 1.4), ("label", 3.5)),
 )
 _OF_SWITCH: Final = (
-    *(Column("", 1), Column("port", 4), Column("rail", 1.5), Column("plane", 1.7), Column("to", 5)),
-    *(Column("port", 5), Column("place", 4), Column("Gb/s", 2), Column("m", 1.4), Column("label", 4)),
+    *(("", 1), ("port", 4), ("rail", 1.5), ("plane", 1.7), ("to", 5)),
+    *(("port", 5), ("place", 4), ("Gb/s", 2), ("m", 1.4), ("label", 4)),
 )
 Ends = Mapping[str, list[tuple[Port, Port, Cable]]]
 

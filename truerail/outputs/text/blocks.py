@@ -9,7 +9,7 @@ from truerail.model.names import printable
 from truerail.outputs.report_words import Tone
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Glyphs and colours of the text report. All glyphs differ even without colour, also `in_ascii`.
+# Glyphs and colours of the text report. All glyphs differ even without colour, and in ASCII.
 
 GLYPHS = {CableState.RIGHT: "·", CableState.WRONG: "✗", CableState.MISSING: "○", CableState.UNKNOWN: "?"}
 STATE_STYLES = {
@@ -24,14 +24,6 @@ TONE_MARKS = {Tone.GOOD: ("✓", "bold green"), Tone.DOUBT: ("?", "bold magenta"
 HEADING = "bold"
 QUIET = "dim"
 PORT = "cyan"
-
-_PLAIN = str.maketrans({"→": "->", "·": ".", "✗": "x", "○": "o", "✓": "ok", "…": "...", "─": "-", "–": "-"})
-
-
-def in_ascii(text: str) -> str:
-    """The report for a terminal or file that takes ASCII only; characters without an equivalent become `?`."""
-    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
-
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Building blocks of the text report: headings, and lines with a hanging indent.
