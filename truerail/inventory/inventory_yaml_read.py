@@ -45,6 +45,10 @@ _SECONDS = re.compile(r"\d{1,4}(?:\.\d{1,3})?", re.ASCII)
 _REFERENCE = "expected {env: NAME}, {file: PATH} or {credential: NAME}; an inventory never contains the secret itself"
 
 
+def _seconds(text: str) -> float | None:
+    return float(text) or None if _SECONDS.fullmatch(text) else None
+
+
 class InventoryValues(Values):
     """Reads the nodes of an inventory."""
 
@@ -80,12 +84,7 @@ class InventoryValues(Values):
 
     def seconds(self, node: Node | None, default: float) -> float:
         """A time above 0."""
-        if node is None:
-            return default
-        if not _SECONDS.fullmatch(node.text or "") or not float(node.text or ""):
-            self.wrong(node, "expected seconds such as 10 or 2.5")
-            return default
-        return float(node.text or "")
+        return self.read(node, _seconds, "expected seconds such as 10 or 2.5") or default
 
     def secret(self, key: str, node: Node | None) -> Secret | None:
         """A reference to a secret; `key` is what the file calls it. `~` in a path is the user's home."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from truerail.model import CableState, Cause, Evaluation, Finding, Port, Role, Severity, Status, Summary, Verdict
+from truerail.model import CableState, Cause, Evaluation, Finding, Role, Severity, Status, Summary, Verdict
 
 
 def narrowed(evaluation: Evaluation, devices: Collection[str], read: Collection[str]) -> Evaluation:
@@ -15,13 +15,14 @@ def narrowed(evaluation: Evaluation, devices: Collection[str], read: Collection[
     """
     findings = tuple(finding for finding in evaluation.findings if _concerns(finding, devices))
     kept = {finding.id for finding in findings}
+    touched = {c.a for c in evaluation.plan.cables if c.a.device in devices or c.b.device in devices}
     part = replace(
         evaluation,
         findings=findings,
         causes=tuple(_narrowed_cause(cause, kept) for cause in evaluation.causes if kept.intersection(cause.explains)),
         verdicts=tuple(_narrowed_verdict(verdict, findings) for verdict in evaluation.verdicts),
         collection_errors=tuple(reading for reading in evaluation.collection_errors if reading.device in devices),
-        cable_states=_states(evaluation, devices),
+        cable_states={port: state for port, state in evaluation.cable_states.items() if port in touched},
     )
     return replace(part, summary=_summary(part, devices, read))
 
@@ -39,11 +40,6 @@ def _narrowed_verdict(verdict: Verdict, findings: tuple[Finding, ...]) -> Verdic
     clean = verdict.status is Status.FAIL and all(finding.rule != verdict.rule for finding in findings)
     rest = Status.UNKNOWN if verdict.not_evaluated else Status.PASS
     return replace(verdict, status=rest) if clean else verdict
-
-
-def _states(evaluation: Evaluation, devices: Collection[str]) -> dict[Port, CableState]:
-    touched = {c.a for c in evaluation.plan.cables if c.a.device in devices or c.b.device in devices}
-    return {port: state for port, state in evaluation.cable_states.items() if port in touched}
 
 
 def _summary(part: Evaluation, devices: Collection[str], read: Collection[str]) -> Summary:

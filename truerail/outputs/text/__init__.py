@@ -27,7 +27,7 @@ def render_text(evaluation: Evaluation, options: Options) -> str:
 
 def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
     """Blocks one below the other as text, at most `options.width` columns wide (40 at least); lines to copy are not
-    broken.
+    broken. For a terminal or file that takes ASCII only, characters without an equivalent become `?`.
     """
     console = Console(
         file=io.StringIO(),
@@ -44,12 +44,7 @@ def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
         for block in blocks:
             console.print(block, soft_wrap=isinstance(block, Verbatim))
     text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
-    return _in_ascii(text) if options.ascii else text
-
-
-def _in_ascii(text: str) -> str:
-    """The report for a terminal or file that takes ASCII only; characters without an equivalent become `?`."""
-    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
+    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii") if options.ascii else text
 
 
 def _blocks(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
