@@ -23,7 +23,7 @@ from truerail.analysis.cabling.spellings import numbers_alone
 from truerail.model import Port
 from truerail.model.columns import grouped, tally
 from truerail.model.names import natural_key
-from truerail.plans.standing import pods_of
+from truerail.plans.lint_view import pods_of
 
 Row = tuple[str, int]
 """Pod and plane."""

@@ -12,8 +12,7 @@ from truerail.errors import CaptureError
 from truerail.model import Cable, Device, Neighbor, Panel, Plan, Port, Rail, Role
 from truerail.model.names import canonical_mac, natural_key
 from truerail.model.panel_paths import panels_of, spot
-from truerail.scrub.keyed import Keyed
-from truerail.scrub.pseudonyms import Names
+from truerail.scrub.pseudonyms import Keyed, Names
 from truerail.transport import listed, unanswered
 from truerail.transport.capture_files import questions_of
 from truerail.transport.replay import read_capture
