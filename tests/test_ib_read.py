@@ -13,8 +13,7 @@ from truerail.analysis.counters.quantities import Quantity, columns_of
 from truerail.errors import UndeclaredCommandError, UnreadableError
 from truerail.model import PLATFORMS, Counter, Device, Fact, LinkSpeed, Neighbor, Role, Target
 from truerail.poller.questions import applicable
-from truerail.scrub.keyed import Keyed
-from truerail.scrub.pseudonyms import Names
+from truerail.scrub.pseudonyms import Keyed, Names
 from truerail.scrub.scrubbed_round import Text
 from truerail.transport.command_gate import refuse_undeclared
 

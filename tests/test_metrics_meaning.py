@@ -82,7 +82,7 @@ def test_a_swap_is_wrong_and_says_where_it_is() -> None:
 def test_series_vanish_with_their_cause() -> None:
     world, exposition = World(make_plan(4, 4)), Exposition()
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
-    exposition.prepare(published(world.plan, world.snapshot()))
+    exposition.page_of(published(world.plan, world.snapshot()))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
     reported = Read(exposition.render(published(world.plan, world.snapshot()), None, COUNTERS, NOW).decode())
     assert reported("link_actual_info") is reported("device_findings") is None

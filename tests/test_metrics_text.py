@@ -174,7 +174,7 @@ def test_an_unknown_pod_is_named() -> None:
 
 def test_the_same_publication_is_rendered_once() -> None:
     exposition, publication = Exposition(), simulated("one pod")
-    exposition.prepare(publication)
+    exposition.page_of(publication)
     kept = exposition.page_of(publication)
     exposition.render(publication, None, COUNTERS, NOW)
     exposition.render(publication, "-", COUNTERS, NOW)
@@ -213,7 +213,7 @@ def test_an_acknowledgement_shows_at_once() -> None:
     finding = next(f for f in loud.evaluation.findings if f.severity is Severity.CRITICAL)
     quiet = replace(loud, mutes={finding.id: Mute(MuteKind.ACKNOWLEDGED, 1, "op", "known")})
     exposition = Exposition()
-    exposition.prepare(loud)
+    exposition.page_of(loud)
     assert (
         meaning(exposition.render(quiet, None, COUNTERS, NOW).decode()) == meaning(page(quiet)) != meaning(page(loud))
     )

@@ -18,8 +18,8 @@ from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError
 from truerail.model import Cable, CauseKind, Device, Evaluation, Panel, Plan, Port, Role, path_text
+from truerail.outputs.pack import bill_of
 from truerail.outputs.pack.cable_labels import labels_of
-from truerail.outputs.pack.pack import bill_of
 from truerail.outputs.punch import punch_list
 from truerail.outputs.worklist import Change, Mark, Worklist, line_of
 from truerail.plans import dump_csv, dump_dot, dump_yaml, lint, loads

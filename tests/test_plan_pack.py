@@ -12,7 +12,7 @@ from tests import real
 from truerail.cli.app import app
 from truerail.errors import QueryError
 from truerail.model import Cable, Device, Plan, Port, Role
-from truerail.outputs.pack import Pack, make_pack
+from truerail.outputs.pack import make_pack
 from truerail.outputs.pack.cable_labels import labels_of
 from truerail.plans import loads, new_plan
 
@@ -36,7 +36,7 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = one_cable()
     plan = Plan({**hostile.devices, **fabric.devices}, (*hostile.cables, *fabric.cables), name="lab")
     folder = tmp_path_factory.mktemp("pack")
-    for name, content in make_pack(plan, Pack(BASE)):
+    for name, content in make_pack(plan, BASE):
         (folder / name).write_bytes(content)
     return folder
 
@@ -99,7 +99,7 @@ def test_text_is_escaped_and_stays_on_its_label(paper: str, tmp_path: Path) -> N
     real.require("pdftotext")
     long = "x" * 120 + "-end"
     plan = one_cable(b=Port("leaf-ü-東京", long))
-    for name, content in make_pack(plan, Pack(paper=paper)):
+    for name, content in make_pack(plan, paper=paper):
         (tmp_path / name).write_bytes(content)
     words = text_of(tmp_path / "labels.pdf")
     assert r'gpu^"\)Tj' in words

@@ -10,7 +10,7 @@ from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.model import CableState, Role
 from truerail.plans import draw_svg, lint, loads
-from truerail.plans.templates import TEMPLATES, from_template, summary
+from truerail.plans.starting import TEMPLATES, from_template, summary
 from truerail.rounds import evaluate
 
 SIZES = {

@@ -26,7 +26,7 @@ from truerail.model.finding import Rename
 from truerail.outputs.options import Options
 from truerail.outputs.renaming import is_name, renamed_plan
 from truerail.plans import load
-from truerail.plans.csv_write import dump_csv
+from truerail.plans.csv_plans import dump_csv
 from truerail.questions.answer_text import answer_text
 from truerail.questions.repair_diff import DeviceRename, TextRepair, repair_diff
 from truerail.rounds import evaluate

@@ -15,7 +15,7 @@ from truerail.model.finding import Status, Verdict
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import misfit
 from truerail.outputs.text import render_text
-from truerail.outputs.unevaluated import grouped
+from truerail.outputs.unevaluated import unread_groups
 from truerail.plans import dump_csv
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
@@ -59,7 +59,7 @@ def test_equal_errors_in_the_folders_of_several_devices_are_reported_once() -> N
     readings = [
         Reading(host, "lldp_host", AT, error=f"{host}/lldpctl_-f_json0: empty answer") for host in ("gpu-1", "gpu-2")
     ]
-    (one,) = grouped(readings)
+    (one,) = unread_groups(readings)
     assert one.devices == ("gpu-1", "gpu-2")
     assert one.error == "lldpctl_-f_json0: empty answer"
 

@@ -16,8 +16,7 @@ from truerail.errors import ScrubError
 from truerail.model import CauseKind, Evaluation, Plan, Role
 from truerail.rounds import evaluate
 from truerail.scrub import scrub_round
-from truerail.scrub.keyed import Keyed
-from truerail.scrub.pseudonyms import Names
+from truerail.scrub.pseudonyms import Keyed, Names
 from truerail.scrub.scrubbed_round import Text, scrubbed_walk
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 from truerail.transport import unanswered

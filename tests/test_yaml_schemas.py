@@ -18,8 +18,7 @@ from tests.test_mistakes import mistakes
 from truerail.cli.app import app
 from truerail.errors import SettingsError
 from truerail.inventory import InventoryError, dump_yaml, load_inventory
-from truerail.inventory.inventory_keys import inventory_schema
-from truerail.inventory.yaml_access import PRIVACY_PROTOCOLS
+from truerail.inventory.inventory_keys import PRIVACY_PROTOCOLS, inventory_schema
 from truerail.plans import PlanError, load, loads
 from truerail.plans import dump_yaml as dump_plan
 from truerail.plans.plan_keys import plan_schema

@@ -115,7 +115,7 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     evaluator, exposition, journal = Evaluator.begin(settings), Exposition(), open_journal(settings.journal)
     watch = Watch(settings, [], PlanInForce(lambda: plan, plan), _Nobody(), evaluator, journal)
     watch.asking.latest.keep(dict.fromkeys(plan.devices, ""))
-    evaluator.prepare.append(exposition.prepare)
+    evaluator.prepare.append(exposition.page_of)
     service = WatchService(watch)
     link = JudgeLink(service, lambda: open_app(service, settings), PublicationWriter(post.view), exposition)
     stop = asyncio.Event()

@@ -93,7 +93,7 @@ def _cpu(process: int) -> float:
 def _page(publication: Published) -> Callable[[str, str], tuple[str, bytes]]:
     """/metrics and /sd, as the service has them."""
     exposition = Exposition()
-    exposition.prepare(publication)
+    exposition.page_of(publication)
 
     def answer(base: str, path: str) -> tuple[str, bytes]:
         url = urlsplit(path)

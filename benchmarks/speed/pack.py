@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from truerail.model import Plan
-from truerail.outputs.pack import Pack, make_pack
+from truerail.outputs.pack import make_pack
 from truerail.outputs.pack.cable_labels import address
 from truerail.outputs.pack.sheets import GRIDS
 from truerail.plans import loads, new_plan
@@ -45,7 +45,7 @@ def fabrics() -> Iterator[tuple[str, Plan]]:
 def make(plan: Plan, folder: Path) -> list[Made]:
     """Writes the pack and measures each file."""
     found, started = [], time.process_time()
-    for name, content in make_pack(plan, Pack(BASE)):
+    for name, content in make_pack(plan, BASE):
         (folder / name).write_bytes(content)
         found.append(Made(name, time.process_time() - started, len(content) / 1e6))
         started = time.process_time()

@@ -64,7 +64,7 @@ def rounds(plan_file: Path, capture: Path) -> dict[str, float]:
     plan = load(plan_file)
     answers = {one.name: {file.name: file.read_bytes() for file in one.iterdir()} for one in capture.iterdir()}
     evaluator = Evaluator.begin(Settings(inventory=plan_file))
-    evaluator.prepare.append(Exposition().prepare)
+    evaluator.prepare.append(Exposition().page_of)
     reader = _reader(plan)
 
     def one(number: int) -> float:

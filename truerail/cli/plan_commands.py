@@ -69,7 +69,7 @@ def new(
     output: Output = None,
 ) -> None:
     """Write a starting plan of a regular fabric, or of a published design."""
-    from truerail.plans.templates import TEMPLATES, from_template, summary
+    from truerail.plans.starting import TEMPLATES, from_template, summary
 
     if templates:
         width = max(map(len, TEMPLATES))
@@ -182,13 +182,12 @@ def pack(
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
     from truerail.cli.terminal_output import aligned
-    from truerail.outputs.pack import Pack, make_pack
-    from truerail.outputs.pack.pack import COLUMNS, bill_of
+    from truerail.outputs.pack import COLUMNS, bill_of, make_pack
 
     loaded = load_plan(plan)
     try:
         output.mkdir(parents=True, exist_ok=True)
-        for name, content in make_pack(loaded, Pack(base_url, paper.value)):
+        for name, content in make_pack(loaded, base_url, paper.value):
             terminal_output.write(output / name, content)
             terminal_output.remark(f"written: {output / name}")
     except QueryError as error:

@@ -3,7 +3,7 @@
 `FileError` is raised once per file, with everything that was found, so that one run shows all problems.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -71,7 +71,12 @@ class Faults:
             raise self.error(problems)
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
-    """`, did you mean 'nodes'?` if a known word is close, else the list of known words."""
+def hint(word: str, known: Iterable[str]) -> str:
+    """`, did you mean 'nodes'?` if a known word is close, else empty."""
     close = get_close_matches(word.lower(), known, n=1)
-    return f", did you mean {close[0]!r}?" if close else f"; known are {', '.join(known)}"
+    return f", did you mean {close[0]!r}?" if close else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The hint if a known word is close, else the list of known words."""
+    return hint(word, known) or f"; known are {', '.join(known)}"

@@ -49,13 +49,11 @@ class Key:
         return {"description": self.meaning, **self.value}
 
 
-@dataclass(frozen=True)
 class Keys:
     """The keys of one mapping, in the order in which messages list them. `name` is its name in the schema."""
 
-    name: str
-    meaning: str
-    keys: tuple[Key, ...]
+    def __init__(self, name: str, meaning: str, *keys: Key) -> None:
+        self.name, self.meaning, self.keys = name, meaning, keys
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -1,18 +1,19 @@
 """Reads typed values from the nodes of a YAML file; records an invalid value with its line, and continues."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TypeVar
 
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
-from truerail.files.problems import Faults, nearest
+from truerail.files.problems import Faults, hint, nearest
 from truerail.files.yaml_keys import Keys
 from truerail.model.yaml_tree import Node
 
 T = TypeVar("T")
 W = TypeVar("W", bound=str)
 D = TypeVar("D")
+MOST_UNITS = 200
 _WHOLE = re.compile(r"\d{1,9}", re.ASCII)
 _YES = {"yes": True, "true": True, "no": False, "false": False}
 
@@ -97,7 +98,7 @@ class Values:
     def choice(self, node: Node | None, words: Iterable[W], default: D) -> W | D:
         """One of several words, such as those of an enumeration."""
         known = {str(word): word for word in words}
-        expected = f"expected one of {', '.join(known)}{_hint(node, known) if node else ''}"
+        expected = f"expected one of {', '.join(known)}{hint(node.shown, known) if node else ''}"
         return self.read(node, lambda text: known.get(text.lower()), expected) or default
 
     def names(self, node: Node | None) -> list[str]:
@@ -127,6 +128,54 @@ class Values:
         return found
 
 
-def _hint(node: Node, known: Mapping[str, object]) -> str:
-    hint = nearest(node.shown, tuple(known))
-    return hint if hint.startswith(",") else ""
+# ----------------------------------------------------------------------------------------------------------------------
+# Values that expand together with the names of devices: pods, racks, units, addresses.
+
+
+def spread(node: Node | None, count: int, values: Values) -> list[str]:
+    """Pods or racks over the devices: consecutive devices share one, 16 racks for 64 hosts are 4 hosts a rack."""
+    groups = values.names(node)
+    if not groups or node is None or not count:
+        return [""] * count
+    each = -(-count // len(groups))
+    if -(-count // each) != len(groups):
+        values.wrong(node, f"{len(groups)} names for {count} devices leave some without a device")
+        return [""] * count
+    return [groups[i // each] for i in range(count)]
+
+
+def units(node: Node | None, racks: list[str], values: Values) -> list[int | None]:
+    """Rack units: one number, or one for each place in a rack, used again in every rack."""
+    numbers = values.numbers(node, MOST_UNITS)
+    if not numbers or node is None:
+        return [None] * len(racks)
+    if len(numbers) == 1:
+        return [numbers[0] for _ in racks]
+    places: list[int | None] = []
+    filled: dict[str, int] = {}
+    for rack in racks:
+        place = filled.get(rack, 0)
+        filled[rack] = place + 1
+        places.append(numbers[place] if place < len(numbers) else None)
+    if None in places:
+        values.wrong(node, f"{len(numbers)} units for {max(filled.values())} devices in one rack")
+    return places
+
+
+def one_each(node: Node | None, count: int, values: Values, what: str = "devices") -> list[str]:
+    """One name for each device, or other thing; empty ones where the key is absent."""
+    names = values.names(node)
+    if node is None:
+        return [""] * count
+    if len(names) != count:
+        values.wrong(node, f"expected one for each of {count} {what}, found {len(names)}")
+        return [""] * count
+    return names
+
+
+def several_each(node: Node | None, count: int, values: Values) -> list[tuple[str, ...]]:
+    """Node sets that each expand together with the devices: a list of two gives every device two."""
+    if node is None:
+        return [()] * count
+    columns = [one_each(one, count, values) for one in ([node] if node.items is None else node.items)]
+    return list(zip(*columns, strict=True)) if columns else [()] * count

@@ -13,7 +13,7 @@ from string import ascii_letters
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget
 from truerail.files.problems import Faults
-from truerail.inventory.ansible_groups import ALL, UNGROUPED, Groups, Variables, variable
+from truerail.inventory.ansible import ALL, UNGROUPED, Groups, Variables, variable
 from truerail.model.yaml_tree import Node
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -7,10 +7,14 @@ import re
 from ipaddress import ip_address
 
 from truerail.files.nodesets import name_fault
-from truerail.model import Role
+from truerail.files.problems import Faults
+from truerail.files.yaml_values import whole
+from truerail.model import Role, SshAccess
 from truerail.model.names import is_plain_name
 
 HIGHEST_PORT = 65535
+SSH = SshAccess()
+"""Access as it is where a file says nothing."""
 _ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", re.ASCII)
 _NUMBERS = re.compile(r"[0-9.]+", re.ASCII)
 _USER = re.compile(r"[^\s:@/\x00-\x20-][^\s:@/\x00-\x1f\x7f]{0,63}")
@@ -61,6 +65,14 @@ def hop_fault(hop: str) -> str:
         or not 0 < int(shape["port"] or 22) <= HIGHEST_PORT
     )
     return "expected a jump host such as ops@bastion:22, without a password" if wrong else ""
+
+
+def ssh_port(text: str, line: int, faults: Faults) -> int:
+    """A port as text; the usual one, with a fault, for what is none."""
+    port = whole(text, HIGHEST_PORT)
+    if not port:
+        faults.add(line, text, f"expected a port from 1 to {HIGHEST_PORT}")
+    return port or SSH.port
 
 
 def zone_fault(zone: str) -> str:

@@ -2,17 +2,15 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from truerail.errors import SecretMissingError
 from truerail.extras import require
 from truerail.inventory.inventory_checks import address_fault, device_name_fault, role_in
-from truerail.inventory.inventory_error import InventoryError, InventoryFaults
-from truerail.inventory.netbox_file import NetBox
-from truerail.inventory.value import Inventory, several, shared_addresses
+from truerail.inventory.inventory_yaml_read import NetBox
+from truerail.inventory.value import Inventory, InventoryError, InventoryFaults, several, shared_addresses
 from truerail.model import PLATFORMS, Cable, Device, Panel, Plan, Port, Rail, Role, Target, Transport
 from truerail.model.names import printable
 from truerail.model.platforms import APART, INFINIBAND
@@ -65,8 +63,8 @@ class Api:
 
     def _of_devices(self, what: str, devices: Sequence[int], more: dict[str, str]) -> list[Row]:
         rows: list[Row] = []
-        for ids in _chunks(devices):
-            rows += self._rows(what, {"device_id": ids, **more})
+        for start in range(0, len(devices), _IDS_IN_ONE_REQUEST):
+            rows += self._rows(what, {"device_id": devices[start : start + _IDS_IN_ONE_REQUEST], **more})
         return rows
 
     def _rows(self, what: str, query: Mapping[str, object]) -> list[Row]:
@@ -86,12 +84,6 @@ class Api:
         clean = summary.replace(self._token, "***") if self._token else summary
         self._faults.add(self._netbox.line, self._netbox.url, f"NetBox: {clean}")
         raise InventoryError(self._faults.found) from None
-
-
-def _chunks(ids: Sequence[int]) -> Iterator[list[int]]:
-    left = iter(ids)
-    while chunk := list(islice(left, _IDS_IN_ONE_REQUEST)):
-        yield chunk
 
 
 def _session(netbox: NetBox) -> "requests.Session":
@@ -114,6 +106,8 @@ def _session(netbox: NetBox) -> "requests.Session":
 # An inventory and a plan from NetBox: its devices as targets, its cables as a plan.
 
 
+Left = defaultdict[str, list[str]]
+"""Devices, or interfaces whose cables are not part of the plan, by the reason."""
 _PLATFORM_SIGNS = {
     **{name: name for name in ("cumulus", "sonic", "nxos")},
     "nx-os": "nxos",
@@ -129,8 +123,7 @@ def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[i
     """Targets by NetBox's device id, and notes on those left out."""
     targets: dict[int, Target] = {}
     names: set[str] = set()
-    left_out: dict[str, list[str]] = {}
-    unaddressed: list[str] = []
+    left_out = Left(list)
     for row in rows:
         name = str(row.get("name") or "")
         role = _role(row, netbox)
@@ -140,15 +133,12 @@ def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[i
         if not reason and role is None and _platform(row, netbox) != INFINIBAND:
             reason = f"its role {_slug(row, 'role', 'device_role')!r} is unknown; map it with `roles:`"
         if reason:
-            left_out.setdefault(reason, []).append(name or f"device {row['id']}")
-            continue
-        names.add(name)
-        target = _target(row, name, role, netbox, file)
-        targets[int(row["id"])] = target
-        if target.address == name:
-            unaddressed.append(name)
+            left_out[reason].append(name or f"device {row['id']}")
+        else:
+            names.add(name)
+            targets[int(row["id"])] = _target(row, name, role, netbox, file)
     notes = [f"{several(devices)}: left out, {reason}" for reason, devices in left_out.items()]
-    if unaddressed:
+    if unaddressed := [target.name for target in targets.values() if target.address == target.name]:
         notes.append(f"{several(unaddressed)}: no primary IP address in NetBox, reached by name")
     return targets, notes
 
@@ -202,11 +192,9 @@ def _platform(row: Row, netbox: NetBox) -> str:
 
 def _address(row: Row) -> str:
     """The primary address without its prefix length; never the out-of-band one, that is the BMC's."""
-    for key in ("primary_ip", "primary_ip4", "primary_ip6"):
-        address = str(_nested(row, key).get("address") or "").partition("/")[0]
-        if address and not address_fault(address):
-            return address
-    return ""
+    keys = ("primary_ip", "primary_ip4", "primary_ip6")
+    addresses = (str(_nested(row, key).get("address") or "").partition("/")[0] for key in keys)
+    return next((address for address in addresses if address and not address_fault(address)), "")
 
 
 def _pod(row: Row, source: str) -> str:
@@ -237,10 +225,6 @@ class _End:
     tier: int
     row: Row
     device: Row
-
-
-Left = defaultdict[str, list[str]]
-"""Interfaces whose cables are not part of the plan, by the reason."""
 
 
 def read_cables(

@@ -11,17 +11,16 @@ from pathlib import Path
 
 from truerail.files.file_text import read_text
 from truerail.files.problems import Faults
-from truerail.files.yaml_values import whole
 from truerail.inventory.inventory_checks import (
-    HIGHEST_PORT,
+    SSH,
     address_fault,
     device_name_fault,
     hop_fault,
     role_in,
+    ssh_port,
     user_fault,
 )
-from truerail.inventory.inventory_error import InventoryError
-from truerail.inventory.value import Inventory, several, shared_addresses
+from truerail.inventory.value import Inventory, InventoryError, several, shared_addresses
 from truerail.model import SshAccess, Target
 from truerail.model.columns import grouped
 
@@ -174,7 +173,6 @@ def _include(words: list[str], path: Path, block: Block, config: Config, depth: 
 # Targets from these blocks.
 
 
-_SSH = SshAccess()
 _MOST_HOPS = 8
 
 
@@ -235,8 +233,8 @@ def _target(name: str, config: Config, notes: list[str]) -> Target:
         ssh=SshAccess(
             user=user,
             key=_path(options.get("identityfile"), name, address),
-            known_hosts=_path(options.get("userknownhostsfile"), name, address) or _SSH.known_hosts,
-            port=_port(options, line, config.faults),
+            known_hosts=_path(options.get("userknownhostsfile"), name, address) or SSH.known_hosts,
+            port=ssh_port(options.get("port", str(SSH.port)), line, config.faults),
             jump=_jump(name, config, line),
         ),
         file=block.file if block else config.faults.file,
@@ -247,26 +245,11 @@ def _target(name: str, config: Config, notes: list[str]) -> Target:
 def _tokens(text: str, name: str, address: str) -> str:
     """`%h`, `%n`, `%d` and `%%` filled in; `%h` is the name where the address is not known yet."""
     filled = {"%h": address or name, "%n": name, "%d": "~", "%%": "%"}
-    parts = text.split("%")
-    done, rest = [parts[0]], iter(parts[1:])
-    for part in rest:
-        if not part:  # %% split into an empty part and what follows
-            done.append("%" + next(rest, ""))
-        else:
-            done.append(filled.get(f"%{part[0]}", f"%{part[0]}") + part[1:])
-    return "".join(done)
+    return re.sub("%.", lambda found: filled.get(found[0], found[0]), text)
 
 
 def _path(text: str | None, name: str, address: str) -> str:
     return "" if text is None or text.lower() == "none" else _tokens(text, name, address)
-
-
-def _port(options: dict[str, str], line: int, faults: Faults) -> int:
-    text = options.get("port", str(_SSH.port))
-    port = whole(text, HIGHEST_PORT)
-    if not port:
-        faults.add(line, text, f"expected a port from 1 to {HIGHEST_PORT}")
-    return port or _SSH.port
 
 
 def _jump(name: str, config: Config, line: int) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
 """Narrows an evaluation to some devices. The analysis stays the same; only the reported part is smaller."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
-from truerail.model import CableState, Cause, Evaluation, Finding, Port, Role, Severity, Status, Summary, Verdict
+from truerail.model import CableState, Cause, Evaluation, Finding, Role, Severity, Status, Summary, Verdict
 
 
 def narrowed(evaluation: Evaluation, devices: Collection[str], read: Collection[str]) -> Evaluation:
@@ -15,16 +15,16 @@ def narrowed(evaluation: Evaluation, devices: Collection[str], read: Collection[
     """
     findings = tuple(finding for finding in evaluation.findings if _concerns(finding, devices))
     kept = {finding.id for finding in findings}
-    states = _states(evaluation, devices)
-    return replace(
+    touched = {c.a for c in evaluation.plan.cables if c.a.device in devices or c.b.device in devices}
+    part = replace(
         evaluation,
         findings=findings,
         causes=tuple(_narrowed_cause(cause, kept) for cause in evaluation.causes if kept.intersection(cause.explains)),
         verdicts=tuple(_narrowed_verdict(verdict, findings) for verdict in evaluation.verdicts),
         collection_errors=tuple(reading for reading in evaluation.collection_errors if reading.device in devices),
-        summary=_summary(evaluation, devices, read, findings, states),
-        cable_states=states,
+        cable_states={port: state for port, state in evaluation.cable_states.items() if port in touched},
     )
+    return replace(part, summary=_summary(part, devices, read))
 
 
 def _concerns(finding: Finding, devices: Collection[str]) -> bool:
@@ -42,23 +42,12 @@ def _narrowed_verdict(verdict: Verdict, findings: tuple[Finding, ...]) -> Verdic
     return replace(verdict, status=rest) if clean else verdict
 
 
-def _states(evaluation: Evaluation, devices: Collection[str]) -> dict[Port, CableState]:
-    touched = {c.a for c in evaluation.plan.cables if c.a.device in devices or c.b.device in devices}
-    return {port: state for port, state in evaluation.cable_states.items() if port in touched}
-
-
-def _summary(
-    evaluation: Evaluation,
-    devices: Collection[str],
-    read: Collection[str],
-    findings: Collection[Finding],
-    states: Mapping[Port, CableState],
-) -> Summary:
-    count = Counter(states.values())
-    hosts = [device for device in evaluation.plan.of_role(Role.HOST) if device.name in devices]
-    loud = Counter(finding.severity for finding in findings)
+def _summary(part: Evaluation, devices: Collection[str], read: Collection[str]) -> Summary:
+    count = Counter(part.cable_states.values())
+    hosts = [device for device in part.plan.of_role(Role.HOST) if device.name in devices]
+    loud = Counter(finding.severity for finding in part.findings)
     return Summary(
-        cables_planned=len(states),
+        cables_planned=len(part.cable_states),
         cables_right=count[CableState.RIGHT],
         cables_wrong=count[CableState.WRONG],
         cables_missing=count[CableState.MISSING],

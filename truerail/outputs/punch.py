@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from truerail.model import Cause, CauseKind, Device, Evaluation, Move, Plan, Port
 from truerail.model.cause_kinds import CAUSE_KINDS
+from truerail.model.columns import grouped
 from truerail.model.finding import waits
 from truerail.model.panel_paths import checked_first, meetings, spot
 from truerail.outputs.report_words import order, port_of
@@ -56,11 +57,8 @@ def steps_of(evaluation: Evaluation) -> dict[str, tuple[int, ...]]:
     """
     steps = list(enumerate(punch_list(evaluation), 1))
     subject = {finding.id: finding.subject for finding in evaluation.findings}
-    of_cause: dict[str, list[int]] = {}
-    of_cable: dict[tuple[str, str], list[int]] = {}
-    for number, step in steps:
-        of_cause.setdefault(step.cause, []).append(number)
-        of_cable.setdefault((step.cause, str(step.far)), []).append(number)
+    of_cause = grouped((step.cause, number) for number, step in steps)
+    of_cable = grouped(((step.cause, str(step.far)), number) for number, step in steps)
     return {
         finding: tuple(of_cable.get((cause.id, subject.get(finding, "")), of_cause.get(cause.id, ())))
         for cause in evaluation.causes

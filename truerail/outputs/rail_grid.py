@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from truerail.model import Cable, CableState, Evaluation, Role
+from truerail.model.columns import grouped
 from truerail.outputs.report_words import order, port_of
 
 
@@ -33,19 +34,6 @@ class HostRow:
     def key(self) -> tuple[tuple[tuple[str, int | None], ...], ...]:
         """The look of the row: hosts with equal keys share a line."""
         return tuple(tuple(cell.key for cell in cells) for cells in self.cells)
-
-
-@dataclass(frozen=True, slots=True)
-class RailCount:
-    """The states of the cables of one rail. `rail` None contains the cables without a rail."""
-
-    rail: int | None
-    counts: dict[CableState, int]
-
-    @property
-    def planned(self) -> int:
-        """The number of all cables."""
-        return sum(self.counts.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +79,7 @@ class Picture:
 
     @cached_property
     def _of_host(self) -> dict[str, list[Cable]]:
-        grouped: dict[str, list[Cable]] = {}
-        for cable in self._host_cables:
-            grouped.setdefault(cable.a.device, []).append(cable)
-        return grouped
+        return grouped((cable.a.device, cable) for cable in self._host_cables)
 
     @cached_property
     def rails(self) -> tuple[int | None, ...]:
@@ -118,9 +103,8 @@ class Picture:
 
     def row(self, host: str) -> HostRow:
         """One host's cells, by rail. Raises KeyError for a host without planned cables."""
-        of_rail: dict[int | None, list[Cell]] = {}
-        for cable in sorted(self._of_host[host], key=lambda c: (c.plane or 0, order(c.a.name))):
-            of_rail.setdefault(cable.rail, []).append(self._cell(cable))
+        cables = sorted(self._of_host[host], key=lambda c: (c.plane or 0, order(c.a.name)))
+        of_rail = grouped((cable.rail, self._cell(cable)) for cable in cables)
         return HostRow(host, tuple(tuple(of_rail.get(rail, ())) for rail in self.rails))
 
     def _cell(self, cable: Cable) -> Cell:
@@ -133,19 +117,17 @@ class Picture:
 
     def groups(self) -> list[tuple[list[str], HostRow]]:
         """Hosts with faults, equal ones together, in order of their first host."""
-        grouped: dict[object, tuple[list[str], HostRow]] = {}
-        for host in self.broken_hosts:
-            row = self.row(host)
-            grouped.setdefault(row.key, ([], row))[0].append(host)
-        return list(grouped.values())
+        rows = ((self.row(host), host) for host in self.broken_hosts)
+        alike = grouped((row.key, (host, row)) for row, host in rows)
+        return [([host for host, _ in found], found[0][1]) for found in alike.values()]
 
-    def by_rail(self) -> list[RailCount]:
-        """The state counts of each rail, in the order of `rails`."""
+    def by_rail(self) -> list[tuple[int | None, dict[CableState, int]]]:
+        """Each rail, and its cables by their states, in the order of `rails`: None has the cables without a rail."""
         counts = {rail: dict.fromkeys(CableState, 0) for rail in self.rails}
         states = self.evaluation.cable_states
         for cable in self._host_cables:
             counts[cable.rail][states[cable.a]] += 1
-        return [RailCount(rail, counts[rail]) for rail in self.rails]
+        return list(counts.items())
 
     def uplinks_not_right(self) -> list[Cell]:
         """Cables between switches that are not known to be right."""
@@ -159,11 +141,11 @@ class Picture:
 
     def uplink_groups(self) -> list[UplinkGroup]:
         """The same by switch, state and causes, in natural order."""
-        grouped: dict[tuple[str, CableState, tuple[str, ...]], list[Cell]] = {}
-        for cell in self.uplinks_not_right():
-            causes = self.causes_at(str(cell.cable.a))
-            grouped.setdefault((cell.cable.a.device, cell.state, causes), []).append(cell)
-        made = [UplinkGroup(device, state, cells, causes) for (device, state, causes), cells in grouped.items()]
+        alike = grouped(
+            ((cell.cable.a.device, cell.state, self.causes_at(str(cell.cable.a))), cell)
+            for cell in self.uplinks_not_right()
+        )
+        made = [UplinkGroup(device, state, cells, causes) for (device, state, causes), cells in alike.items()]
         return sorted(
             made, key=lambda group: (order(group.device), order(group.cells[0].cable.a.name), group.state.value)
         )

@@ -10,7 +10,7 @@ from typing import Final
 
 from truerail.model.names import printable
 from truerail.model.plan import Device, Plan, Port
-from truerail.plans.csv_write import dump_csv
+from truerail.plans.csv_plans import dump_csv
 
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _NAME: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")

@@ -1,7 +1,6 @@
 """The report for paper and browser: one file, no external resources, readable without JavaScript."""
 
 from base64 import b64encode
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -14,8 +13,9 @@ from markupsafe import Markup
 import truerail
 from truerail.files.nodesets import fold
 from truerail.model import CableState, Cause, CauseKind, Evaluation, Finding
+from truerail.model.columns import grouped
 from truerail.outputs.punch import Step, punch_list
-from truerail.outputs.rail_grid import HostRow, Picture, RailCount
+from truerail.outputs.rail_grid import HostRow, Picture
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.report_words import (
     INFERRED,
@@ -91,9 +91,8 @@ class Part:
     width: float
 
 
-def bar(counts: RailCount | dict[CableState, int]) -> list[Part]:
+def bar(numbers: dict[CableState, int]) -> list[Part]:
     """A bar of states in their order. A count above zero stays visible: at least half a percent wide."""
-    numbers = counts.counts if isinstance(counts, RailCount) else counts
     total = sum(numbers.values()) or 1
     raw = {state: max(100 * number / total, 0.5) for state, number in numbers.items() if number}
     scale, start, parts = 100 / (sum(raw.values()) or 1), 0.0, []
@@ -112,20 +111,8 @@ MOST_STEPS = 5000
 MOST_CAUSES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """One rack of the walk, and its actions: steps with their numbers."""
-
-    rack: str
-    steps: list[tuple[int, Step]]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The findings that one cause explains, or those without a cause; each with its evidence."""
-
-    cause: Cause | None
-    rows: list[tuple[Finding, list[dict[str, Any]]]]
+Rows = list[tuple[Finding, list[dict[str, Any]]]]
+"""Findings, each with its evidence."""
 
 
 def render_html(evaluation: Evaluation, *, details: bool = False) -> str:
@@ -182,11 +169,11 @@ def _context(evaluation: Evaluation) -> dict[str, Any]:
         "causes": [(cause, crossing(cause)) for cause in evaluation.causes[:MOST_CAUSES]],
         "steps": len(steps),
         "shown_steps": min(len(steps), MOST_STEPS),
-        "stops": list(_stops([one for one in numbered if one not in silent], evaluation)),
+        "stops": _stops([one for one in numbered if one not in silent], evaluation),
         "silent": silent,
         "silent_devices": fold(sorted((step.device for _, step in silent), key=order)),
         "rails": picture.rails,
-        "by_rail": [(rail, bar(rail)) for rail in picture.by_rail()],
+        "by_rail": [(rail, counts, bar(counts)) for rail, counts in picture.by_rail()],
         "rows": rows[:MOST_ROWS],
         "unlisted_hosts": sum(len(hosts) for hosts, _, _ in rows[MOST_ROWS:]),
         "broken": len(picture.broken_hosts),
@@ -201,31 +188,29 @@ def _context(evaluation: Evaluation) -> dict[str, Any]:
 
 def _rows(picture: Picture) -> list[tuple[list[str], HostRow, tuple[str, ...]]]:
     """Hosts with faults that look alike and have the same causes, their row, and these causes."""
-    grouped: dict[object, tuple[list[str], HostRow, tuple[str, ...]]] = {}
-    for host in picture.broken_hosts:
-        row, causes = picture.row(host), picture.causes_at(host)
-        grouped.setdefault((row.key, causes), ([], row, causes))[0].append(host)
-    return list(grouped.values())
+    rows = ((picture.row(host), host) for host in picture.broken_hosts)
+    alike = grouped(((row.key, picture.causes_at(host)), (host, row)) for row, host in rows)
+    return [([host for host, _ in found], found[0][1], causes) for (_, causes), found in alike.items()]
 
 
-def _groups(findings: list[Finding], evaluation: Evaluation) -> list[Group]:
+def _groups(findings: list[Finding], evaluation: Evaluation) -> list[tuple[Cause | None, Rows]]:
     """Findings without a cause first, since nothing else on the page has them; then by cause."""
     cause_of = evaluation.cause_of
-    by_cause: dict[str, list[tuple[Finding, list[dict[str, Any]]]]] = {}
-    for finding in findings:
-        evidence = [_evidence(one) for one in finding.evidence]
-        by_cause.setdefault(cause_of.get(finding.id, ""), []).append((finding, evidence))
+    by_cause = grouped(
+        (cause_of.get(finding.id, ""), (finding, [_evidence(one) for one in finding.evidence])) for finding in findings
+    )
     causes = (None, *evaluation.causes)
-    return [Group(cause, rows) for cause in causes if (rows := by_cause.get(cause.id if cause else ""))]
+    return [(cause, rows) for cause in causes if (rows := by_cause.get(cause.id if cause else ""))]
 
 
-def _stops(steps: list[tuple[int, Step]], evaluation: Evaluation) -> Iterator[Stop]:
+def _stops(steps: list[tuple[int, Step]], evaluation: Evaluation) -> list[tuple[str, list[tuple[int, Step]]]]:
+    """The racks of the walk, each with its actions: steps with their numbers."""
+
     def rack(numbered: tuple[int, Step]) -> str:
         device = evaluation.plan.placed(numbered[1].device)
         return device.rack if device else ""
 
-    for where, here in groupby(steps, key=rack):
-        yield Stop(where, list(here))
+    return [(where, list(here)) for where, here in groupby(steps, key=rack)]
 
 
 def _evidence(evidence: Any) -> dict[str, Any]:

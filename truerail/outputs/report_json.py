@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import orjson
@@ -64,7 +64,13 @@ def sorted_findings(evaluation: Evaluation) -> list[Finding]:
 
 def _summary(summary: Summary) -> dict[str, Any]:
     findings = {severity.value: summary.findings.get(severity.value, 0) for severity in reversed(Severity)}
-    return {field.name: getattr(summary, field.name) for field in fields(summary)} | {"findings": findings}
+    return _values(summary, *(field.name for field in fields(summary))) | {"findings": findings}
+
+
+def _values(of: object, *names: str) -> dict[str, Any]:
+    """Some attributes by their names, tuples as lists."""
+    values = ((name, getattr(of, name)) for name in names)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
 
 def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:
@@ -88,26 +94,16 @@ def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:
 
 def _cause(cause: Cause, causes: Sequence[Cause]) -> dict[str, Any]:
     return {
-        "id": cause.id,
-        "kind": cause.kind.value,
-        "subjects": list(cause.subjects),
-        "summary": cause.summary,
-        "action": cause.action,
-        "explains": list(cause.explains),
-        "confidence": cause.confidence,
+        **_values(cause, "id", "kind", "subjects", "summary", "action", "explains", "confidence"),
         "alternatives": [_alternative(alternative) for alternative in cause.alternatives],
         "to_confirm": cause.to_confirm,
         "moves": [_move(move, causes) for move in cause.moves],
-        "renames": [{"actual": one.actual, "planned": one.planned} for one in cause.renames],
+        "renames": [asdict(one) for one in cause.renames],
     }
 
 
 def _alternative(alternative: Alternative) -> dict[str, Any]:
-    return {
-        "kind": alternative.kind.value,
-        "summary": alternative.summary,
-        "moves": [_move(move, ()) for move in alternative.moves],
-    }
+    return _values(alternative, "kind", "summary") | {"moves": [_move(move, ()) for move in alternative.moves]}
 
 
 def _move(move: Move, causes: Sequence[Cause]) -> dict[str, Any]:
@@ -117,10 +113,7 @@ def _move(move: Move, causes: Sequence[Cause]) -> dict[str, Any]:
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
-        "rule": verdict.rule,
-        "status": verdict.status.value,
-        "missing": list(verdict.missing),
-        "why": verdict.why,
+        **_values(verdict, "rule", "status", "missing", "why"),
         "error": verdict.error or None,
         "unknown": [part.as_dict() for part in verdict.not_evaluated],
     }

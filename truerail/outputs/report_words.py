@@ -105,7 +105,8 @@ def headline(evaluation: Evaluation) -> Headline:
     summary = evaluation.summary
     bad = summary.cables_wrong + summary.cables_missing
     loud = len(evaluation.at_or_above(Severity.WARNING))
-    tone = Tone.BAD if bad or loud else Tone.DOUBT if _doubtful(evaluation) else Tone.GOOD
+    doubtful = summary.cables_unknown or evaluation.collection_errors or not summary.cables_planned
+    tone = Tone.BAD if bad or loud else Tone.DOUBT if doubtful else Tone.GOOD
     return Headline(tone, _cables(evaluation), _repair(evaluation))
 
 
@@ -120,11 +121,6 @@ def misfit(evaluation: Evaluation) -> str:
     if evaluation.plan.inferred or summary.cables_planned < FEWEST_TO_DOUBT or 2 * moves <= summary.cables_planned:
         return ""
     return f"{moves:,} of {summary.cables_planned:,} cables would have to move: is this the plan of this fabric?"
-
-
-def _doubtful(evaluation: Evaluation) -> bool:
-    summary = evaluation.summary
-    return bool(summary.cables_unknown or evaluation.collection_errors) or not summary.cables_planned
 
 
 def _cables(evaluation: Evaluation) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from rules import rules
 from truerail.model import Evaluation, Reading, Status, Verdict
+from truerail.model.columns import grouped
 from truerail.outputs.report_words import order
 
 
@@ -48,7 +49,7 @@ def doubts(evaluation: Evaluation) -> Doubts:
     """Collects what could not be evaluated, in a stable order."""
     verdicts = sorted(evaluation.verdicts, key=lambda verdict: verdict.rule)
     return Doubts(
-        grouped(evaluation.collection_errors),
+        unread_groups(evaluation.collection_errors),
         _not_evaluated(v for v in verdicts if v.incomplete),
         tuple(v for v in verdicts if v.status is Status.ERROR),
         evaluation.summary.cables_unknown,
@@ -57,10 +58,11 @@ def doubts(evaluation: Evaluation) -> Doubts:
 
 def _not_evaluated(verdicts: Iterable[Verdict]) -> tuple[NotEvaluated, ...]:
     """Verdicts grouped by reason, in the order of each reason's first rule."""
-    alike: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        for why in [part.why for part in verdict.not_evaluated] or [verdict.reason]:
-            alike.setdefault(why, []).append(verdict)
+    alike = grouped(
+        (why, verdict)
+        for verdict in verdicts
+        for why in [part.why for part in verdict.not_evaluated] or [verdict.reason]
+    )
     return tuple(
         NotEvaluated(
             tuple(verdict.rule for verdict in of),
@@ -72,15 +74,14 @@ def _not_evaluated(verdicts: Iterable[Verdict]) -> tuple[NotEvaluated, ...]:
     )
 
 
-def grouped(unread: Iterable[Reading]) -> tuple[Unread, ...]:
+def unread_groups(unread: Iterable[Reading]) -> tuple[Unread, ...]:
     """Unread answers grouped by error and collectors, devices in natural order."""
-    of_device: dict[tuple[str, str], list[str]] = {}
-    for reading in unread:
-        error = reading.error.removeprefix(f"{reading.device}/")  # so that equal errors form one group
-        of_device.setdefault((reading.device, error), []).append(reading.collector)
-    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (device, error), collectors in of_device.items():
-        alike.setdefault((error, tuple(sorted(set(collectors)))), []).append(device)
+    of_device = grouped(  # without the device's name, so that equal errors form one group
+        ((one.device, one.error.removeprefix(f"{one.device}/")), one.collector) for one in unread
+    )
+    alike = grouped(
+        ((error, tuple(sorted(set(collectors)))), device) for (device, error), collectors in of_device.items()
+    )
     made = (
         Unread(tuple(sorted(devices, key=order)), collectors, error) for (error, collectors), devices in alike.items()
     )

@@ -1,7 +1,7 @@
 """Plan files to and from `Plan`, faults in plans, plans inferred from a fabric, and the key figures of a plan."""
 
 from truerail.files.problems import PlanError, Problem
-from truerail.plans.csv_write import dump_csv
+from truerail.plans.csv_plans import dump_csv
 from truerail.plans.dot import dump_dot
 from truerail.plans.drawing import draw_svg
 from truerail.plans.inference import Inference, infer

@@ -12,11 +12,11 @@ from truerail.files.problems import Faults, PlanError
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.names import printable
+from truerail.plans.drawing import rail_colour
 from truerail.plans.imports.implied import roles_of, with_names, with_rails
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
 from truerail.plans.orient import cable_words, oriented, path_of
-from truerail.plans.palette import rail_colour
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
 _BRACKET = r'(?:\[(?P<words>(?:"(?:[^"\\]|\\.)*"|[^\]"])*)\])?'

@@ -13,10 +13,19 @@ from truerail.model.columns import grouped
 from truerail.model.names import printable
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import plain
-from truerail.plans.palette import rail_colour
 from truerail.plans.shape import Shape, describe
 
+_COLOURS = (
+    *("#4269d0", "#e8a30c", "#e4573d", "#3aa394", "#3ca951"),
+    *("#d8629b", "#8e58d6", "#6f9bd8", "#9c6b4e", "#7f8a99"),
+)
+"""Of rails, the same in every drawing. Neighbours are distinct for colour-blind readers, too."""
 INK, FAINT, LINE, PANEL = "#1d2733", "#66727f", "#c4ccd4", "#f6f8fa"
+
+
+def rail_colour(rail: int) -> str:
+    """`#rrggbb`; colours repeat after ten rails."""
+    return _COLOURS[rail % len(_COLOURS)]
 
 
 def words(

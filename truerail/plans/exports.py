@@ -11,7 +11,7 @@ from truerail.files.spreadsheet import Row, Sheet, workbook
 from truerail.files.yaml_text import json_quoted
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.model.columns import grouped
-from truerail.plans.csv_write import delimited
+from truerail.plans.csv_plans import delimited
 from truerail.plans.numbers import plain
 
 LOSES: Final = {

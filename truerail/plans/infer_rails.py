@@ -21,9 +21,9 @@ from truerail.analysis.cabling.host_nics import NicOrder
 from truerail.analysis.cabling.ib_names import canonical_guid
 from truerail.analysis.cabling.spellings import numbers_alone
 from truerail.model import Port
-from truerail.model.columns import grouped
+from truerail.model.columns import grouped, tally
 from truerail.model.names import natural_key
-from truerail.plans.standing import pods_of
+from truerail.plans.lint_view import pods_of
 
 Row = tuple[str, int]
 """Pod and plane."""
@@ -37,7 +37,13 @@ _FEWEST = 4
 """Leaves that must follow it, at least."""
 
 
+_K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T", bound=Hashable)
+
+
+def leading(pairs: Iterable[tuple[_K, _T]]) -> dict[_K, _T]:
+    """The most frequent value of each key, of equally frequent ones the first."""
+    return {key: votes.most_common(1)[0][0] for key, votes in tally(pairs).items()}
 
 
 def mode(values: Sequence[_T] | Counter[_T]) -> _T | None:

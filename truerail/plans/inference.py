@@ -11,8 +11,7 @@ from truerail.model import Cable, Device, Neighbor, Plan, Port, Rail, Role, Snap
 from truerail.model.columns import grouped, tally
 from truerail.model.names import natural_key, some
 from truerail.model.pause import garbage_collection_paused
-from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
-from truerail.plans.infer_ports import agree
+from truerail.plans.infer_ports import Members, agree, align, by_name, columns_of_leaves, members
 from truerail.plans.infer_rails import Columns, Consensus, Wire, common_orders
 from truerail.plans.infer_wires import Wires, adapters, nameless, uplinks, wires_of, with_guids
 

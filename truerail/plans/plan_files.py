@@ -14,7 +14,7 @@ from truerail.files.problems import PlanError, Problem, nearest
 from truerail.model import Plan
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans import imports
-from truerail.plans.csv_read import read_csv
+from truerail.plans.csv_plans import read_csv
 from truerail.plans.dot import read_dot
 from truerail.plans.imports.import_row import UNNAMED
 from truerail.plans.plan_yaml_read import read_yaml

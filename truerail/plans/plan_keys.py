@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from truerail.files.together import MOST_UNITS
 from truerail.files.yaml_keys import (
     NODE_SET_LISTS,
     NODE_SETS,
@@ -17,6 +16,7 @@ from truerail.files.yaml_keys import (
     whole_number,
     whole_numbers,
 )
+from truerail.files.yaml_values import MOST_UNITS
 from truerail.model import LoadBalancing, Role, Transport
 from truerail.plans import numbers
 
@@ -33,11 +33,7 @@ TRUSTS = ("dscp", "pcp")
 WATCHDOGS = ("drop", "forward", "alert", "disabled")
 
 
-def _keys(name: str, about: str, *keys: Key) -> Keys:
-    return Keys(name, about, keys)
-
-
-RAIL = _keys(
+RAIL = Keys(
     "rail",
     "Rails. Their keys expand together; entries of one rail add up.",
     Key("rail", whole_numbers(numbers.MOST_RAILS), 'The rails, from 0: `"[0-7]"`.', needed=True),
@@ -57,8 +53,8 @@ _OF_ALL = (
     Key("chassis_ids", NODE_SET_LISTS, "MACs or GUIDs: one for each device, or a list of node sets."),
     Key("serials", NODE_SET_LISTS, "Serial numbers or UUIDs of the machines: one for each, or a list of node sets."),
 )
-SWITCHES = Keys("switches", "Switches of one tier.", _OF_ALL)
-HOSTS = _keys(
+SWITCHES = Keys("switches", "Switches of one tier.", *_OF_ALL)
+HOSTS = Keys(
     "hosts",
     "Hosts with the same NICs.",
     *_OF_ALL,
@@ -68,9 +64,9 @@ HOSTS = _keys(
     ),
 )
 
-PANELS = Keys("panels", "Patch panels.", tuple(key for key in _OF_ALL if key.name in ("nodes", "rack", "unit")))
+PANELS = Keys("panels", "Patch panels.", *(key for key in _OF_ALL if key.name in ("nodes", "rack", "unit")))
 
-HOST_LINKS = _keys(
+HOST_LINKS = Keys(
     "host_links",
     "Cables from NICs to leaves.",
     Key("hosts", NODE_SETS, "Which hosts; all by default."),
@@ -83,7 +79,7 @@ HOST_LINKS = _keys(
     _WITHIN_POD,
 )
 
-UPLINKS = _keys(
+UPLINKS = Keys(
     "uplinks",
     "Cables from a tier to the tier above.",
     Key("from", NODE_SETS, "The lower devices; all leaves by default."),
@@ -97,7 +93,7 @@ UPLINKS = _keys(
     Key("by_rail", YES, "Share the upper devices out over the rails, and join a rail's leaves across pods."),
 )
 
-CABLE = _keys(
+CABLE = Keys(
     "cable",
     "One cable. It replaces a generated cable that starts at the same port.",
     Key("a", _END, "One end, as device/port.", needed=True),
@@ -114,13 +110,13 @@ CABLE_WORDS = CABLE.names[2:]
 _LINE = matching(rf"^\s*[^\s/]+/\S+\s+[^\s/]+/\S+(\s+({'|'.join(CABLE_WORDS)})(=\S*)?)*\s*$")
 _CABLES: Schema = {"type": "array", "items": {"anyOf": [_LINE, CABLE.one]}}
 
-QOS_CLASS = _keys(
+QOS_CLASS = Keys(
     "qos_class",
     "DSCPs that have one priority.",
     Key("values", whole_numbers(numbers.HIGHEST_DSCP), 'The DSCPs: 26, or `"[24-31]"`.', needed=True),
     Key("priority", whole_number(numbers.HIGHEST_PRIORITY), "Their priority, 0 to 7.", needed=True),
 )
-QOS_BUFFER = _keys(
+QOS_BUFFER = Keys(
     "qos_buffer",
     "Buffers of switch ports of one speed; of all others without `speed`.",
     Key("speed", _SPEED, "400, 400G or 1.6T."),
@@ -129,7 +125,7 @@ QOS_BUFFER = _keys(
     Key("ecn_probability", matching(r"^ *(0(\.\d+)?|\.\d+|1(\.0*)?) *$", number=True), "Above 0, up to 1."),
     Key("headroom_bytes", whole_number(numbers.MOST_BYTES), "Headroom of a lossless priority, at least."),
 )
-QOS = _keys(
+QOS = Keys(
     "qos",
     "The QoS of all ports that carry RDMA. What is left out is not compared with the plan.",
     Key("trust", one_of(TRUSTS), "The field that gives a packet's priority."),
@@ -146,7 +142,7 @@ QOS = _keys(
 SECTIONS = {"hosts": Role.HOST, "leaves": Role.LEAF, "spines": Role.SPINE, "superspines": Role.SUPERSPINE}
 """The sections that declare devices, and the role of these."""
 
-PLAN = _keys(
+PLAN = Keys(
     "plan",
     "The devices, rails and cables that a fabric should have.",
     Key("name", TEXT, "The fabric."),

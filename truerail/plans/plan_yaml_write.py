@@ -14,8 +14,7 @@ from truerail.model.names import natural_key
 from truerail.plans.numbers import plain
 from truerail.plans.orient import cable_words
 from truerail.plans.plan_keys import SECTIONS
-from truerail.plans.plan_yaml_read import read_yaml
-from truerail.plans.qos_yaml import qos_lines
+from truerail.plans.plan_yaml_read import qos_lines, read_yaml
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Devices and cables of a plan folded into the groups, `host_links` and `uplinks` of native YAML.

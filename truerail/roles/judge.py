@@ -62,7 +62,7 @@ async def judge(
     journal = await asyncio.to_thread(journal_of, settings)
     writer = PublicationWriter(post.view)
     evaluator, exposition = Evaluator.begin(settings, last=writer.published), Exposition()
-    evaluator.prepare.append(exposition.prepare)
+    evaluator.prepare.append(exposition.page_of)
     recording = await asyncio.to_thread(_recording, settings)
     leadership = leading() if leading else None
     watch = Watch(

@@ -12,8 +12,7 @@ from truerail.errors import CaptureError
 from truerail.model import Cable, Device, Neighbor, Panel, Plan, Port, Rail, Role
 from truerail.model.names import canonical_mac, natural_key
 from truerail.model.panel_paths import panels_of, spot
-from truerail.scrub.keyed import Keyed
-from truerail.scrub.pseudonyms import Names
+from truerail.scrub.pseudonyms import Keyed, Names
 from truerail.transport import listed, unanswered
 from truerail.transport.capture_files import questions_of
 from truerail.transport.replay import read_capture
@@ -160,18 +159,15 @@ def _mac_columns(rows: Iterable[str]) -> Iterator[str]:
                 yield column + oid.removeprefix(subtype)
 
 
-def _rows(text: str) -> Iterator[str]:
+def _rows(text: str) -> list[str]:
     """Rows with their continuation lines."""
-    row = ""
+    rows: list[str] = []
     for line in text.splitlines(keepends=True):
-        if _ROW.match(line):
-            if row:
-                yield row
-            row = line
+        if _ROW.match(line) or not rows:
+            rows.append(line)
         else:
-            row += line
-    if row:
-        yield row
+            rows[-1] += line
+    return rows
 
 
 def _kept(row: str) -> bool:
@@ -212,34 +208,28 @@ def _octets(digits: str, scrub: Text) -> str:
 # The plan of a scrubbed capture: the same cables between the same pseudonyms.
 
 
-class _Numbered:
-    """Pseudonyms of words that occur only in the plan: racks, pods, labels."""
+Numbered = dict[str, str]
+"""Pseudonyms of words that occur only in the plan: racks, pods, labels."""
 
-    def __init__(self, word: str, all_of_them: Iterable[str], keyed: Keyed) -> None:
-        ordered = sorted(set(all_of_them) - {""}, key=lambda text: keyed.number(word, text))
-        self._of = {text: f"{word}-{number:03}" for number, text in enumerate(ordered, 1)} | {"": ""}
 
-    def __call__(self, text: str) -> str:
-        return self._of[text]
-
-    def has(self, text: str) -> bool:
-        """Whether it is one of them."""
-        return text in self._of
+def _numbered(word: str, all_of_them: Iterable[str], keyed: Keyed) -> Numbered:
+    ordered = sorted(set(all_of_them) - {""}, key=lambda text: keyed.number(word, text))
+    return {text: f"{word}-{number:03}" for number, text in enumerate(ordered, 1)} | {"": ""}
 
 
 def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
     """The plan with all names, addresses, places and labels replaced. Port names stay."""
     its_racks = [*(one.rack for one in plan.devices.values()), *(one.rack for one in plan.panels.values())]
-    racks = _Numbered("rack", its_racks, keyed)
-    panels = _Numbered("panel", panels_of(plan), keyed)
-    trunks = _Numbered("trunk", (spot(port).trunk for cable in plan.cables for port in cable.via), keyed)
+    racks = _numbered("rack", its_racks, keyed)
+    panels = _numbered("panel", panels_of(plan), keyed)
+    trunks = _numbered("trunk", (spot(port).trunk for cable in plan.cables for port in cable.via), keyed)
 
     def passed(port: Port) -> Port:
         place = spot(port)
-        return Port(panels(port.device), f"{trunks(place.trunk)}:{place.number}" if place.trunk else scrub(port.name))
+        return Port(panels[port.device], f"{trunks[place.trunk]}:{place.number}" if place.trunk else scrub(port.name))
 
-    pods = _Numbered("pod", (device.pod for device in plan.devices.values()), keyed)
-    labels = _Numbered("label", (cable.label for cable in plan.cables), keyed)
+    pods = _numbered("pod", (device.pod for device in plan.devices.values()), keyed)
+    labels = _numbered("label", (cable.label for cable in plan.cables), keyed)
     devices = [_device(device, scrub, racks, pods) for device in plan.devices.values()]
     cables = [_cable(cable, scrub, labels, panels)._replace(via=tuple(map(passed, cable.via))) for cable in plan.cables]
     return replace(
@@ -250,12 +240,12 @@ def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
         cables=tuple(sorted(cables, key=lambda one: (natural_key(one.a.device), natural_key(one.a.name)))),
         name="scrubbed",
         source="",
-        panels={panels(name): Panel(racks(one.rack), one.unit) for name, one in plan.panels.items()},
+        panels={panels[name]: Panel(racks[one.rack], one.unit) for name, one in plan.panels.items()},
         rails={index: _rail(rail, scrub) for index, rail in plan.rails.items()},
     )
 
 
-def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> Device:
+def _device(device: Device, scrub: Text, racks: Numbered, pods: Numbered) -> Device:
     return replace(
         device,
         name=scrub.names.name(device.name),
@@ -263,14 +253,14 @@ def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> D
         aliases=tuple(map(scrub, device.aliases)),
         chassis_ids=tuple(map(scrub, device.chassis_ids)),
         serials=(),
-        rack=racks(device.rack),
-        pod=pods(device.pod),
+        rack=racks[device.rack],
+        pod=pods[device.pod],
     )
 
 
-def _cable(cable: Cable, scrub: Text, labels: _Numbered, panels: _Numbered) -> Cable:
-    a, b = (Port(panels(end.device), end.name) if panels.has(end.device) else _port(end, scrub) for end in cable[:2])
-    return cable._replace(a=a, b=b, label=labels(cable.label), line=0)
+def _cable(cable: Cable, scrub: Text, labels: Numbered, panels: Numbered) -> Cable:
+    a, b = (Port(panels[end.device], end.name) if end.device in panels else _port(end, scrub) for end in cable[:2])
+    return cable._replace(a=a, b=b, label=labels[cable.label], line=0)
 
 
 def _port(port: Port, scrub: Text) -> Port:

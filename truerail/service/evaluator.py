@@ -71,7 +71,7 @@ class Wordings:
 MOST_CHANGES = 10_000
 """Most link changes within the counters' window: the newest ones, if a whole pod was re-plugged."""
 
-Prepare = Callable[[Published], None]
+Prepare = Callable[[Published], object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,10 +93,6 @@ class Exposition:
         self._plan: _OfPlan | None = None
         self._last: _Rendered | None = None
 
-    def prepare(self, publication: Published) -> None:
-        """Renders a publication in advance of the next scrape."""
-        self.page_of(publication)
-
     def render(
         self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
     ) -> bytes:

@@ -134,11 +134,9 @@ class FabricWide(Collector):
         return (metric for metric in families if metric.samples)
 
     def _findings(self) -> Samples:
-        mutes, counts = self._publication.mutes, Counter[tuple[str, ...]]()
-        for key in product(self._evaluated, Severity, MUTED):
-            counts[key] = 0
-        counts.update((f.rule, f.severity, muted(f, mutes)) for f in self._publication.evaluation.findings)
-        return self._counted(("rule", "severity", "muted"), counts)
+        mutes = self._publication.mutes
+        found = ((f.rule, f.severity, muted(f, mutes)) for f in self._publication.evaluation.findings)
+        return self._counted(("rule", "severity", "muted"), product(self._evaluated, Severity, MUTED), found)
 
     def _lives(self) -> Samples:
         publication = self._publication
@@ -146,23 +144,20 @@ class FabricWide(Collector):
         if findings and not publication.lives:  # lives are not tracked
             return ()
         states = [state for state in LifeState if state.open]
-        counts = Counter[tuple[str, ...]](dict.fromkeys(product(Severity, states), 0))
         lives = ((f.severity, publication.lives.get(f.id)) for f in findings)
-        counts.update((severity, life.state) for severity, life in lives if life is not None and life.state.open)
-        return self._counted(("severity", "state"), counts)
+        found = ((severity, life.state) for severity, life in lives if life is not None and life.state.open)
+        return self._counted(("severity", "state"), product(Severity, states), found)
 
     def _causes(self) -> Samples:
         known = CauseKind if self._evaluated else ()
-        counts = Counter[tuple[str, ...]](dict.fromkeys(product(known, MUTED), 0))
         mutes = self._publication.mutes
-        counts.update((cause.kind, all_muted(cause.explains, mutes)) for cause in self._publication.evaluation.causes)
-        return self._counted(("kind", "muted"), counts)
+        found = ((cause.kind, all_muted(cause.explains, mutes)) for cause in self._publication.evaluation.causes)
+        return self._counted(("kind", "muted"), product(known, MUTED), found)
 
     def _moves(self) -> Samples:
-        counts = Counter[tuple[str, ...]](dict.fromkeys(((kind,) for kind in CauseKind if self._evaluated), 0))
-        for cause in self._publication.evaluation.causes:
-            counts[cause.kind,] += len(cause.moves)
-        return self._counted(("kind",), counts)
+        known = CauseKind if self._evaluated else ()
+        moved = (cause.kind for cause in self._publication.evaluation.causes for _ in cause.moves)
+        return self._counted(("kind",), product(known), zip(moved))
 
     def _unproven(self) -> Samples:
         if self._evaluated:
@@ -185,9 +180,8 @@ class FabricWide(Collector):
 
     def _jobs(self) -> Samples:
         jobs = self._publication.round.jobs
-        counts = Counter[tuple[str, ...]]({(source.name,): 0 for source in jobs.sources if source.at is not None})
-        counts.update((job.source,) for job in jobs.running)
-        return self._counted(("source",), counts)
+        known = ((source.name,) for source in jobs.sources if source.at is not None)
+        return self._counted(("source",), known, ((job.source,) for job in jobs.running))
 
     def _sources(self) -> Samples:
         for source in self._publication.round.jobs.sources:
@@ -199,7 +193,12 @@ class FabricWide(Collector):
                 age = (self._publication.at - source.at).total_seconds()
                 yield self._fabric | {"source": source.name}, max(age, 0.0)
 
-    def _counted(self, labels: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Samples:
+    def _counted(
+        self, labels: tuple[str, ...], known: Iterable[tuple[str, ...]], found: Iterable[tuple[str, ...]]
+    ) -> Samples:
+        """How often each value of the labels is found, those that are known to be possible also if never."""
+        counts = Counter(dict.fromkeys(known, 0))
+        counts.update(found)
         return [(self._fabric | dict(zip(labels, key, strict=True)), count) for key, count in counts.items()]
 
 

@@ -73,7 +73,7 @@ class LinkInfo:
         return self._block
 
     def _series(self, reported: "_Reported") -> Series:
-        rows, labels = self._layout.links.rows, {**self._planned, **reported.labels()}
+        rows, labels = self._layout.links.rows, {**self._planned, **_labels(reported)}
         return Series(declared("link_info"), rows, [1] * len(rows.pod), labels)
 
 
@@ -116,57 +116,42 @@ def _planned(layout: Layout) -> dict[str, list[str]]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Reported:
-    """What hosts report of their NICs, by link, as reported; None without data."""
-
-    netdev: list[str | None]
-    rdma_netdev: list[str | None]
-    device: list[str | None]
-    port: list[int | None]
-    pci_address: list[str | None]
-    rdma_pci_address: list[str | None]
-    gpu: list[str]
-
-    def labels(self) -> dict[str, list[str]]:
-        """The same as label values, empty without data."""
-        return {
-            "netdev": _either(self.netdev, self.rdma_netdev),
-            "device": [device or "" for device in self.device],
-            "port": ["" if port is None else str(port) for port in self.port],
-            "pci_bus_id": [_dcgm(address) for address in _either(self.rdma_pci_address, self.pci_address)],
-            "gpu": self.gpu,
-        }
+_Reported = dict[str, list[Any]]
+"""What hosts report of their NICs, by link, as reported; None without data."""
 
 
 def _reported(wiring: Wiring, links: Cables, near: Gpus) -> _Reported:
     port, states = wiring.index.a[links.number], wiring.states
-    net = _Column(wiring.seen.table(NetLink), states.link_row[port])
-    rdma = _Column(wiring.seen.table(RdmaLink), states.rdma_row[port])
-    return _Reported(
-        netdev=net.of("netdev"),
-        rdma_netdev=rdma.of("netdev"),
-        device=rdma.of("device"),
-        port=rdma.of("port"),
-        pci_address=net.of("pci_address"),
-        rdma_pci_address=rdma.of("pci_address"),
-        gpu=near.alone(len(port)),
-    )
+    net, rdma = wiring.seen.table(NetLink), wiring.seen.table(RdmaLink)
+    net_row, rdma_row = states.link_row[port], states.rdma_row[port]
+    return {
+        "netdev": _field(net, "netdev", net_row),
+        "rdma_netdev": _field(rdma, "netdev", rdma_row),
+        "device": _field(rdma, "device", rdma_row),
+        "port": _field(rdma, "port", rdma_row),
+        "pci_address": _field(net, "pci_address", net_row),
+        "rdma_pci_address": _field(rdma, "pci_address", rdma_row),
+        "gpu": near.alone(len(port)),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """The rows of a table for given ports, -1 without a row."""
+def _field(table: Table[Any], field: str, row: Codes) -> list[Any]:
+    """A field of a table in these rows, -1 without a row; None without data."""
+    if not len(table):
+        return [None] * len(row)
+    values: list[Any] = either(row >= 0, table.column(field)[row], None).tolist()
+    return values
 
-    table: Table[Any]
-    row: Codes
 
-    def of(self, field: str) -> list[Any]:
-        """One field; None without data."""
-        if not len(self.table):
-            return [None] * len(self.row)
-        values: list[Any] = either(self.row >= 0, self.table.column(field)[self.row], None).tolist()
-        return values
+def _labels(reported: _Reported) -> dict[str, list[str]]:
+    """The same as label values, empty without data."""
+    return {
+        "netdev": _either(reported["netdev"], reported["rdma_netdev"]),
+        "device": [device or "" for device in reported["device"]],
+        "port": ["" if port is None else str(port) for port in reported["port"]],
+        "pci_bus_id": list(map(_dcgm, _either(reported["rdma_pci_address"], reported["pci_address"]))),
+        "gpu": reported["gpu"],
+    }
 
 
 def _either(first: list[str | None], second: list[str | None]) -> list[str]:

@@ -72,20 +72,19 @@ class Layout:
         self.hosts = self._by_pod(np.flatnonzero(tier[:-1] == Role.HOST.tier), self.device_pod)
         self._names = [device.name for device in devices]
         self._tier = tier
+        self.link_stencil = Stencil(declared("link_state"), self.links.rows)
+        self.uplink_stencil = Stencil(declared("uplink_state"), self.uplinks.rows)
+        self.host_stencil = Stencil(declared("host_links"), self.by_host.rows.crossed("state", STATES))
+        self.uplink_states = self.uplinks_by_pod.rows.crossed("state", STATES)
+        """Pods by the state of their uplinks."""
+        self.rail_links = self.by_rail.rows.crossed("state", STATES)
+        """Pods, rails and planes by the state of their links."""
+        self.rail_verified = self.by_rail.rows.crossed("verified", VERIFIED)
+        """Pods, rails and planes by the ends that confirm their links."""
 
     def rows(self, pod: Codes, **labels: Sequence[str]) -> Rows:
         """Rows of these pods (ranks, ascending), the pod's name among their labels."""
         return Rows(self.fabric, {"pod": [self.pods[rank] for rank in pod.tolist()], **labels}, pod, len(self.pods))
-
-    @cached_property
-    def link_stencil(self) -> Stencil:
-        """The text of `truerail_link_state`."""
-        return Stencil(declared("link_state"), self.links.rows)
-
-    @cached_property
-    def uplink_stencil(self) -> Stencil:
-        """The text of `truerail_uplink_state`."""
-        return Stencil(declared("uplink_state"), self.uplinks.rows)
 
     @cached_property
     def link_at(self) -> dict[str, int]:
@@ -132,26 +131,6 @@ class Layout:
         packed, of = np.unique(self.device_pod[:-1] * len(Role) + self._tier[:-1], return_inverse=True)
         words = [role.value for role in sorted(Role, key=lambda role: role.tier)]
         return Group(self.rows(packed // len(Role), role=[words[tier] for tier in packed % len(Role)]), of)
-
-    @cached_property
-    def host_stencil(self) -> Stencil:
-        """The text of `truerail_host_links`."""
-        return Stencil(declared("host_links"), self.by_host.rows.crossed("state", STATES))
-
-    @cached_property
-    def uplink_states(self) -> Rows:
-        """Pods by the state of their uplinks."""
-        return self.uplinks_by_pod.rows.crossed("state", STATES)
-
-    @cached_property
-    def rail_links(self) -> Rows:
-        """Pods, rails and planes by the state of their links."""
-        return self.by_rail.rows.crossed("state", STATES)
-
-    @cached_property
-    def rail_verified(self) -> Rows:
-        """Pods, rails and planes by the ends that confirm their links."""
-        return self.by_rail.rows.crossed("verified", VERIFIED)
 
     def _grouped(self, rail: Codes, plane: Codes, pod: Codes | None = None) -> Group:
         pod = self.links.rows.pod if pod is None else pod

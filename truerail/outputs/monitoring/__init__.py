@@ -29,17 +29,13 @@ def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL, grafana
     made = _shipped()
     for shipped, own in ((RUNBOOKS, runbooks), (TRUERAIL, truerail), (GRAFANA, grafana)):
         made[RULES] = made[RULES].replace(shipped, own.rstrip("/"))
-    boards = [name for name in made if name.startswith("grafana/")]
-    for name in boards:
+    for name in [name for name in made if name.startswith("grafana/")]:
         made[name] = made[name].replace(f'"{TRUERAIL}"', f'"{truerail.rstrip("/")}"')
-    return {**made, **_derived(made[RULES])}
-
-
-def _derived(rules: str) -> dict[str, str]:
     return {
-        OPERATOR_RULES: prometheus_rule(rules),
-        "grafana-alerting/truerail.yaml": grafana_alerts(rules),
-        "prometheus-records/truerail.records.yaml": records_alone(rules),
+        **made,
+        OPERATOR_RULES: prometheus_rule(made[RULES]),
+        "grafana-alerting/truerail.yaml": grafana_alerts(made[RULES]),
+        "prometheus-records/truerail.records.yaml": records_alone(made[RULES]),
     }
 
 

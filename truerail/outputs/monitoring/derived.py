@@ -80,7 +80,7 @@ def _grafana(alert: dict[str, Any]) -> dict[str, Any]:
         "uid": blake2s(f"{name} {severity}".encode(), digest_size=8).hexdigest(),
         "title": f"{name} ({severity})",
         "condition": "threshold",
-        "data": [_query(alert["expr"]), *map(_joined, _metrics(annotations.values())), _is_number(), _threshold()],
+        "data": [_query(alert["expr"]), *map(_joined, _metrics(annotations.values())), _IS_NUMBER, _THRESHOLD],
         "noDataState": "OK",
         "execErrState": "Error",
         "for": alert["for"],
@@ -127,10 +127,6 @@ def _step(ref: str, **model: Any) -> dict[str, Any]:
     }
 
 
-def _is_number() -> dict[str, Any]:
-    return _step("is_number", type="math", expression="is_number($query) || is_nan($query) || is_inf($query)")
-
-
-def _threshold() -> dict[str, Any]:
-    over = [{"evaluator": {"type": "gt", "params": [0]}}]
-    return _step("threshold", type="threshold", expression="is_number", conditions=over)
+_IS_NUMBER: Final = _step("is_number", type="math", expression="is_number($query) || is_nan($query) || is_inf($query)")
+_OVER: Final = [{"evaluator": {"type": "gt", "params": [0]}}]
+_THRESHOLD: Final = _step("threshold", type="threshold", expression="is_number", conditions=_OVER)

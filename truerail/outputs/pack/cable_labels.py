@@ -4,7 +4,7 @@ The code is the address of the cable's page (`/ask?q=where&port=...`) where the 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import quote, urlsplit
 
@@ -13,6 +13,7 @@ from truerail.model import Cable, Device, Plan, Port
 from truerail.model.panel_paths import spot
 from truerail.outputs.pack.paper import Code, code_of
 from truerail.plans.numbers import plain
+from truerail.plans.orient import with_own_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,7 @@ def without_domain(plan: Plan) -> Plan:
     names = {name: name.removesuffix(f".{domain}") for domain in domains for name in plan.devices}
     if len(domains) != 1 or len(set(names.values())) != len(plan.devices) or not all(names.values()):
         return plan
-    devices = {names[name]: replace(device, name=names[name]) for name, device in plan.devices.items()}
-
-    def renamed(port: Port) -> Port:
-        return Port(names.get(port.device, port.device), port.name)
-
-    cables = tuple(cable._replace(a=renamed(cable.a), b=renamed(cable.b)) for cable in plan.cables)
-    return replace(plan, devices=devices, cables=cables)
+    return with_own_names(plan, {short: name for name, short in names.items()}, {})
 
 
 def _checked(base_url: str) -> str:

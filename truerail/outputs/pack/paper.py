@@ -101,12 +101,8 @@ def put_name(canvas: Any, text: str, at: tuple[float, float], room: float, size:
     put(canvas, clean[parted:], (at[0], at[1] - size * 0.35), room, smallest, font)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table: its head, and its part of the width."""
-
-    head: str
-    share: float
+Column = tuple[str, float]
+"""A column of a table: its head, and its part of the width."""
 
 
 class Document:
@@ -141,17 +137,17 @@ class Document:
         self.canvas.setFont(PLAIN, size)
         self.canvas.drawRightString(self.width - MARGIN, top - 8, words)
         y: float = top - 12 * mm
-        self._row([column.head for column in columns], columns, left, y, BOLD)
+        self._row([head for head, _ in columns], columns, left, y, BOLD)
         self.canvas.setLineWidth(0.7)
         self.canvas.line(left, y - 3, self.width - MARGIN, y - 3)
         return float(y - _ROW - 1)
 
     def _row(self, cells: Sequence[str], columns: Sequence[Column], left: float, y: float, font: str = PLAIN) -> None:
         across = self.width - MARGIN - left
-        whole = sum(column.share for column in columns)
+        whole = sum(share for _, share in columns)
         x = left
-        for cell, column in zip(cells, columns, strict=True):
-            width = across * column.share / whole
+        for cell, (_, share) in zip(cells, columns, strict=True):
+            width = across * share / whole
             if cell == BOX:
                 self.canvas.setLineWidth(0.5)
                 self.canvas.rect(x, y - 0.5, 6, 6)

@@ -13,22 +13,23 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from truerail.model import Cable, Device, Plan, Port, Role
+from truerail.model.columns import grouped
 from truerail.model.names import natural_key
 from truerail.model.panel_paths import panels_of
 from truerail.outputs.pack.cable_labels import Label, beyond, cords, place_of
-from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, QUIET, Code, Column, Document, put, put_name
+from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, PAPERS, PLAIN, QUIET, Code, Document, put, put_name
 from truerail.outputs.report_words import count
 from truerail.plans.numbers import plain
 
 _UNITS: Final = 42
 _ELEVATION: Final = 46 * mm
 _OF_RACK: Final = (
-    *(Column("", 1), Column("U", 1.2), Column("device", 5), Column("port", 5), Column("to", 5)),
-    *(Column("port", 4.5), Column("place", 4), Column("m", 1.4), Column("label", 3.5)),
+    *(("", 1), ("U", 1.2), ("device", 5), ("port", 5), ("to", 5)),
+    *(("port", 4.5), ("place", 4), ("m", 1.4), ("label", 3.5)),
 )
 _OF_SWITCH: Final = (
-    *(Column("", 1), Column("port", 4), Column("rail", 1.5), Column("plane", 1.7), Column("to", 5)),
-    *(Column("port", 5), Column("place", 4), Column("Gb/s", 2), Column("m", 1.4), Column("label", 4)),
+    *(("", 1), ("port", 4), ("rail", 1.5), ("plane", 1.7), ("to", 5)),
+    *(("port", 5), ("place", 4), ("Gb/s", 2), ("m", 1.4), ("label", 4)),
 )
 Ends = Mapping[str, list[tuple[Port, Port, Cable]]]
 
@@ -36,9 +37,7 @@ Ends = Mapping[str, list[tuple[Port, Port, Cable]]]
 def render_racks(plan: Plan, paper: str) -> bytes:
     """A section for each rack with its elevation, then the devices that have no rack."""
     document, ends = Document(paper, plan.name), _ends(plan)
-    racks: defaultdict[str, list[Device]] = defaultdict(list)
-    for device in (*plan.devices.values(), *_panels(plan)):
-        racks[device.rack].append(device)
+    racks = grouped((device.rack, device) for device in (*plan.devices.values(), *_panels(plan)))
     for rack in sorted(racks, key=lambda name: (not name, natural_key(name))):
         devices = sorted(racks[rack], key=lambda device: (-(device.unit or 0), natural_key(device.name)))
         if rack:
@@ -71,10 +70,8 @@ def _panels(plan: Plan) -> list[Device]:
 
 def _ends(plan: Plan) -> Ends:
     """The cable ends of each device in the order of its ports: its port, the other end, the cable."""
-    ends: defaultdict[str, list[tuple[Port, Port, Cable]]] = defaultdict(list)
-    for here, there, cable in cords(plan):
-        ends[here.device].append((here, there, cable))
-        ends[there.device].append((there, here, cable))
+    both = (end for here, there, cable in cords(plan) for end in ((here, there, cable), (there, here, cable)))
+    ends = defaultdict(list, grouped((end[0].device, end) for end in both))
     for mine in ends.values():
         mine.sort(key=lambda end: natural_key(end[0].name))
     return ends

@@ -1,7 +1,5 @@
 """Building blocks of the text report: headings, and lines with a hanging indent."""
 
-from dataclasses import dataclass
-
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -11,10 +9,9 @@ from truerail.model.names import printable
 from truerail.outputs.report_words import Tone
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Glyphs and colours of the text report. All glyphs differ even without colour.
+# Glyphs and colours of the text report. All glyphs differ even without colour, and in ASCII.
 
 GLYPHS = {CableState.RIGHT: "·", CableState.WRONG: "✗", CableState.MISSING: "○", CableState.UNKNOWN: "?"}
-ASCII_GLYPHS = {CableState.RIGHT: ".", CableState.WRONG: "x", CableState.MISSING: "o", CableState.UNKNOWN: "?"}
 STATE_STYLES = {
     CableState.RIGHT: "green",
     CableState.WRONG: "bold red",
@@ -27,25 +24,6 @@ TONE_MARKS = {Tone.GOOD: ("✓", "bold green"), Tone.DOUBT: ("?", "bold magenta"
 HEADING = "bold"
 QUIET = "dim"
 PORT = "cyan"
-
-_PLAIN = str.maketrans({"→": "->", "·": ".", "✗": "x", "○": "o", "✓": "ok", "…": "...", "─": "-", "–": "-"})
-
-
-@dataclass(frozen=True, slots=True)
-class Glyphs:
-    """The cell glyphs of one report, in full or in ASCII."""
-
-    ascii: bool
-
-    def of(self, state: CableState) -> str:
-        """The one-column glyph of a cable's state."""
-        return (ASCII_GLYPHS if self.ascii else GLYPHS)[state]
-
-
-def in_ascii(text: str) -> str:
-    """The report for a terminal or file that takes ASCII only; characters without an equivalent become `?`."""
-    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
-
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Building blocks of the text report: headings, and lines with a hanging indent.
@@ -61,6 +39,12 @@ def heading(words: str, aside: str = "") -> Padding:
     if aside:
         line.append(f"  {printable(aside)}", style=QUIET)
     return Padding(line, (1, 0, 0, 0))
+
+
+def located(words: str, place: str) -> Text:
+    """The name of a port or device, and where it is."""
+    line = Text().append(words, style=PORT)
+    return line.append(f" ({place})", style=QUIET) if place else line
 
 
 def hanging(mark: Text | str, body: Text, *, indent: int = 2, width: int = 0) -> Padding:

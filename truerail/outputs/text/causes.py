@@ -10,9 +10,20 @@ from rich.text import Text
 from truerail.files.nodesets import fold
 from truerail.model import Alternative, Cause, CauseKind, Evaluation, Move, Plan, Port, Role
 from truerail.model.finding import is_down
+from truerail.model.names import some
 from truerail.outputs.options import Options
-from truerail.outputs.report_words import as_sentence, count, instruction, name, order, place_of, sentence, sure
-from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading, left_out
+from truerail.outputs.report_words import (
+    as_sentence,
+    count,
+    instruction,
+    name,
+    order,
+    place_of,
+    port_of,
+    sentence,
+    sure,
+)
+from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading, left_out, located
 
 MOST_CAUSES = 25
 MOST_MOVES = 8
@@ -67,7 +78,7 @@ def _unexplained(evaluation: Evaluation) -> str:
 
 def _cause(cause: Cause, plan: Plan, options: Options) -> Iterator[RenderableType]:
     title = Text().append(cause.kind.value, style="bold")
-    title.append(f"  {_subjects(cause)}", style=PORT)
+    title.append(f"  {some([*map(name, cause.subjects)], MOST_SUBJECTS)}", style=PORT)
     title.append(f"  {sure(cause.confidence)} sure, explains {count(len(cause.explains), 'finding')}", style=QUIET)
     yield hanging(Text(cause.id, style="bold"), title, indent=0, width=_BODY - 1)
     if cause.summary:
@@ -82,12 +93,6 @@ def _cause(cause: Cause, plan: Plan, options: Options) -> Iterator[RenderableTyp
         yield _alternative(alternative)
     if cause.to_confirm:
         yield hanging("to confirm:", Text(sentence(cause.to_confirm)), indent=_BODY)
-
-
-def _subjects(cause: Cause) -> str:
-    shown = [name(subject) for subject in cause.subjects[:MOST_SUBJECTS]]
-    hidden = len(cause.subjects) - len(shown)
-    return ", ".join(shown) + (f" and {hidden:,} more" if hidden else "")
 
 
 def _moves(moves: tuple[Move, ...], plan: Plan, options: Options) -> Iterator[RenderableType]:
@@ -127,29 +132,16 @@ def _where(moves: tuple[Move, ...], plan: Plan) -> Iterator[RenderableType]:
         yield hanging("at", line, indent=_BODY)
 
 
-def _end(port: Port, plan: Plan) -> Text:
-    """A port and its location."""
-    where = place_of(port, plan)
-    return _port(port).append(f" ({where})", style=QUIET) if where else _port(port)
-
-
 def _places(cause: Cause, plan: Plan) -> Iterator[RenderableType]:
     """Where to look if there is nothing to move."""
     for subject in sorted(cause.subjects, key=order)[:MOST_SUBJECTS]:
-        where = place_of(subject, plan)
-        far = _far_end(subject, plan)
+        where, port = place_of(subject, plan), port_of(subject, plan)
+        far = plan.peer_of(port) if port else None
         if where or far:
-            line = Text().append(name(subject), style=PORT)
-            if where:
-                line.append(f" ({where})", style=QUIET)
+            line = located(name(subject), where)
             if far:
-                line.append(" – other end ").append_text(_end(far, plan))
+                line.append(" – other end ").append_text(located(name(str(far)), place_of(far, plan)))
             yield hanging("at", line, indent=_BODY)
-
-
-def _far_end(subject: str, plan: Plan) -> Port | None:
-    device, slash, port = subject.partition("/")
-    return plan.peer_of(Port(device, port)) if slash else None
 
 
 def _alternative(alternative: Alternative) -> RenderableType:

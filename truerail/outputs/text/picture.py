@@ -11,7 +11,7 @@ from truerail.model import CableState, Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.rail_grid import Cell, HostRow, Picture, UplinkGroup
 from truerail.outputs.report_words import count, name, order, place_of
-from truerail.outputs.text.blocks import PORT, QUIET, STATE_STYLES, Glyphs, hanging, heading, left_out
+from truerail.outputs.text.blocks import GLYPHS, PORT, QUIET, STATE_STYLES, hanging, heading, left_out, located
 
 MOST_ROWS = 40
 MOST_UPLINKS = 20
@@ -25,7 +25,7 @@ def picture(evaluation: Evaluation, options: Options) -> Iterator[RenderableType
     view = Picture(evaluation)
     if not view.rails:
         return
-    yield heading("Rails", _legend(Glyphs(options.ascii)))
+    yield heading("Rails", _legend())
     rows = view.groups()
     shown = rows if options.details else rows[:MOST_ROWS]
     yield from _table(view, shown, options)
@@ -34,13 +34,12 @@ def picture(evaluation: Evaluation, options: Options) -> Iterator[RenderableType
     yield from _uplinks(view, options)
 
 
-def _legend(glyphs: Glyphs) -> str:
-    words = [f"{glyphs.of(state)} {state.value}" for state in CableState]
-    return ", ".join(words) + f"; {glyphs.of(CableState.WRONG)}3 is on rail 3"
+def _legend() -> str:
+    words = [f"{GLYPHS[state]} {state.value}" for state in CableState]
+    return ", ".join(words) + f"; {GLYPHS[CableState.WRONG]}3 is on rail 3"
 
 
 def _table(view: Picture, rows: list[tuple[list[str], HostRow]], options: Options) -> Iterator[RenderableType]:
-    glyphs = Glyphs(options.ascii)
     whole = f"{count(len(view.whole_hosts), 'host')} right"
     names = [_names(hosts) for hosts, _ in rows]
     cell_width = max([_cell_width(row) for _, row in rows] + [len(_rail(rail)) for rail in view.rails] + [1])
@@ -49,18 +48,16 @@ def _table(view: Picture, rows: list[tuple[list[str], HostRow]], options: Option
     room_for_causes = options.width - first - len(view.rails) * (cell_width + 1) - 4
     yield Text("  " + " " * first + "".join(f" {_rail(rail):<{cell_width}}" for rail in view.rails), style=QUIET)
     for label, (hosts, row) in zip(names, rows, strict=True):
-        yield from _row(label, row, first, cell_width, glyphs, _causes(view, hosts, room_for_causes))
+        yield from _row(label, row, first, cell_width, _causes(view, hosts, room_for_causes))
     if view.whole_hosts:
-        cell = Text(glyphs.of(CableState.RIGHT).ljust(cell_width), style=STATE_STYLES[CableState.RIGHT])
+        cell = Text(GLYPHS[CableState.RIGHT].ljust(cell_width), style=STATE_STYLES[CableState.RIGHT])
         line = Text(f"  {whole:<{first}}", style=STATE_STYLES[CableState.RIGHT])
         for _ in view.rails:
             line.append(" ").append_text(cell)
         yield line
 
 
-def _row(
-    label: str, row: HostRow, first: int, cell_width: int, glyphs: Glyphs, causes: str
-) -> Iterator[RenderableType]:
+def _row(label: str, row: HostRow, first: int, cell_width: int, causes: str) -> Iterator[RenderableType]:
     """One row; a label that is too long for its column is on the line above."""
     if len(label) > first:
         yield Padding(Text(label.replace(",", ", "), style=PORT), (0, 0, 0, 2))
@@ -68,7 +65,7 @@ def _row(
     line = Text().append("  ").append(f"{label:<{first}}", style=PORT)
     for cells in row.cells:
         line.append(" ")
-        drawn = Text().join(_cell(cell, glyphs) for cell in cells)
+        drawn = Text().join(_cell(cell) for cell in cells)
         drawn.append(" " * (cell_width - drawn.cell_len))
         line.append_text(drawn)
     yield line.append(f"  {causes}", style=QUIET)
@@ -94,9 +91,9 @@ def _cell_width(row: HostRow) -> int:
     return max(sum(1 + (cell.lands_on is not None) * len(str(cell.lands_on)) for cell in cells) for cells in row.cells)
 
 
-def _cell(cell: Cell, glyphs: Glyphs) -> Text:
+def _cell(cell: Cell) -> Text:
     rail = "" if cell.lands_on is None else str(cell.lands_on)
-    return Text(glyphs.of(cell.state) + rail, style=STATE_STYLES[cell.state])
+    return Text(GLYPHS[cell.state] + rail, style=STATE_STYLES[cell.state])
 
 
 def _uplinks(view: Picture, options: Options) -> Iterator[RenderableType]:
@@ -104,19 +101,16 @@ def _uplinks(view: Picture, options: Options) -> Iterator[RenderableType]:
     if not groups:
         return
     yield heading("Cables between switches that are not right", f"{sum(len(group.cells) for group in groups):,}")
-    glyphs = Glyphs(options.ascii)
     shown = groups if options.details else groups[:MOST_UPLINKS]
     for group in shown:
-        yield hanging(Text(glyphs.of(group.state), STATE_STYLES[group.state]), _uplink(group, view))
+        yield hanging(Text(GLYPHS[group.state], STATE_STYLES[group.state]), _uplink(group, view))
     if hidden := len(groups) - len(shown):
         yield left_out(hidden, "lines", options.next_step)
 
 
 def _uplink(group: UplinkGroup, view: Picture) -> Text:
     """One cable with both ends; of many, the ports."""
-    line = Text().append(name(group.device), style=PORT)
-    if where := place_of(group.device, view.plan):
-        line.append(f" ({where})", style=QUIET)
+    line = located(name(group.device), place_of(group.device, view.plan))
     cell = group.cells[0]
     if len(group.cells) == 1:
         line.append(f" {name(cell.cable.a.name)} {group.state.value}, planned {name(str(cell.cable.b))}")

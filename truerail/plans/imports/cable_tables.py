@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from truerail.files.problems import PlanError, Problem
 from truerail.model.names import printable
-from truerail.plans.csv_columns import cells_of, unguarded
+from truerail.plans.csv_plans import cells_of, unguarded
 from truerail.plans.imports.headers import FIELDS, Header, end_of, header_of, is_name, names_column, spelled, words
 from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, why_no_cable
 from truerail.plans.imports.table_places import column_in, letters, place_in

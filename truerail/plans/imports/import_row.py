@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -164,3 +164,30 @@ def _several_ports(cell: str) -> str:
 
 def _in_one_line(cell: str) -> str:
     return repr(printable(" | ".join(cell.split("\n")), 40))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Values out of a parsed JSON or YAML file, whatever it has in their places.
+
+
+def get(value: Any, *path: str) -> Any:
+    """A nested value; None where a step is missing."""
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def text(value: Any) -> str:
+    """A name or a number; empty for what is neither."""
+    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def dicts(value: Any) -> list[Mapping[str, Any]]:
+    """The mappings of a list; none of what is no list."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def end_at(value: Any, device: str, port: str, kind: str = "") -> End:
+    """An end by the paths of its device, port and kind, such as `system.label`."""
+    device, port, kind = (text(get(value, *path.split("."))) if path else "" for path in (device, port, kind))
+    return End(device, port, kind=kind)

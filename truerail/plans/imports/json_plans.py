@@ -11,8 +11,7 @@ from truerail.errors import QueryError
 from truerail.plans.imports import netbox_plans
 from truerail.plans.imports.cable_tables import Table, read_tables
 from truerail.plans.imports.headers import header_of
-from truerail.plans.imports.import_row import End, ImportRow, Rows
-from truerail.plans.imports.json_values import dicts, get, text
+from truerail.plans.imports.import_row import End, ImportRow, Rows, dicts, end_at, get, text
 from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.numbers import speed_gbps
 
@@ -49,15 +48,12 @@ def apstra(data: Any) -> Rows | None:
         return None
     rows = Rows()
     for number, link in enumerate(dicts(links), 1):
-        ends = [_apstra_end(get(end, "system"), get(end, "interface")) for end in dicts(link.get("endpoints"))]
+        # an endpoint without an interface has no name there: its row is listed as no cable
+        found = dicts(link.get("endpoints"))
+        ends = [end_at(end, "system.label", "interface.if_name", "system.role") for end in found]
         speed, label = speed_gbps(text(link.get("speed"))), text(link.get("label"))
         rows.add_link(ends, f"link {number}", speed_gbps=speed, label=label)
     return rows
-
-
-def _apstra_end(system: Any, interface: Any) -> End:
-    """An endpoint without an interface has no name there: its row is listed as no cable."""
-    return End(text(get(system, "label")), text(get(interface, "if_name")), kind=text(get(system, "role")))
 
 
 def batfish(data: Any) -> Rows | None:
@@ -65,10 +61,8 @@ def batfish(data: Any) -> Rows | None:
     edges = get(data, "edges")
     if not isinstance(edges, list) or not any("node1" in edge for edge in dicts(edges)):
         return None
-    ends = [[get(edge, node) for node in ("node1", "node2")] for edge in dicts(edges)]
-    return Rows.of_links(
-        [End(text(get(one, "hostname")), text(get(one, "interfaceName"))) for one in two] for two in ends
-    )
+    nodes = ("node1", "node2")
+    return Rows.of_links([end_at(get(edge, of), "hostname", "interfaceName") for of in nodes] for edge in dicts(edges))
 
 
 def canu(data: Any) -> Rows | None:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from truerail.plans.imports.cable_tables import length_m
-from truerail.plans.imports.import_row import End, ImportRow, Rows
-from truerail.plans.imports.json_values import dicts, get, text
+from truerail.plans.imports.import_row import End, ImportRow, Rows, dicts, get, text
 
 _CABLES: Final = ("cable_list", "cables")
 _DEVICES: Final = ("device_list", "devices")

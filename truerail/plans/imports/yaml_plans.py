@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from truerail.files.nodesets import Budget, expand
 from truerail.plans.imports.cable_tables import UNNAMED_NOTE
-from truerail.plans.imports.import_row import UNNAMED, End, ImportRow, Rows, UnnamedPorts
-from truerail.plans.imports.json_values import dicts, get, text
+from truerail.plans.imports.import_row import UNNAMED, End, ImportRow, Rows, UnnamedPorts, dicts, end_at, get, text
 
 Documents = Sequence[Any]
 Reader = Callable[[Documents], Rows | None]
@@ -229,8 +228,7 @@ def avd(documents: Documents) -> Rows | None:
     ]
     if not any("peer_interface" in words for _, _, words in ports):
         return None
-    peers = ([text(words.get(key)) for key in ("peer", "peer_interface", "peer_type")] for _, _, words in ports)
-    far = (End(device, port, kind=kind) for device, port, kind in peers)
+    far = (end_at(words, "peer", "peer_interface", "peer_type") for _, _, words in ports)
     near = (End(name, text(port.get("name"))) for name, port, _ in ports)
     return Rows.of(ImportRow(a, b) for a, b in zip(near, far, strict=True) if b.device)
 

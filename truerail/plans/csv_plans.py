@@ -1,11 +1,12 @@
-"""A plan from native CSV: one line per cable.
+"""Plans in native CSV: one line per cable.
 
 Lines repeat themselves: 100,000 cables name a few thousand devices, eight rails and one speed. So the cells for a
 device and for the link are read and checked once for each distinct text.
 """
 
 import csv
-from collections.abc import Callable, Sequence
+import io
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cache
@@ -14,15 +15,65 @@ from typing import TYPE_CHECKING, Any
 
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults, PlanError, nearest
-from truerail.files.together import MOST_UNITS
-from truerail.files.yaml_values import whole
+from truerail.files.yaml_values import MOST_UNITS, whole
 from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport
 from truerail.plans import numbers
-from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, PANEL, cells_of, unguarded
-from truerail.plans.orient import path_of, turned
+from truerail.plans.orient import cable_words, path_of, turned
 
 if TYPE_CHECKING:
     from _csv import Reader
+
+NEEDED = ("a_device", "a_role", "a_port", "b_device", "b_role", "b_port", "rail")
+"""Columns that a file must have."""
+DEVICE_FIELDS = (
+    *("device", "role", "rack", "unit", "pod", "gpus", "platform", "address"),
+    *("aliases", "chassis_ids", "serials"),
+)
+"""Columns for the device at each end, as `a_...` and `b_...`; names after `address` are lists, split at blanks."""
+PANEL = "panel"
+"""In place of a role, where a cable ends in a patch panel because its path has a gap."""
+LINK_COLUMNS = (
+    *("rail", "plane", "speed_gbps", "length_m"),
+    *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),
+)
+"""Columns for the cable, the fabric and its rail, besides the ends' names and the label."""
+FRONT = (*NEEDED, "plane", "speed_gbps")
+"""The columns that every written file has, in this order."""
+BACK = (
+    *("label", "a_rack", "a_unit", "b_rack", "b_unit", "length_m", "via", "via_places", "a_pod", "b_pod", "a_gpus"),
+    *("a_platform", "b_platform"),
+    *("a_address", "b_address", "a_aliases", "b_aliases", "a_chassis_ids", "b_chassis_ids"),
+    *("a_serials", "b_serials"),
+    *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),
+)
+"""The columns that are written if any line has a value in them."""
+COLUMNS = (*FRONT, *BACK, "b_gpus")
+
+DELIMITERS = (",", ";", "\t")
+_RISKY = tuple("=+-@\t\r'")
+
+
+def guarded(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe before what would start one."""
+    return f"'{cell}" if cell.startswith(_RISKY) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The cell without the apostrophe that `guarded` put there."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_RISKY) else cell
+
+
+def cells_of(text: str) -> "Reader":
+    """The lines of delimited text as cells, their delimiter the one that the first line with any has most. Iterating
+    raises `csv.Error`.
+    """
+    head = next((line for line in text[:4096].split("\n") if any(sign in line for sign in DELIMITERS)), "")
+    delimiter = max(DELIMITERS, key=head.count)
+    return csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Reading.
 
 Row = Sequence[str]
 Cells = tuple[str, ...]
@@ -219,3 +270,60 @@ _FABRIC: dict[str, type[StrEnum] | None] = {"fabric": None, "transport": Transpo
 
 def _words(names: Cells, cells: Cells) -> dict[str, str]:
     return {name: unguarded(cell.strip()) for name, cell in zip(names, cells, strict=True)}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Writing: nothing is implied.
+
+
+def dump_csv(plan: Plan) -> str:
+    """The plan as CSV that `load` reads back: all cables, the devices they join, and their properties.
+
+    Devices without a cable have no line and are left out. So are empty columns.
+    """
+    rows = [_row(cable, plan) for cable in plan.cables]
+    used = {name for row in rows for name, cell in row.items() if cell}
+    columns = [*FRONT, *(name for name in BACK if name in used)]
+    return delimited(columns, ([row.get(name, "") for name in columns] for row in rows))
+
+
+def delimited(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """CSV, in which no cell is a spreadsheet's formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def _row(cable: Cable, plan: Plan) -> dict[str, str]:
+    rail = plan.rails.get(-1 if cable.rail is None else cable.rail, Rail(-1))
+    return {
+        **_end("a", cable.a.device, plan),
+        **_end("b", cable.b.device, plan),
+        "a_port": cable.a.name,
+        "b_port": cable.b.name,
+        **cable_words(cable),
+        "speed_gbps": numbers.plain(cable.speed_gbps),
+        "via_places": _places(plan, cable.via),
+        "fabric": plan.name,
+        "transport": plan.transport.value if plan.transport is not Plan.transport else "",
+        "load_balancing": plan.load_balancing.value if plan.load_balancing is not Plan.load_balancing else "",
+        "rail_name": rail.name,
+        "rail_vlans": " ".join(map(str, rail.vlans)),
+        "rail_subnets": " ".join(rail.subnets),
+    }
+
+
+def _end(side: str, name: str, plan: Plan) -> dict[str, str]:
+    device = plan.devices.get(name, Device(name))
+    values = {field: getattr(device, field) for field in DEVICE_FIELDS[1:]} | {"device": name}
+    values |= {"role": PANEL} if name in plan.panels else {}
+    values |= {field: numbers.plain(values[field]) for field in ("unit", "gpus")}
+    return {f"{side}_{field}": " ".join(of) if isinstance(of, tuple) else str(of) for field, of in values.items()}
+
+
+def _places(plan: Plan, via: Sequence[Port]) -> str:
+    """`r1:42 > r9:40`; empty where the plan does not say it."""
+    panels = [plan.panels.get(port.device, Panel()) for port in via]
+    return " > ".join(f"{panel.rack}:{numbers.plain(panel.unit)}" for panel in panels) if any(map(any, panels)) else ""
