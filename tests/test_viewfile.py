@@ -43,7 +43,7 @@ _LISTS: dict[str, Callable[[Published], Any]] = {
     "devices": lambda one: device_lines(one, nodes="gpu-[001-012]", sort="severity", limit=10_000),
     "ports": lambda one: port_lines(one, text="leaf", limit=10_000),
     "findings": lambda one: finding_lines(one, severity="critical", limit=10_000),
-    "causes": lambda one: cause_rows(view_of(one), limit=10_000),
+    "causes": lambda one: cause_rows(one, limit=10_000),
     "racks": lambda one: rack_lines(one, ()),
     "readings that failed": lambda one: one.evaluation.collection_errors,
     "open faults": lambda one: one.open_faults,

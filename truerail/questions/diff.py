@@ -78,7 +78,7 @@ class _Tally:
 
     def link(self, key: str | None, port: str) -> str | None:
         """Counts a link; returns its cause."""
-        cable = self._plan.cable_at(port_of(port))
+        cable = self._plan.cable_at(Port(*port.partition("/")[::2]))
         word = "links" if cable is None else "nics" if self._plan.role_of(cable.a.device) is Role.HOST else "uplinks"
         self._of.setdefault(key, Counter())[word] += 1
         return key
@@ -166,16 +166,10 @@ def _net_link(publication: Published, rows: Sequence[LinkChange], cause: str | N
     last, first = rows[0], rows[-1]
     if (first.was, first.was_state) == (last.now, last.now_state):
         return None
-    rail = publication.plan.rail_of(port_of(last.port))
+    rail = publication.plan.rail_of(Port(*last.port.partition("/")[::2]))
     times = f", after {len(rows)} changes" if len(rows) > 1 else ""
     summary = f"{_place(first.was, first.was_state)} → {_place(last.now, last.now_state)}{times}"
     return LinkLine(last.at, last.port, rail, first.was, last.now, first.was_state, last.now_state, summary, cause)
-
-
-def port_of(subject: str) -> Port:
-    """`device/port` as a port."""
-    device, _, name = subject.partition("/")
-    return Port(device, name)
 
 
 def _place(port: str | None, state: str) -> str:

@@ -14,7 +14,7 @@ from truerail.errors import QueryError
 from truerail.model.columns import Codes, distinct
 from truerail.questions.blast import Target, blast, hosts_below, target_of, weights_of
 from truerail.questions.drain_answer import Drain, drain_text
-from truerail.questions.drain_lost import cells_of, drain_hosts, faults_of, jobs_of, other_work, switches_of
+from truerail.questions.drain_lost import Fate, cells_of, drain_hosts, faults_of, jobs_of, other_work, switches_of
 from truerail.questions.drain_words import Outcome, announcement, can_drain, command, rdma, steps, summary
 from truerail.questions.moments import end_of
 from truerail.questions.question import RUNNING_JOBS, Asked, Form, Journal, Option, Parameter, Question
@@ -80,9 +80,9 @@ def drain(
         pairs_cut=impact.pairs_cut,
         rdma_survives=survives,
         rdma=why,
-        connections_lost=cells.ends,
-        connections_kept=cells.kept,
-        connections_unknown=cells.unknown,
+        connections_lost=cells.number(Fate.ENDS),
+        connections_kept=cells.number(Fate.KEPT),
+        connections_unknown=cells.number(Fate.REDUCED, Fate.UNKNOWN),
         jobs_known=there.known,
         jobs=outcome.jobs,
         not_in_plan=there.unplanned,

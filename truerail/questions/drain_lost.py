@@ -48,25 +48,9 @@ class Cells:
         """Which lose a cable that works, or may work."""
         return np.asarray(self.fate >= Fate.ENDS, dtype=bool)
 
-    @property
-    def ends(self) -> int:
-        """Connections that end."""
-        return int(np.count_nonzero(self.fate == Fate.ENDS))
-
-    @property
-    def kept(self) -> int:
-        """Connections that move to another port of their bond."""
-        return int(np.count_nonzero(self.fate == Fate.KEPT))
-
-    @property
-    def reduced(self) -> int:
-        """Connections whose rail keeps another plane."""
-        return int(np.count_nonzero(self.fate == Fate.REDUCED))
-
-    @property
-    def unknown(self) -> int:
-        """Connections that depend on what is not known."""
-        return self.reduced + int(np.count_nonzero(self.fate == Fate.UNKNOWN))
+    def number(self, *fates: Fate) -> int:
+        """Connections with one of these fates. Those that are reduced or unknown depend on what is not known."""
+        return int(np.count_nonzero(np.isin(self.fate, fates)))
 
 
 def cells_of(view: View, standing: RailStatus, target: Target) -> Cells:

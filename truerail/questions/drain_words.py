@@ -12,7 +12,7 @@ from truerail.model.names import printable
 from truerail.outputs.report_words import as_sentence, count
 from truerail.questions.blast_answer import Blast, named
 from truerail.questions.drain_answer import DrainFault, DrainHost, DrainJob, DrainSwitch, OtherWork
-from truerail.questions.drain_lost import ENDS, SLOWER, Cells
+from truerail.questions.drain_lost import ENDS, SLOWER, Cells, Fate
 from truerail.questions.resolve import ResolvedTarget, rail_words, scope_of
 from truerail.questions.working_time import shortened
 from truerail.views.view import View
@@ -63,17 +63,16 @@ class Outcome:
 
 def rdma(one: Outcome) -> tuple[bool | None, str]:
     """Whether RDMA retries bridge it, why, and what is assumed. None: unknown."""
-    cells = one.cells
     if one.impact.down_now:
         return True, "It is down: no connection runs over it."
-    if cells.ends:
-        return (False, f"{_pairs(cells.ends)} {'loses' if cells.ends == 1 else 'lose'} the only path. {RETRY}.")
+    if ends := one.cells.number(Fate.ENDS):
+        return False, f"{_pairs(ends)} {'loses' if ends == 1 else 'lose'} the only path. {RETRY}."
     if one.cut:
         names = fold([switch.switch for switch in one.cut])
         why = f"{names} would have no uplink: connections between leaves end, those within a leaf stay. {RETRY}."
         return False, why
-    if cells.unknown:
-        return None, _unknown(cells)
+    if one.cells.number(Fate.REDUCED, Fate.UNKNOWN):
+        return None, _unknown(one.cells)
     if one.unsure:
         names = fold([switch.switch for switch in one.unsure])
         return None, f"Whether {names} keeps an uplink is unknown: no uplink that is left could be read."
@@ -86,20 +85,20 @@ def _pairs(number: int) -> str:
 
 def _unknown(cells: Cells) -> str:
     words = []
-    if cells.reduced:
+    if reduced := cells.number(Fate.REDUCED):
         words.append(
-            f"{_pairs(cells.reduced)} {'keeps' if cells.reduced == 1 else 'keep'} another plane: connections end "
+            f"{_pairs(reduced)} {'keeps' if reduced == 1 else 'keep'} another plane: connections end "
             "unless NIC or library moves them there, which no device reports (NCCL does not mix planes)."
         )
-    if cells.unknown > cells.reduced:
-        words.append(f"The cables of {_pairs(cells.unknown - cells.reduced)} could not be read.")
+    if unknown := cells.number(Fate.UNKNOWN):
+        words.append(f"The cables of {_pairs(unknown)} could not be read.")
     return " ".join((*words, f"{RETRY}."))
 
 
 def _survives(one: Outcome) -> str:
-    if one.cells.kept:
+    if kept := one.cells.number(Fate.KEPT):
         return (
-            f"{_pairs(one.cells.kept)} {'moves' if one.cells.kept == 1 else 'move'} to the other port of the "
+            f"{_pairs(kept)} {'moves' if kept == 1 else 'move'} to the other port of the "
             "bond (RoCE LAG): assumed to take less time than the retries, and both ports to be in the bond on the "
             "switches too."
         )

@@ -21,6 +21,7 @@ from truerail.outputs.report_words import count
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import loose
+from truerail.views.lines import place_of
 from truerail.views.view import View, view_of
 
 _PER_NAME = 20
@@ -326,9 +327,7 @@ def _place(view: View, code: int) -> str:
 
 def _peer(view: View, port: int) -> str:
     """`rail 3, to leaf-3/swp12`: the plan's data of a port."""
-    cable = int(view.index.cables_at(np.array([port]))[0])
-    if cable < 0:
+    _, rail, _, peer = place_of(view, port)
+    if peer is None:
         return "no cable planned"
-    planned = view.plan.cables[cable]
-    peer = planned.b if int(view.index.a[cable]) == port else planned.a
-    return f"to {peer}" if planned.rail is None else f"rail {planned.rail}, to {peer}"
+    return f"to {peer}" if rail is None else f"rail {rail}, to {peer}"

@@ -96,16 +96,11 @@ def _named(fact: Any) -> NetLink | RdmaLink | GpuNicPath | None:
 def _unplanned_places(plan: Plan, links: Mapping[str, LinkPlace]) -> Iterator[Reading]:
     """A neighbour for each place that the plan does not have, so that the place gets a code."""
     for port, link in links.items():
-        if link.place is None or "/" not in link.place or plan.cable_at(_port(link.place)) is not None:
+        near, far = (Port(*word.partition("/")[::2]) for word in (port, link.place or ""))
+        if not far.name or plan.cable_at(far) is not None:
             continue
-        near, far = _port(port), _port(link.place)
         fact = Neighbor(near.name, system_name=far.device, port_id=far.name, port_id_type="ifname")
         yield Reading(near.device, "lldp_past", _ANY_TIME, (fact,))
-
-
-def _port(word: str) -> Port:
-    device, _, name = word.partition("/")
-    return Port(device, name)
 
 
 def _restore(wiring: Wiring, links: Mapping[str, LinkPlace], *, same_plan: bool) -> None:

@@ -8,17 +8,19 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
 from truerail.model.columns import NONE, Codes
-from truerail.model.finding import Finding, Severity
+from truerail.model.finding import Finding
 from truerail.model.history import History, MaintenanceWindow, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
 from truerail.views.commands import command_of
+from truerail.views.findings import severity_of
 from truerail.views.lines import (
     STATES,
     cable_paths,
     cause_lines,
     end_of_device,
     finding_lines_of,
+    place_of,
     state_count,
     uplinks_of,
 )
@@ -120,18 +122,17 @@ def _panel_port(view: View, port: int) -> PanelPort:
     name = index.spell(port)
     subject = str(view.plan.cables[cable].a) if cable >= 0 else str(name)
     findings = view.findings_on((subject, str(name)))
-    planned = view.plan.cables[cable] if cable >= 0 else None
-    peer = None if planned is None else planned.b if int(index.a[cable]) == port else planned.a
+    _, rail, plane, peer = place_of(view, port)
     return PanelPort(
         port=name.name,
         facing=FACING[int(facing_of(view, np.array([port]))[0])],
-        rail=planned.rail if planned else None,
-        plane=planned.plane if planned else None,
-        peer_planned=str(peer) if peer else None,
+        rail=rail,
+        plane=plane,
+        peer_planned=peer,
         peer_actual=_peer_seen(view, port),
         state=STATES[State(int(view.wiring.state[cable]))] if cable >= 0 else None,
         link=view.nics.link_state(port),
-        severity=loudest(findings),
+        severity=severity_of(max((finding.severity.rank for finding in findings), default=NONE)),
         findings=tuple(finding.id for finding in findings),
         subject=subject if cable >= 0 else None,
     )
@@ -150,12 +151,6 @@ def _peer_seen(view: View, port: int) -> str | None:
     if partner >= 0:
         return str(view.index.spell(partner))
     return view.index.devices.names[heard] if heard >= 0 else None
-
-
-def loudest(findings: list[Finding]) -> str | None:
-    """The highest severity of findings; None without any."""
-    rank = max((finding.severity.rank for finding in findings), default=None)
-    return None if rank is None else list(Severity)[rank].value
 
 
 port_lines = RowList(

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -44,24 +44,20 @@ def overview_headline(view: View) -> OverviewHeadline:
     a cause, else the first cause of at least a warning, else the cables that are not right, else other findings of at
     least a warning. The view owns it.
     """
-    return view.once(_overview_headline if view.hindsight is None else _past_headline)
-
-
-def _past_headline(view: View) -> OverviewHeadline:
-    """The same without what was to be done."""
-    return replace(_overview_headline(view), repair="")
+    return view.once(_overview_headline)
 
 
 def _overview_headline(view: View) -> OverviewHeadline:
     cables = view.headline
+    repair = cables.repair if view.hindsight is None else ""  # of the past not what was to be done
     cause, alone = _worst_cause(view), _unexplained(view)
     summary = view.evaluated.evaluation.summary
     critical = bool(len(alone)) and view.findings.all[alone[0]].severity is Severity.CRITICAL
     if cause and (cause.impact or not critical):
-        return OverviewHeadline(cables.tone.value, _of_cause(cause), cables.repair, cause.key)
+        return OverviewHeadline(cables.tone.value, _of_cause(cause), repair, cause.key)
     if critical or (len(alone) and summary.cables_right == summary.cables_planned):
-        return OverviewHeadline(cables.tone.value, _of_findings(view, alone.tolist()), cables.repair, None)
-    return OverviewHeadline(cables.tone.value, cables.cables, cables.repair, None)
+        return OverviewHeadline(cables.tone.value, _of_findings(view, alone.tolist()), repair, None)
+    return OverviewHeadline(cables.tone.value, cables.cables, repair, None)
 
 
 def _worst_cause(view: View) -> CauseLine | None:

@@ -29,7 +29,7 @@ class Layout:
     @cached_property
     def rank(self) -> Codes:
         """Each device's index in the natural order of names, shape (devices,)."""
-        return _ranks([device.name for device in self.devices])
+        return ranks(device.name for device in self.devices)
 
     @cached_property
     def ordered_devices(self) -> Codes:
@@ -64,8 +64,8 @@ class Layout:
     @cached_property
     def place(self) -> Codes:
         """Each cable's index in the order of lists: host cables first, then by device and port, shape (cables,)."""
-        code, names = factorize([cable.a.name for cable in self.cables])
-        order = np.lexsort((_ranks(names)[code], self._rank_of(self.a_device), self._tier_of(self.a_device)))
+        names = ranks(cable.a.name for cable in self.cables)
+        order = np.lexsort((names, self._rank_of(self.a_device), np.append(self.tier, NONE)[self.a_device]))
         return np.argsort(order)
 
     @cached_property
@@ -190,19 +190,10 @@ class Layout:
     def hosts(self) -> Codes:
         """Codes of all hosts, pod by pod, each pod in natural order."""
         hosts = np.array([code for code, one in enumerate(self.devices) if one.role is Role.HOST], dtype=np.int64)
-        pods, names = factorize([self.devices[code].pod for code in hosts.tolist()])
-        return hosts[np.lexsort((self.rank[hosts], _ranks(names)[pods]))] if len(hosts) else hosts
+        return hosts[np.lexsort((self.rank[hosts], self.pod_rank[hosts]))]
 
     def _rank_of(self, device: Codes) -> Codes:
         return np.append(self.rank, NONE)[device]
-
-    def _tier_of(self, device: Codes) -> Codes:
-        return np.append(self.tier, NONE)[device]
-
-
-def _ranks(names: Sequence[str]) -> Codes:
-    """The index of each name in their natural order."""
-    return np.argsort(sorted(range(len(names)), key=lambda at: natural_key(names[at])))
 
 
 _MARKS = re.compile(r"[-_. ]+")
@@ -217,4 +208,5 @@ def loose(name: str) -> str:
 def ranks(values: Iterable[str]) -> Codes:
     """The index of each value in natural order, -1 for an empty one. Shape (values,)."""
     code, names = factorize(value or None for value in values)
-    return np.append(_ranks(names), NONE)[code]
+    order = sorted(range(len(names)), key=lambda at: natural_key(names[at]))
+    return np.append(np.argsort(order), NONE)[code]

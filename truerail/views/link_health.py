@@ -17,8 +17,8 @@ from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.analysis.trends.declines import declines_of
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import BitErrorRate
-from truerail.model.finding import Severity
 from truerail.model.names import printable
+from truerail.views.findings import SEVERITIES, highest_at, severity_of
 from truerail.views.lines import finding_lines_of
 from truerail.views.list_rows import RowList, on_nodes, on_rail, on_words
 from truerail.views.pieces import FindingLine
@@ -33,7 +33,6 @@ _COUNTED = {
     "fec_uncorrected": Quantity.FEC_UNCORRECTED,
     "symbol_errors": Quantity.SYMBOL_ERRORS,
 }
-_SEVERITIES = [severity.value for severity in Severity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,6 @@ def _line(view: View, cable: int) -> LinkHealth:
     ends = view.once(_ends)
     planned, index = view.plan.cables[cable], view.index
     names = (str(planned.a), str(planned.b))
-    rank = int(ends.rank[cable])
     found = [one for one in view.findings_on(names) if one.rule.startswith(ABOUT_LINKS)]
     return LinkHealth(
         subject=names[0],
@@ -118,7 +116,7 @@ def _line(view: View, cable: int) -> LinkHealth:
         plane=planned.plane,
         label=planned.label,
         planned_speed_gbps=planned.speed_gbps,
-        severity=None if rank == NONE else _SEVERITIES[rank],
+        severity=severity_of(ends.rank[cable]),
         findings=finding_lines_of(view, found),
         reported=bool(ends.reported[cable]),
         ends=(
@@ -225,10 +223,7 @@ def _rank(view: View) -> Codes:
     """The highest severity of unmuted findings of links, per cable."""
     findings = view.findings
     about = np.char.startswith(findings.rule, ABOUT_LINKS) if len(findings) else np.zeros(0, dtype=bool)
-    use = about & ~view.muted & (findings.cable >= 0)
-    rank = np.full(len(view.layout.rail), NONE, dtype=np.int64)
-    np.maximum.at(rank, findings.cable[use], findings.rank[use])
-    return rank
+    return highest_at(np.where(about & ~view.muted, findings.cable, NONE), findings.rank, len(view.layout.rail))
 
 
 def _rates(view: View) -> Iterator[tuple[int, BitErrorRate]]:
@@ -243,9 +238,7 @@ link_health = RowList(
     filters={
         "nodes": lambda view, text: on_nodes(view, text, view.layout.a_device, view.layout.b_device),
         "rail": lambda view, rail: on_rail(view, rail, view.layout.rail),
-        "severity": lambda view, text: on_words(
-            "severity", text, _SEVERITIES, [*_SEVERITIES, ""], view.once(_ends).rank
-        ),
+        "severity": lambda view, text: on_words("severity", text, SEVERITIES, [*SEVERITIES, ""], view.once(_ends).rank),
         "reported": lambda view, reported: view.once(_ends).reported == reported,
     },
     line=_line,

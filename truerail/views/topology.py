@@ -7,14 +7,12 @@ import numpy as np
 
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE
-from truerail.model.finding import Severity
 from truerail.model.plan import Role
 from truerail.views.evaluation_index import states_at
+from truerail.views.findings import severity_of
 from truerail.views.lines import state_count
 from truerail.views.pieces import StateCount
 from truerail.views.view import View, view_of
-
-_SEVERITIES = [severity.value for severity in Severity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def _switches(view: View) -> Iterator[SwitchNode]:
     below = states_at(np.where(layout.from_host, layout.b_device, NONE), view.wiring.state, len(layout.devices))
     ordered = layout.ordered_devices
     for code in ordered[np.lexsort((layout.rank[ordered], -layout.tier[ordered]))].tolist():
-        device, rank = layout.devices[code], int(loudest[code])
+        device = layout.devices[code]
         if device.role is Role.HOST:
             return
         yield SwitchNode(
@@ -74,7 +72,7 @@ def _switches(view: View) -> Iterator[SwitchNode]:
             read=bool(view.wiring.read[code]),
             hosts=state_count(below[code]),
             findings=int(findings[code]),
-            severity=None if rank == NONE else _SEVERITIES[rank],
+            severity=severity_of(loudest[code]),
         )
 
 
@@ -98,7 +96,7 @@ def _bundles(view: View) -> Iterator[Bundle]:
             lower=layout.devices[pair // size].name,
             upper=layout.devices[pair % size].name,
             count=state_count(states[bundle]),
-            severity=None if found is None else _SEVERITIES[int(findings.rank[found])],
+            severity=None if found is None else severity_of(findings.rank[found]),
             cause=view.sight.cause_of.get(finding) if finding else None,
             finding=finding,
         )

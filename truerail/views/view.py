@@ -23,7 +23,7 @@ from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.outputs.report_words import Headline, Tone
 from truerail.views.evaluation_index import EvaluationIndex
-from truerail.views.findings import Findings
+from truerail.views.findings import Findings, highest_at
 from truerail.views.layout import Layout, loose
 from truerail.views.nearest import Nearest
 from truerail.views.nics import Nics
@@ -98,10 +98,8 @@ class View(Owner):
     def loudest(self) -> tuple[Codes, Codes]:
         """Per planned device: the number of unmuted findings, and the highest `Severity.rank` (-1: none)."""
         findings, size = self.findings, len(self.layout.devices)
-        use = ~self.muted & (findings.device >= 0)
-        rank = np.full(size, NONE, dtype=np.int64)
-        np.maximum.at(rank, findings.device[use], findings.rank[use])
-        return np.bincount(findings.device[use], minlength=size), rank
+        device = np.where(self.muted, NONE, findings.device)
+        return np.bincount(device[device >= 0], minlength=size), highest_at(device, findings.rank, size)
 
     def findings_on(self, subjects: Iterable[str]) -> list[Finding]:
         """Findings whose subject is one of these ports or devices, highest severity first as in the evaluation."""

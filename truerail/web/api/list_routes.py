@@ -156,7 +156,7 @@ async def causes(
     asked: Listed, kind: Words = None, severity: Words = None, state: Words = None, muted: bool | None = None
 ) -> Response:
     """Causes, by impact."""
-    lines = partial(cause_rows, asked.shown.view, kind=kind, severity=severity, state=state, muted=muted)
+    lines = partial(cause_rows, asked.shown.publication, kind=kind, severity=severity, state=state, muted=muted)
     return await asked.answer(lines, lambda row: row.key)
 
 
