@@ -208,5 +208,5 @@ def loose(name: str) -> str:
 def ranks(values: Iterable[str]) -> Codes:
     """The index of each value in natural order, -1 for an empty one. Shape (values,)."""
     code, names = factorize(value or None for value in values)
-    order = sorted(range(len(names)), key=lambda at: natural_key(names[at]))
-    return np.append(np.argsort(order), NONE)[code]
+    rank: Codes = np.argsort(sorted(range(len(names)), key=lambda at: natural_key(names[at])))
+    return np.append(rank, NONE)[code]

@@ -112,7 +112,11 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
     life = view.cause_lives.get(key)
     moves = tuple(_move_line(view, move) for move in cause.moves)
     return line_of_cause(
-        *(key, cause, life, (finding.severity for finding in explained), moves),
+        key,
+        cause,
+        life,
+        (finding.severity for finding in explained),
+        moves,
         impact=view.sight.impact[key],
         impact_known=view.sight.harm_known(key),
         muted=_muted(view, cause.explains),
