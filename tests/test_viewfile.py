@@ -25,11 +25,10 @@ from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME
 from truerail.viewfile.writer import Written
 from truerail.views.device import device_view, port_lines
-from truerail.views.fabric import fabric_view
+from truerail.views.fabric import fabric_view, topology
 from truerail.views.fabric_map import fabric_map, map_causes
 from truerail.views.lists import cable_lines, cause_rows, device_lines, finding_lines
 from truerail.views.racks import rack_lines
-from truerail.views.topology import topology
 from truerail.views.view import view_of
 from truerail.web.etag import to_bytes
 

@@ -19,10 +19,9 @@ from truerail.model.names import canonical_mac, natural_key, port_key, printable
 from truerail.model.plan import Role
 from truerail.outputs.report_words import count
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import loose
 from truerail.views.lines import place_of
-from truerail.views.view import View, view_of
+from truerail.views.view import EvaluationIndex, View, view_of
 
 _PER_NAME = 20
 """Maximum number of ports or RDMA devices shown for one name: a longer text selects among them."""

@@ -30,8 +30,7 @@ from truerail.questions.job_answer import (
     rail_says,
     verdict,
 )
-from truerail.questions.job_harm import climbs, runs_of, unclear_above
-from truerail.questions.jobs import job_of, since, time_words
+from truerail.questions.jobs import climbs, job_of, runs_of, since, time_words, unclear_above
 from truerail.questions.jobs_answer import JobRun
 from truerail.questions.pairs import count_pairs
 from truerail.questions.past_publication import Past

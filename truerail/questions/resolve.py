@@ -16,8 +16,7 @@ from truerail.model.finding import Cause
 from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.panel_paths import spot
 from truerail.model.plan import Plan
-from truerail.views.layout import loose
-from truerail.views.nearest import Nearest
+from truerail.views.layout import Nearest, loose
 from truerail.views.view import View, listed
 
 LONGEST_NAME = 255

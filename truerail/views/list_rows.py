@@ -16,7 +16,7 @@ from truerail.files.problems import nearest
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.names import printable
 from truerail.views.findings import highest_at
-from truerail.views.nearest import Nearest
+from truerail.views.layout import Nearest
 from truerail.views.view import View, view_of
 
 Keys = Mapping[str, Callable[[View], npt.ArrayLike]]

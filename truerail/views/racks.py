@@ -13,12 +13,11 @@ from truerail.model.columns import NONE, Codes, factorize
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.outputs.worklist import Mark
-from truerail.views.evaluation_index import states_at
 from truerail.views.findings import highest_at, severity_of
 from truerail.views.lines import state_count
 from truerail.views.models import StepLine
 from truerail.views.pieces import StateCount
-from truerail.views.view import View, view_of
+from truerail.views.view import View, states_at, view_of
 
 NO_RACK = "-"
 """Stands in filters for the devices without a rack."""

@@ -10,7 +10,7 @@ from truerail.questions.find import LONGEST_QUERY, Found, find
 from truerail.questions.why import cause_then, not_then, past_cause, why, why_then
 from truerail.questions.why_answer import Why
 from truerail.views.device import PortLine, device_view, port_lines
-from truerail.views.fault_alert import Elsewhere, FaultAlert, fault_alerts
+from truerail.views.faults import Elsewhere, FaultAlert, fault_alerts
 from truerail.views.lines import cause_line
 from truerail.views.link_health import LinkHealth, link_health
 from truerail.views.lists import cable_lines, cause_rows, device_lines, filter_steps, finding_lines
