@@ -113,13 +113,9 @@ def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:
     if meant.port == NONE or meant.port in index.a[meant.cables[:1]]:
         return meant.cables[:1] if meant.port != NONE else meant.cables
     seen = [cable for cable in meant.cables.tolist() if int(index.b[cable]) != meant.port]
-    own = [cable for cable in meant.cables.tolist() if cable not in seen and _stays(view, standing, cable)]
+    stays = standing.renamed | (view.wiring.state != State.WRONG)  # in the port planned for its upper end, if known
+    own = [cable for cable in meant.cables.tolist() if cable not in seen and stays[cable]]
     return np.array(seen or own, dtype=np.int64)
-
-
-def _stays(view: View, standing: RailStatus, cable: int) -> bool:
-    """Whether a cable is in the port planned for its upper end, as far as is known."""
-    return bool(standing.renamed[cable]) or view.wiring.state[cable] != State.WRONG
 
 
 def hanging_on(standing: RailStatus, *switches: int) -> Codes:

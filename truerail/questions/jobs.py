@@ -54,7 +54,8 @@ def jobs(publication: Published, on: str | None, state: str | None = None) -> Jo
         raise QueryError(f"jobs that have {ENDED} need a time: since")
     view, standing = view_of(publication), rail_status_of(publication.evaluated)
     known = publication.round.jobs
-    wanted = known.running if on is None else _on(view, standing, known.running, on)
+    hosts = None if on is None else hosts_on(view, standing, on)
+    wanted = [job for job in known.running if hosts is None or not hosts.isdisjoint(job.hosts)]
     runs = in_state(runs_of(view, standing, wanted, known.sources), state)
     hurt = [run for run in runs if run.hurt]
     return answer_of(known, runs, on, _summary(known, runs, hurt, on))
@@ -82,12 +83,6 @@ def answer_of(known: KnownJobs, runs: list[JobRun], on: str | None, summary: str
         summary=summary,
         action=_action(known),
     )
-
-
-def _on(view: View, standing: RailStatus, running: tuple[RunningJob, ...], on: str) -> tuple[RunningJob, ...]:
-    """The jobs with a host that this concerns."""
-    names = hosts_on(view, standing, on)
-    return tuple(job for job in running if not names.isdisjoint(job.hosts))
 
 
 def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:

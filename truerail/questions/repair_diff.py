@@ -225,7 +225,9 @@ def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[Renderabl
         if repair.devices:
             yield _title("The names of the devices: set each; no port goes down.")
             yield Text()
-            yield from map(_device, repair.devices)
+            for device in repair.devices:
+                place = f", in {name(device.place)}" if device.place else ""
+                yield _line(f"the device that announces {device.device} is {device.new_name}{place}")
         if repair.links:
             yield _title(
                 "The names of the NICs: review, save as a file, `patch -p0 -d /`; they count from the next boot."
@@ -238,11 +240,6 @@ def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[Renderabl
 
 def _title(words: str) -> Text:
     return Text(f"\n  {words}", style="bold")
-
-
-def _device(one: DeviceRename) -> Verbatim:
-    place = f", in {name(one.place)}" if one.place else ""
-    return _line(f"the device that announces {one.device} is {one.new_name}{place}")
 
 
 def _link_lines(one: HostLinks) -> Iterator[RenderableType]:

@@ -98,7 +98,7 @@ def status(publication: Published, now: datetime) -> Status:
         unknown=tuple(_unknown(publication, now)),
         not_read=len({reading.device for reading in publication.evaluation.collection_errors}),
         summary=_summary(view, causes, len(loud), len(pending), len(muted)),
-        action=_action(causes, findings),
+        action=next(filter(None, (one.action for one in (*causes, *findings))), ""),
     )
 
 
@@ -118,12 +118,6 @@ def _summary(view: View, causes: tuple[CauseLine, ...], findings: int, pending: 
         parts.append(f"{count(muted, 'cause')} muted")
     cables = view.sight.headline.cables
     return f"{', '.join(parts)}; {cables[0].lower()}{cables[1:]}"
-
-
-def _action(causes: tuple[CauseLine, ...], findings: tuple[FindingLine, ...]) -> str:
-    """That of the worst cause, else of the worst finding."""
-    actions = (*(cause.action for cause in causes), *(finding.action for finding in findings))
-    return next(filter(None, actions), "")
 
 
 def _unknown(publication: Published, now: datetime) -> Iterator[UnknownPart]:

@@ -184,20 +184,16 @@ def _grid(plan: Plan) -> Grid:
     plane = np.searchsorted(planes, layout.plane)
     cell = np.where(on_host, (row[layout.a_device] * len(rails) + column) * plane_count + plane, NONE)
     devices = [layout.devices[code] for code in hosts.tolist()]
+    pods = [device.pod for device in devices]
     return Grid(
         rails=tuple(None if rail < 0 else rail for rail in rails.tolist()),
         planes=plane_count,
-        pods=_pods([device.pod for device in devices]),
+        pods=tuple(PodSpan(pod, pods.index(pod), pods.count(pod)) for pod in dict.fromkeys(pods)),
         hosts=tuple(device.name for device in devices),
         racks=tuple(device.rack for device in devices),
         cell=cell,
         first=np.where(row[:-1] >= 0, row[:-1] * len(rails) * plane_count, NONE),
     )
-
-
-def _pods(pods: list[str]) -> tuple[PodSpan, ...]:
-    names = list(dict.fromkeys(pods))
-    return tuple(PodSpan(name, pods.index(name), pods.count(name)) for name in names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,7 +224,7 @@ class Layout:
     def hosts(self) -> Codes:
         """Codes of all hosts, pod by pod, each pod in natural order."""
         hosts = np.array([code for code, one in enumerate(self.devices) if one.role is Role.HOST], dtype=np.int64)
-        return hosts[np.lexsort((self.rank[hosts], self.pod_rank[hosts]))]
+        return np.asarray(hosts[np.lexsort((self.rank[hosts], self.pod_rank[hosts]))], dtype=np.int64)
 
     def _rank_of(self, device: Codes) -> Codes:
         return np.append(self.rank, NONE)[device]
