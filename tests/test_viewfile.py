@@ -29,7 +29,6 @@ from truerail.views.fabric import fabric_view, topology
 from truerail.views.fabric_map import fabric_map, map_causes
 from truerail.views.lists import cable_lines, cause_rows, device_lines, finding_lines
 from truerail.views.racks import rack_lines
-from truerail.views.view import view_of
 from truerail.web.etag import to_bytes
 
 _LISTS: dict[str, Callable[[Published], Any]] = {
@@ -85,7 +84,7 @@ def same(made: Published, read: Published) -> None:
     for finding in made.evaluation.findings:
         answers = [to_bytes(why(one, NoHistory(), finding.id)) for one in (read, made)]
         assert answers[0] == answers[1], finding
-    mac = next(iter(view_of(made).nics.macs.by_mac))
+    mac = next(iter(made.wiring.identity.names.macs.by_mac))
     for name in ("gpu-001 GPU 2", "gpu-002/mlx5_1", "leaf-0", mac, "rail 1"):
         assert to_bytes(_answer(read, name)) == to_bytes(_answer(made, name)), name
 

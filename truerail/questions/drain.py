@@ -6,6 +6,7 @@ pairs the firmware moves to the port with link; Linux drivers/net/ethernet/mella
 another plane is left: NCCL does not mix planes (rule CAB008), other libraries may.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -47,29 +48,12 @@ def drain(
     switches = switches_of(view, standing, target, {*meant.devices, meant.device})
     below = distinct(cells.host[cells.hit]) if len(target.host_cables) else hosts_below(standing, target)
     windows = windows_announced(view, asked.history, asked.now)
-    outcome = Outcome(
-        impact=impact,
-        target=meant,
-        hosts=hosts,
-        below=folded(view, below),
-        switches=switches,
-        cells=cells,
-        jobs_known=there.known,
-        jobs_source=there.source,
-        jobs=jobs_of(view, there.jobs, cells, below, switches, impact.matched_type),
-        faults=faults_of(view, target, below, switches),
-        other_work=tuple(other_work(view, windows or (), target, below, switches, (starts, ends))),
-        starts=starts,
-        ends=ends,
-    )
-    survives, why = rdma(outcome)
-    done = steps(outcome, survives)
-    return Drain(
+    answer = Drain(
         query=of,
         matched_type=impact.matched_type,
         name=meant.name,
         down_now=impact.down_now,
-        can_drain_now=can_drain(outcome, survives),
+        can_drain_now=None,
         hosts=hosts,
         hosts_affected=len(below),
         gpus_affected=impact.gpus_affected,
@@ -78,24 +62,37 @@ def drain(
         switches=switches,
         uplink_share_left=min((one.left / one.planned for one in switches if one.planned), default=None),
         pairs_cut=impact.pairs_cut,
-        rdma_survives=survives,
-        rdma=why,
+        rdma_survives=None,
+        rdma="",
         connections_lost=cells.number(Fate.ENDS),
         connections_kept=cells.number(Fate.KEPT),
         connections_unknown=cells.number(Fate.REDUCED, Fate.UNKNOWN),
         jobs_known=there.known,
-        jobs=outcome.jobs,
+        jobs=jobs_of(view, there.jobs, cells, below, switches, impact.matched_type),
         not_in_plan=there.unplanned,
-        faults=outcome.faults,
-        other_work=outcome.other_work,
+        faults=faults_of(view, target, below, switches),
+        other_work=tuple(other_work(view, windows or (), target, below, switches, (starts, ends))),
         other_work_known=windows is not None,
-        steps=done,
+        steps=(),
         starts=starts,
         ends=ends,
-        announcement=announcement(outcome, survives, because or ""),
+        announcement="",
         command="" if impact.down_now else command(view, (of, start, until, because or ""), meant, starts, ends),
+        summary="",
+        action="",
+    )
+    outcome = Outcome(answer, impact.summary, folded(view, below), cells, there.source)
+    survives, why = rdma(outcome)
+    done = steps(outcome, survives)
+    return replace(
+        answer,
+        can_drain_now=can_drain(outcome, survives),
+        rdma_survives=survives,
+        rdma=why,
+        steps=done,
+        announcement=announcement(outcome, survives, because or ""),
         summary=summary(outcome, survives),
-        action=done[0] if done else "",
+        action=done[0],
     )
 
 

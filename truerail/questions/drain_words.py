@@ -10,8 +10,8 @@ from truerail.errors import QueryError
 from truerail.files.nodesets import fold
 from truerail.model.names import printable
 from truerail.outputs.report_words import as_sentence, count
-from truerail.questions.blast_answer import Blast, named
-from truerail.questions.drain_answer import DrainFault, DrainHost, DrainJob, DrainSwitch, OtherWork
+from truerail.questions.blast_answer import named
+from truerail.questions.drain_answer import Drain, DrainJob, DrainSwitch
 from truerail.questions.drain_lost import ENDS, SLOWER, Cells, Fate
 from truerail.questions.resolve import ResolvedTarget, rail_words, scope_of
 from truerail.questions.working_time import shortened
@@ -29,41 +29,35 @@ MOST_NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a drain does: see `Drain`. `below` are the affected hosts as a node set."""
+    """What a drain does: its answer without words. `impact` is the summary of `blast`, `below` the affected hosts as a
+    node set.
+    """
 
-    impact: Blast
-    target: ResolvedTarget
-    hosts: tuple[DrainHost, ...]
+    answer: Drain
+    impact: str
     below: str
-    switches: tuple[DrainSwitch, ...]
     cells: Cells
-    jobs_known: bool
     jobs_source: str
-    jobs: tuple[DrainJob, ...]
-    faults: tuple[DrainFault, ...]
-    other_work: tuple[OtherWork, ...]
-    starts: datetime
-    ends: datetime
 
     @property
     def hit(self) -> tuple[DrainJob, ...]:
         """Jobs that lose a connection, or may lose one."""
-        return tuple(job for job in self.jobs if job.effect != SLOWER)
+        return tuple(job for job in self.answer.jobs if job.effect != SLOWER)
 
     @property
     def cut(self) -> tuple[DrainSwitch, ...]:
         """Switches without an uplink afterwards that works, or may work."""
-        return tuple(one for one in self.switches if one.now and one.left + one.unknown == 0)
+        return tuple(one for one in self.answer.switches if one.now and one.left + one.unknown == 0)
 
     @property
     def unsure(self) -> tuple[DrainSwitch, ...]:
         """Switches whose uplinks that are left are all in unknown state."""
-        return tuple(one for one in self.switches if not one.left and one.unknown)
+        return tuple(one for one in self.answer.switches if not one.left and one.unknown)
 
 
 def rdma(one: Outcome) -> tuple[bool | None, str]:
     """Whether RDMA retries bridge it, why, and what is assumed. None: unknown."""
-    if one.impact.down_now:
+    if one.answer.down_now:
         return True, "It is down: no connection runs over it."
     if ends := one.cells.number(Fate.ENDS):
         return False, f"{_pairs(ends)} {'loses' if ends == 1 else 'lose'} the only path. {RETRY}."
@@ -102,7 +96,7 @@ def _survives(one: Outcome) -> str:
             "bond (RoCE LAG): assumed to take less time than the retries, and both ports to be in the bond on the "
             "switches too."
         )
-    if one.switches:
+    if one.answer.switches:
         return (
             "Packets in flight are lost and resent over the other uplinks: assumed that routing converges before the "
             "retries are used up, as it does within seconds where the routes are withdrawn first."
@@ -112,32 +106,32 @@ def _survives(one: Outcome) -> str:
 
 def can_drain(one: Outcome, survives: bool | None) -> bool | None:
     """Whether no running job loses a connection; None if that is unknown."""
-    if one.impact.down_now:
+    if one.answer.down_now:
         return True
-    if not one.jobs_known:
+    if not one.answer.jobs_known:
         return True if survives else None
-    if any(job.effect == ENDS for job in one.jobs):
+    if any(job.effect == ENDS for job in one.answer.jobs):
         return False
     return None if one.hit else True
 
 
 def summary(one: Outcome, survives: bool | None) -> str:
     """The answer first, then what is lost."""
-    if one.impact.down_now:
-        return f"Yes: {one.impact.summary}"
-    return " ".join((_answer(one, survives), one.impact.summary, *_compound(one)))
+    if one.answer.down_now:
+        return f"Yes: {one.impact}"
+    return " ".join((_answer(one, survives), one.impact, *_compound(one)))
 
 
 def _answer(one: Outcome, survives: bool | None) -> str:
-    name = one.target.name
+    name = one.answer.name
     can = can_drain(one, survives)
-    if can and not one.jobs_known:
+    if can and not one.answer.jobs_known:
         return f"Yes: {name} can be taken out of service, no connection ends."
     if can:
-        jobs = len(one.jobs)
+        jobs = len(one.answer.jobs)
         slower = f" {count(jobs, 'job')} {'keep' if jobs > 1 else 'keeps'} less bandwidth." * bool(jobs)
         return f"Yes: no {one.jobs_source} job loses a connection.{slower}"
-    if can is None and not one.jobs_known:
+    if can is None and not one.answer.jobs_known:
         may = "ends" if survives is False else "may end"
         return f"Only without jobs, and which jobs run is unknown: what runs on {shortened(one.below)} {may}."
     verb = {True: "uses", False: "use"}[len(one.hit) == 1]
@@ -152,13 +146,13 @@ def _jobs(jobs: Sequence[DrainJob]) -> str:
 
 def _compound(one: Outcome) -> Iterator[str]:
     """Those who already have a fault on what is left."""
-    both = [host for host in one.hosts if host.already_lost and host.lost]
+    both = [host for host in one.answer.hosts if host.already_lost and host.lost]
     if both:
         rails = rail_words({rail for host in both for rail in host.already_lost})
         hosts = named([host.host for host in both])
         verb = "loses" if len(both) == 1 else "lose"
         yield f"{hosts} {verb} both: what is drained, and {rails}, lost already."
-    short = [switch for switch in one.switches if switch.now < switch.planned]
+    short = [switch for switch in one.answer.switches if switch.now < switch.planned]
     if short:
         least = short[0]
         yield (
@@ -169,26 +163,26 @@ def _compound(one: Outcome) -> Iterator[str]:
 
 def steps(one: Outcome, survives: bool | None) -> tuple[str, ...]:
     """What to do, in order."""
-    if one.impact.down_now:
+    if one.answer.down_now:
         return ("It is down: there is nothing to drain. Repair it.",)
     return tuple(as_sentence(step) for step in _steps(one, survives))
 
 
 def _steps(one: Outcome, survives: bool | None) -> Iterator[str]:
-    for fault in one.faults[:MOST_NAMED]:
+    for fault in one.answer.faults[:MOST_NAMED]:
         who = " and ".join(filter(None, (fault.hosts, fault.switches)))
         cause = f"{fault.id} first ({fault.kind}, {fault.key})"
         yield f"Repair {cause}: {shortened(who)} would have that fault and the drain"
-    for work in one.other_work[:MOST_NAMED]:
+    for work in one.answer.other_work[:MOST_NAMED]:
         who = " and ".join(filter(None, (work.hosts, work.switches)))
         until = f"{work.starts:%Y-%m-%d %H:%M} to {work.ends:%H:%M} UTC"
         yield f"Not together with the maintenance of {work.what}, {until}: it affects {shortened(who)} too"
     yield "Announce the maintenance"
     yield from _before(one, survives)
-    if one.switches:
-        yield f"Withdraw its routes, and wait until truerail counters {one.target.name} shows no traffic"
-    yield f"Take {one.target.name} out of service"
-    if one.hosts or one.switches:
+    if one.answer.switches:
+        yield f"Withdraw its routes, and wait until truerail counters {one.answer.name} shows no traffic"
+    yield f"Take {one.answer.name} out of service"
+    if one.answer.hosts or one.answer.switches:
         yield "Take down nothing else of the affected hosts and switches until it is back"
     yield "Afterwards: truerail status shows what is not as before; then let jobs start"
 
@@ -198,7 +192,7 @@ def _before(one: Outcome, survives: bool | None) -> Iterator[str]:
         return
     who = shortened(one.below)
     yield f"Drain {who} in the scheduler, so that no new job starts there"
-    if not one.jobs_known:
+    if not one.answer.jobs_known:
         yield f"End or checkpoint the jobs on {who}: which ones run is unknown, --job NAME=NODES gives them"
     elif one.hit:
         yield f"End or checkpoint {_jobs(one.hit)}"
@@ -207,12 +201,13 @@ def _before(one: Outcome, survives: bool | None) -> Iterator[str]:
 def announcement(one: Outcome, survives: bool | None, because: str) -> str:
     """The maintenance in words, for people."""
     why = f": {_line(because)}" if because.strip() else ""
-    until = f"{one.ends:%H:%M}" if one.ends.date() == one.starts.date() else f"{one.ends:%Y-%m-%d %H:%M}"
-    parts = [f"Maintenance of {one.target.name}, {one.starts:%Y-%m-%d %H:%M} to {until} UTC{why}.", *_affected(one)]
+    starts, ends = one.answer.starts, one.answer.ends
+    until = f"{ends:%H:%M}" if ends.date() == starts.date() else f"{ends:%Y-%m-%d %H:%M}"
+    parts = [f"Maintenance of {one.answer.name}, {starts:%Y-%m-%d %H:%M} to {until} UTC{why}.", *_affected(one)]
     if not survives:
         end = "may end" if survives is None else "end"
         parts.append(f"RDMA connections over it {end}: end or checkpoint jobs on these hosts before it begins.")
-    elif one.switches:
+    elif one.answer.switches:
         parts.append("No connection ends; less bandwidth is left between leaves.")
     if one.hit:
         parts.append(f"Jobs: {', '.join(job.name for job in one.hit)}.")
@@ -220,17 +215,17 @@ def announcement(one: Outcome, survives: bool | None, because: str) -> str:
 
 
 def _affected(one: Outcome) -> Iterator[str]:
-    if one.hosts:
-        gpus = sum(len(host.gpus) for host in one.hosts)
-        rails = rail_words({rail for host in one.hosts for rail in (*host.lost, *host.reduced)})
+    if one.answer.hosts:
+        gpus = sum(len(host.gpus) for host in one.answer.hosts)
+        rails = rail_words({rail for host in one.answer.hosts for rail in (*host.lost, *host.reduced)})
         yield f"Affected: {one.below}, {rails or 'no rail'}, {count(gpus, 'GPU')} without their rail."
-        least = min(host.share_left for host in one.hosts)
+        least = min(host.share_left for host in one.answer.hosts)
         share = Fraction(least).limit_denominator(100)
         yield f"At least {share} of each host's bandwidth is left." if least else "No bandwidth may be left to a host."
-    elif one.switches:
-        least_up = min(switch.left / switch.planned for switch in one.switches)
+    elif one.answer.switches:
+        least_up = min(switch.left / switch.planned for switch in one.answer.switches)
         share = Fraction(least_up).limit_denominator(100)
-        below = count(len(one.switches), "switch", "switches")
+        below = count(len(one.answer.switches), "switch", "switches")
         yield f"Affected: {below} below, which keep at least {share} of the planned uplinks."
     else:
         yield "No host is affected."

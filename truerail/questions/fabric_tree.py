@@ -127,9 +127,13 @@ class FabricTree:
         return tuple(unit.name for unit in self.units if unit.name not in below)
 
     @property
-    def parent(self) -> Mapping[str, str]:
-        """The unit above each unit."""
-        return {child: unit.name for unit in self.units for child in unit.children}
+    def paths(self) -> Mapping[str, tuple[str, ...]]:
+        """Each unit with those above it, up to its root."""
+        found: dict[str, tuple[str, ...]] = {}
+        for unit in reversed(self.units):
+            found.setdefault(unit.name, (unit.name,))
+            found |= {child: (child, *found[unit.name]) for child in unit.children}
+        return found
 
 
 def fabric_tree(publication: Published) -> FabricTree:

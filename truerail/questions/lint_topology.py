@@ -1,6 +1,6 @@
 """`lint-topology FILE`: an existing topology of a scheduler against the cabling that is seen."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -83,8 +83,8 @@ def read_units(text: str) -> list[TopologyUnit]:
 def topology_faults(view: View, tree: FabricTree, units: Sequence[TopologyUnit]) -> Iterator[TopologyFault]:
     """The faults of a topology; of several topologies of one file, each for itself."""
     group = {host: unit.name for unit in tree.units for host in unit.hosts}
-    parent = tree.parent
-    seen = SeenGroups(group, {host: _root(parent, name) for host, name in group.items()}, tree.unseen)
+    paths = tree.paths
+    seen = SeenGroups(group, {host: paths[name][-1] for host, name in group.items()}, tree.unseen)
     for fault in faults_against(seen, units, lambda node: _planned(view, node)):
         hosts = fold(sorted((view.index.devices.names[code] for code in fault.hosts), key=natural_key))
         yield TopologyFault(fault.kind, hosts or fault.switch, fault.summary)
@@ -93,12 +93,6 @@ def topology_faults(view: View, tree: FabricTree, units: Sequence[TopologyUnit])
 def _planned(view: View, node: str) -> int:
     code = view.device(node)
     return code if view.is_planned(code) else -1
-
-
-def _root(parent: Mapping[str, str], name: str) -> str:
-    while name in parent:
-        name = parent[name]
-    return name
 
 
 def _text(answer: LintedTopology, options: Options) -> Iterator[RenderableType]:

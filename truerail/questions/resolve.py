@@ -286,7 +286,7 @@ def _mac(view: View, text: str) -> ResolvedTarget | None:
     mac = canonical_mac(text)
     if mac is None:
         return None
-    port = view.nics.macs.port_of(mac)
+    port = view.wiring.identity.names.macs.port_of(mac)
     if port != NONE:
         return port_meant(view, port, "mac address")
     port = view.nics.port_hearing(mac)

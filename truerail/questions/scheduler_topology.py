@@ -137,11 +137,10 @@ def _topograph(publication: Published, tree: FabricTree) -> Iterator[str]:
 
 
 def _labels(publication: Published, tree: FabricTree) -> Iterator[str]:
+    paths = tree.paths
     for unit in tree.units:
-        path = [unit.name]
-        while path[-1] in tree.parent:
-            path.append(tree.parent[path[-1]])
-        labels = " ".join(f"fabric.topograph.run/tier-{tier}={_label(name)}" for tier, name in enumerate(path))
+        path = enumerate(paths[unit.name])
+        labels = " ".join(f"fabric.topograph.run/tier-{tier}={_label(name)}" for tier, name in path)
         yield from (f"kubectl label node {tree.names[host]} --overwrite {labels}" for host in unit.hosts)
 
 

@@ -15,6 +15,7 @@ from truerail.model.names import printable
 from truerail.questions.moments import end_of
 from truerail.questions.resolve import hosts_asked, in_order, scope_of
 from truerail.views.cause_jobs import job_words
+from truerail.views.device import devices_covered
 from truerail.views.view import View, view_of
 
 MOST_WINDOWS = 200
@@ -103,22 +104,8 @@ def covered(view: View, scope: str, what: str) -> Mask:
         return np.ones(len(index.rail), dtype=bool)
     if scope == "rail":
         return np.asarray(index.from_host & (index.rail == int(what)), dtype=bool)
-    known = _devices(view, scope, what)
+    known = devices_covered(view, scope, what)
     return np.asarray(known[index.a_device] | known[index.b_device], dtype=bool)
-
-
-def _devices(view: View, scope: str, what: str) -> Mask:
-    """The devices in a scope. Shape (devices + 1,): the last is for a cable end without a device."""
-    found = np.zeros(len(view.index.devices.names) + 1, dtype=bool)
-    if scope == "pod":
-        found[: len(view.layout.devices)] = [device.pod == what for device in view.layout.devices]
-        return found
-    try:
-        codes = [view.device(name) for name in view.expand(what)]
-    except QueryError:
-        codes = []
-    found[[code for code in codes if view.is_planned(code)]] = True
-    return found
 
 
 @dataclass(frozen=True, slots=True)

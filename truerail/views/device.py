@@ -7,9 +7,9 @@ import numpy as np
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Finding
-from truerail.model.history import History, MaintenanceWindow, NoHistory
+from truerail.model.history import History, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
 from truerail.views.commands import command_of
@@ -76,19 +76,22 @@ def _maintenance(view: View, code: int, findings: list[Finding], history: Histor
         windows = history.windows()
     except JournalUnavailableError:
         return None
-    return next((w.reason for w in windows if w.covers(view.at) and _is_on(view, w, code)), None)
+    whole = (w for w in windows if w.covers(view.at) and w.scope in ("device", "nodes", "pod"))  # a rail is its cables
+    return next((w.reason for w in whole if devices_covered(view, w.scope, w.what)[code]), None)
 
 
-def _is_on(view: View, window: MaintenanceWindow, code: int) -> bool:
-    """Whether a window covers the whole device. A rail's window covers cables only."""
-    if window.scope == "pod":
-        return view.layout.devices[code].pod == window.what
-    if window.scope not in ("device", "nodes"):
-        return False
+def devices_covered(view: View, scope: str, what: str) -> Mask:
+    """The devices in a scope. Shape (devices + 1,): the last is for a cable end without a device."""
+    found = np.zeros(len(view.index.devices.names) + 1, dtype=bool)
+    if scope == "pod":
+        found[: len(view.layout.devices)] = [device.pod == what for device in view.layout.devices]
+        return found
     try:
-        return code in {view.device(name) for name in view.expand(window.what)}
+        codes = [view.device(name) for name in view.expand(what)]
     except QueryError:
-        return False
+        codes = []
+    found[[code for code in codes if view.is_planned(code)]] = True
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,8 @@ def _end(view: View, ends: _Ends, port: int, name: str, days: tuple[Days, Days])
     rate = ends.rates.get(port, BitErrorRate(""))
     speed = float(view.wiring.states.speed_gbps[port])
     device = view.plan.devices.get(name.partition("/")[0])
-    counted = {word: _count(float(column[port])) for word, column in ends.counted.items()}
+    totals = ((word, float(column[port])) for word, column in ends.counted.items())
+    counted = {word: None if np.isnan(total) else round(total) for word, total in totals}
     return LinkEnd(
         port=name,
         role=device.role.value if device else "",
@@ -180,10 +181,6 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else round(float(value), 3)
 
 
-def _count(value: float) -> int | None:
-    return None if np.isnan(value) else round(value)
-
-
 def _safe(text: str | None) -> str | None:
     return printable(text, 64) if text else None
 
@@ -199,7 +196,7 @@ def _ends(view: View) -> _Ends:
     for column in counted.values():
         known |= ~np.isnan(column)
     lane_order = np.argsort(lanes.port, kind="stable")
-    rank, reported = _rank(view), _on_either(view, known)
+    rank, reported = _rank(view), np.logical_or(*_both(view, known, missing=False))
     weakest = np.full(index.planned_ports, np.inf)
     np.fmin.at(weakest, lanes.port, lanes.rx)
     least = np.minimum(*_both(view, weakest, np.inf))
@@ -208,15 +205,10 @@ def _ends(view: View) -> _Ends:
     return _Ends(lanes, (lane_order, lanes.port[lane_order]), counted, rates, rank, reported, order)
 
 
-def _both(view: View, column: Numbers, missing: float) -> tuple[Numbers, Numbers]:
+def _both(view: View, column: Numbers | Mask, missing: float) -> tuple[Numbers, Numbers]:
     """A column of planned ports at both ends of each cable."""
     padded = np.append(column, missing)
     return padded[view.index.a], padded[view.index.b]
-
-
-def _on_either(view: View, known: Mask) -> Mask:
-    padded = np.append(known, False)
-    return np.asarray(padded[view.index.a] | padded[view.index.b], dtype=bool)
 
 
 def _rank(view: View) -> Codes:

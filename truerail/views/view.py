@@ -28,7 +28,7 @@ from truerail.model.reading import Reading
 from truerail.outputs.report_words import Headline, Tone, headline
 from truerail.views.findings import Findings, highest_at
 from truerail.views.layout import Layout, Nearest, loose
-from truerail.views.nics import Nics
+from truerail.views.nics import Nics, topologies_of
 from truerail.views.pieces import CauseLine, Uplinks
 
 
@@ -368,10 +368,11 @@ def warm(publication: Published) -> View:
         (view.sight, ("cause_of", "causes_at", "impact", "counts", "verified", "readings", "headline")),
         (view.findings, ("number", "by_subject", "by_device", "cable")),
         (view, ("muted", "loudest")),
-        (view.nics, ("topologies", "macs")),
+        (view.wiring.identity.names, ("macs",)),
     ):
         for name in names:
             getattr(part, name)
+    view.wiring.once(topologies_of)
     view.layout.cables_of(0)
     view.sight.ports_of(0)
     return view
