@@ -15,7 +15,7 @@ from truerail.questions.drain_answer import Drain, DrainJob, DrainSwitch
 from truerail.questions.drain_lost import ENDS, SLOWER, Cells, Fate
 from truerail.questions.resolve import ResolvedTarget, rail_words, scope_of
 from truerail.questions.working_time import shortened
-from truerail.views.view import View
+from truerail.views.view import View, some
 
 RETRY = (
     "An RDMA connection without a path ends when its retries are used up: with NCCL's defaults after 34 s at the least "
@@ -139,9 +139,8 @@ def _answer(one: Outcome, survives: bool | None) -> str:
 
 
 def _jobs(jobs: Sequence[DrainJob]) -> str:
-    named_ = ", ".join(f"{job.name} on {count(job.hosts_affected, 'host')}" for job in jobs[:MOST_NAMED])
-    more = f" and {len(jobs) - MOST_NAMED:,} more" if len(jobs) > MOST_NAMED else ""
-    return f"{count(len(jobs), 'job')} ({named_}{more})"
+    names = [f"{job.name} on {count(job.hosts_affected, 'host')}" for job in jobs]
+    return f"{count(len(jobs), 'job')} ({some(names, MOST_NAMED)})"
 
 
 def _compound(one: Outcome) -> Iterator[str]:

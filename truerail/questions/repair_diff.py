@@ -288,6 +288,5 @@ QUESTION = Question(
     "NetBox or Nautobot and the plan. Nothing is applied.",
     good=lambda answer: not answer.repairs,
     text=repair_diff_text,
-    operation="the_repair_diff",
     form=Form("Which names are wrong?", "Show changes"),
 )

@@ -23,7 +23,7 @@ from truerail.model.cause_kinds import Work
 from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
 from truerail.model.plan import Role
 from truerail.questions.repairs import Candidate
-from truerail.views.view import View
+from truerail.views.view import View, some
 
 UNIT_MINUTES = 15
 PLACEMENTS = 20_000
@@ -231,12 +231,7 @@ def _shared(
 ) -> Iterator[Group]:
     rows = grouped((thing, row) for row, one in enumerate(repairs) for thing in things(view, one))
     names = grouped((tuple(of), name) for (name, _), of in rows.items() if len(of) > 1)
-    yield from (Group(why.format(_listed(found)), of) for of, found in names.items())
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return f"{', '.join(names[:MOST_NAMED])}{more}"
+    yield from (Group(why.format(some(found, MOST_NAMED)), of) for of, found in names.items())
 
 
 def _host_rails(view: View, one: Candidate) -> Iterable[Thing]:

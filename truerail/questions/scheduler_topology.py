@@ -217,6 +217,5 @@ QUESTION = Question(
     ),
     lambda asked, given: topology(asked.publication, given["format"], given["nccl"]),
     "The tree of hosts and switches for a scheduler, from where cables are seen: text to review.",
-    operation="the_scheduler_topology",
     good=lambda answer: None if answer.misplaced or answer.unseen or answer.moved else True,
 )

@@ -98,7 +98,7 @@ def status(publication: Published, now: datetime) -> Status:
         unknown=tuple(_unknown(publication, now)),
         not_read=len({reading.device for reading in publication.evaluation.collection_errors}),
         summary=_summary(view, causes, len(loud), len(pending), len(muted)),
-        action=next(filter(None, (one.action for one in (*causes, *findings))), ""),
+        action=next(filter(None, (*(one.action for one in causes), *(one.action for one in findings))), ""),
     )
 
 

@@ -22,6 +22,7 @@ from truerail.model.history import FindingRecord, History, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
 from truerail.questions.changes import (
+    MOST_EXPLAINED,
     explained_by,
     kept_cause_line,
     kept_finding_line,
@@ -29,7 +30,7 @@ from truerail.questions.changes import (
     repair_of_finding,
 )
 from truerail.questions.find import causes_named
-from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Option, Parameter, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
 from truerail.questions.resolve import cause_words
 from truerail.questions.why_answer import EvidenceLine, Why, why_text
@@ -43,8 +44,6 @@ _MOST_TELLS = 0.75
 T = TypeVar("T")
 MOST_EVIDENCE = 24
 """Most facts listed for a cause."""
-MOST_EXPLAINED = 200
-"""Maximum number of findings listed for a cause."""
 
 
 def ruled_out(view: View, standing: RailStatus, cable: int, cause: Cause | None) -> tuple[str, ...]:
@@ -340,12 +339,10 @@ QUESTION = Question(
             help="The id of a finding; the key of a cause (6f4dbffbab52), or words for it: 'storm gpu-012/mlx5_3'.",
             metavar="id",
         ),
-        Parameter(
+        Option(
             "trace",
             help="Also each step of the search for causes: what it took, and its gain.",
             kind=Kind.FLAG,
-            needed=False,
-            option=True,
             default=False,
             label="Steps",
         ),

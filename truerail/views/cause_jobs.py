@@ -18,8 +18,9 @@ from truerail.model.columns import Codes, grouped
 from truerail.model.names import printable
 from truerail.views.layout import Layout
 from truerail.views.pieces import CauseJob
-from truerail.views.view import EvaluationIndex
+from truerail.views.view import EvaluationIndex, some
 
+MOST_NAMED = 3
 MOST_JOBS = 20
 """Most jobs with each cause, the worst first."""
 
@@ -109,13 +110,11 @@ def scheduler_time(seconds: int | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def named_jobs(hit: Sequence[HurtJob], most: int = 3) -> str:
+def named_jobs(hit: Sequence[HurtJob]) -> str:
     """`job 1234 (llama)`, `jobs 1, 2, 3 and 4 more`; empty for none."""
     if not hit:
         return ""
-    words = [job_words(one.job) for one in hit[:most]]
-    more = f" and {len(hit) - most:,} more" if len(hit) > most else ""
-    return f"job{'s' if len(hit) > 1 else ''} {', '.join(words)}{more}"
+    return f"job{'s' if len(hit) > 1 else ''} {some([job_words(one.job) for one in hit], MOST_NAMED)}"
 
 
 def job_words(job: RunningJob) -> str:

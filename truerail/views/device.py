@@ -103,8 +103,7 @@ class PortLine(PanelPort):
 
 def _of_cable(view: View, values: Codes) -> Codes:
     """A value of the cable planned at each port of `switch_ports`; -1 for a free port. Shape (ports,)."""
-    found: Codes = np.append(values, NONE)[view.index.cables_at(view.sight.switch_ports[0])]
-    return found
+    return np.asarray(np.append(values, NONE)[view.index.cables_at(view.sight.switch_ports[0])], dtype=np.int64)
 
 
 def _port_line(view: View, row: int) -> PortLine:

@@ -68,14 +68,12 @@ class Layout:
     @cached_property
     def ordered_devices(self) -> Codes:
         """Device codes: hosts first, then tier by tier, each in natural order."""
-        order: Codes = np.lexsort((self.rank, self.tier))
-        return order
+        return np.asarray(np.lexsort((self.rank, self.tier)), dtype=np.int64)
 
     @cached_property
     def ordered_cables(self) -> Codes:
         """Cables in the order of lists: host cables first, then by device and port."""
-        order: Codes = np.argsort(self.place)
-        return order
+        return np.asarray(np.argsort(self.place), dtype=np.int64)
 
     @cached_property
     def tier(self) -> Codes:
@@ -118,21 +116,18 @@ class Layout:
         """
         cables, starts = self._by_device
         known = 0 <= device < len(self.devices)
-        found: Codes = cables[starts[device] : starts[device + 1]] if known else cables[:0]
-        return found
+        return np.asarray(cables[starts[device] : starts[device + 1]] if known else cables[:0], dtype=np.int64)
 
     def host_cables_of(self, host: int) -> Codes:
         """The cables of a host, ordered by rail and plane; those without a rail come last."""
         cables = self.cables_of(host)
         rail = np.where(self.rail[cables] < 0, np.iinfo(np.int64).max, self.rail[cables])
-        ordered: Codes = cables[np.lexsort((self.place[cables], self.plane[cables], rail))]
-        return ordered
+        return np.asarray(cables[np.lexsort((self.place[cables], self.plane[cables], rail))], dtype=np.int64)
 
     def uplinks_of(self, switch: int) -> Codes:
         """The cables from a switch to the tier above; none for a host."""
         cables = self.cables_of(switch)
-        found: Codes = cables[(self.a_device[cables] == switch) & ~self.from_host[cables]]
-        return found
+        return np.asarray(cables[(self.a_device[cables] == switch) & ~self.from_host[cables]], dtype=np.int64)
 
     def gpus_on(self, cables: Codes) -> int:
         """The number of GPUs whose rail uses these cables. Each GPU counts once, also with two planes."""
@@ -151,8 +146,7 @@ class Layout:
         if not 0 <= gpu < gpus or not len(rails):
             return self.cables_of(NONE)
         mine = position * gpus // len(rails) == gpu if gpus < len(rails) else position == gpu * len(rails) // gpus
-        found: Codes = cables[mine]
-        return found
+        return np.asarray(cables[mine], dtype=np.int64)
 
     @cached_property
     def _gpu_units(self) -> tuple[Codes, Codes]:

@@ -82,14 +82,12 @@ def arranged(view: View, rows: Codes, keys: Keys, sort: str | None) -> Codes:
         raise QueryError(f"cannot sort by {printable(column, 80)!r}{nearest(column, list(keys))}")
     key = np.asarray(keys[column](view), dtype=np.float64)[rows]
     ranked = np.where(key == NONE, np.inf, -key if sort.startswith("-") else key)
-    order: Codes = rows[np.argsort(ranked, kind="stable")]
-    return order
+    return np.asarray(rows[np.argsort(ranked, kind="stable")], dtype=np.int64)
 
 
 def of_device(values: Codes, device: Codes) -> Codes:
     """A value of each row's device; -1 for devices that the plan does not have."""
-    found: Codes = np.where((device >= 0) & (device < len(values)), values[np.clip(device, 0, len(values) - 1)], NONE)
-    return found
+    return np.asarray(np.append(values, NONE)[np.where(device < len(values), device, NONE)], dtype=np.int64)
 
 
 def findings_on_cables(view: View) -> Codes:
@@ -103,8 +101,7 @@ def findings_on_ports(view: View) -> Codes:
     port = view.findings.port
     number = np.bincount(port[port >= 0], minlength=len(view.index.ports))
     ports, near = _ports_and_near(view)
-    found: Codes = number[ports] + np.where(near == ports, 0, number[near])
-    return found
+    return np.asarray(number[ports] + np.where(near == ports, 0, number[near]), dtype=np.int64)
 
 
 def severity_on_ports(view: View) -> Codes:

@@ -171,8 +171,7 @@ class EvaluationIndex:
         partner = self.wiring.partner[[port]]
         cable = self.index.cables_at(partner)
         strange = (cable >= 0) & (self.index.a[cable] == partner) & (self.index.b[cable] != port)
-        found: Codes = cable[strange]
-        return found
+        return np.asarray(cable[strange], dtype=np.int64)
 
 
 def states_at(place: Codes, state: Codes, size: int) -> Codes:
@@ -347,6 +346,12 @@ class View(Owner):
     def nearest(self) -> Nearest:
         """The index for suggestions of planned names."""
         return self.layout.nearest
+
+
+def some(words: Sequence[str], most: int) -> str:
+    """`a, b and 3 more`: the first of some words."""
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return f"{', '.join(words[:most])}{more}"
 
 
 def listed(names: Sequence[str]) -> str:
