@@ -16,7 +16,8 @@ from truerail.questions.answer_text import MOST_LINES, rows, section, when
 from truerail.questions.resolve import rail_words
 from truerail.views.pieces import AsOf
 
-_EFFECTS = {"ends": "✗", "unknown": "?", "slower": "-"}
+ENDS, SLOWER, UNKNOWN = "ends", "slower", "unknown"
+_EFFECTS = {ENDS: "✗", UNKNOWN: "?", SLOWER: "-"}
 _KNOWN = {True: "yes", False: "no", None: "unknown"}
 
 

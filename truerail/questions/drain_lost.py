@@ -12,13 +12,20 @@ from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.facts import NetLink
 from truerail.outputs.report_words import count
 from truerail.questions.blast import Target, weights_of
-from truerail.questions.drain_answer import DrainFault, DrainHost, DrainJob, DrainSwitch, OtherWork
+from truerail.questions.drain_answer import (
+    ENDS,
+    SLOWER,
+    UNKNOWN,
+    DrainFault,
+    DrainHost,
+    DrainJob,
+    DrainSwitch,
+    OtherWork,
+)
 from truerail.questions.rail_status import RailStatus, Stand, carrying
 from truerail.questions.resolve import gpus_of, rail_words
 from truerail.questions.working_time import GivenJob, Window, folded, jobs_on
 from truerail.views.view import View
-
-ENDS, SLOWER, UNKNOWN = "ends", "slower", "unknown"
 
 
 class Fate(IntEnum):

@@ -38,8 +38,8 @@ from truerail.viewfile.parts import (
 from truerail.viewfile.stored_page import stored_page
 from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
 from truerail.viewfile.writer import Part, ViewWriter, Written
-from truerail.views.models import StepLine
 from truerail.views.nics import topologies_of
+from truerail.views.pieces import StepLine
 
 
 @dataclass(frozen=True, slots=True)

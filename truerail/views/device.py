@@ -1,6 +1,7 @@
 """One device: a host with its rails from GPU to uplinks, or a switch with its front panel; and the list of ports."""
 
 from dataclasses import dataclass, fields
+from datetime import datetime
 
 import numpy as np
 
@@ -25,11 +26,68 @@ from truerail.views.lines import (
     uplinks_of,
 )
 from truerail.views.list_rows import RowList, findings_on_ports, on_nodes, on_words, severity_on_ports, states
-from truerail.views.models import DeviceView, PanelPort, ReadingLine
+from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, StateCount, Uplinks
 from truerail.views.view import View, view_of
 
 _STATES = [*STATES.values(), ""]
 FACING = ("down", "up", "free")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLine:
+    """The result of one collector on one device."""
+
+    collector: str
+    at: datetime
+    took_seconds: float
+    source: str
+    """The command, or the file with the answer."""
+    command: str
+    """The command for which the file is named; empty for another file."""
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPort:
+    """A port of a switch's front panel. `peer_planned` and `peer_seen` are `device/port`; `facing` is `down` (hosts),
+    `up`, or `free`.
+    """
+
+    port: str
+    facing: str
+    rail: int | None
+    plane: int | None
+    peer_planned: str | None
+    peer_actual: str | None
+    state: str | None
+    """A `CableState` word; None for a port without a planned cable."""
+    link: str | None
+    severity: str | None
+    findings: tuple[str, ...]
+    """Ids."""
+    subject: str | None
+    """The subject of the cable itself (its nearer end)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceView:
+    """One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
+
+    device: End
+    platform: str
+    address: str
+    read: bool
+    count: StateCount
+    paths: tuple[CablePath, ...]
+    """A host's cables, in order of rails and planes; empty for a switch."""
+    panel: tuple[PanelPort, ...]
+    """A switch's ports in their natural order; empty for a host."""
+    uplinks: tuple[Uplinks, ...]
+    findings: tuple[FindingLine, ...]
+    causes: tuple[CauseLine, ...]
+    readings: tuple[ReadingLine, ...]
+    maintenance: str | None
+    """Reason of an open maintenance window on the device."""
 
 
 def device_view(publication: Published, name: str, history: History | None = None) -> DeviceView:

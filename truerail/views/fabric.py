@@ -18,7 +18,6 @@ from truerail.outputs.report_words import as_sentence, count, sentence
 from truerail.outputs.unevaluated import rule_name
 from truerail.views.findings import severity_of
 from truerail.views.lines import cause_lines, count_of, state_count
-from truerail.views.models import Coverage, FabricView, RailLine
 from truerail.views.pieces import AsOf, CauseLine, StateCount
 from truerail.views.plain import as_json
 from truerail.views.view import EvaluationIndex, View, states_at, view_of
@@ -95,6 +94,71 @@ def _of_findings(view: View, places: list[int]) -> str:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The fabric at a glance.
+
+
+@dataclass(frozen=True, slots=True)
+class RailLine:
+    """The status of one rail. `rail` None contains the cables without a rail, uplinks excluded."""
+
+    rail: int | None
+    name: str
+    count: StateCount
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The number of planned cables confirmed by both ends, by one, by other sources than LLDP, by none; and the share
+    by both, 0..1. None as of a time: the journal does not keep it.
+    """
+
+    both_ends: int | None
+    one_end: int | None
+    other_sources: int | None
+    none: int | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FabricView:
+    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`; `headline` says what hurts most."""
+
+    name: str
+    number: int
+    at: datetime
+    tone: str
+    headline: str
+    repair: str
+    worst: str | None
+    """Key of the cause that the headline names."""
+    plan_source: str
+    plan_inferred: bool
+    plan_digest: str
+    hosts: int
+    hosts_read: int
+    switches: int
+    switches_read: int
+    pods: tuple[str, ...]
+    cables: StateCount
+    uplinks: StateCount
+    rails: tuple[RailLine, ...]
+    coverage: Coverage
+    findings: Mapping[str, int]
+    """By severity, without muted ones."""
+    muted: int
+    causes: int
+    collectors: tuple[Mapping[str, Any], ...]
+    """`CollectorRun` as JSON, and `age_seconds`."""
+    journal: Mapping[str, Any]
+    """`JournalState` as JSON."""
+    verdicts: tuple[Mapping[str, Any], ...]
+    """Rule, name, status, missing, error."""
+    notes: tuple[str, ...]
+    as_of: AsOf | None = None
+    """The time, and what is unknown of it; None: now."""
+    stale_since: datetime | None = None
+    """Since when no evaluation is confirmed, because the process that evaluates does not report; None: it does."""
+    stale_reason: str = ""
+    """What keeps a front on another machine from the judge that leads."""
 
 
 def fabric_view(publication: Published, now: datetime) -> FabricView:

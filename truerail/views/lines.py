@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,6 @@ from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
 from truerail.outputs.report_words import order
 from truerail.views.cause_jobs import MOST_JOBS, cause_jobs, jobs_by_cause
-from truerail.views.models import CableLine
 from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, MoveLine, StateCount, Uplinks
 from truerail.views.view import View
 
@@ -241,6 +240,23 @@ def why_words(view: View, cable: int, seen: End | None) -> str:
         return f"it is on {seen.name}, not on {planned}" if seen else f"{planned} hears another device"
     why = Why(int(view.wiring.why[cable]))
     return _NOT_DISCOVERED.get(why, _NOT_SEEN[why]) if view.wiring.met else _NOT_SEEN[why]
+
+
+@dataclass(frozen=True, slots=True)
+class CableLine:
+    """A planned cable in a list."""
+
+    subject: str
+    planned: str
+    actual: str | None
+    rail: int | None
+    plane: int | None
+    pod: str
+    label: str
+    state: str
+    why: str
+    verified: str
+    findings: tuple[str, ...]
 
 
 def cable_line(view: View, cable: int) -> CableLine:

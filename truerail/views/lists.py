@@ -4,6 +4,7 @@ A filter takes several values, separated by commas.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2s
@@ -35,7 +36,7 @@ from truerail.views.list_rows import (
     one_of,
     states,
 )
-from truerail.views.models import DeviceLine, StepLine
+from truerail.views.pieces import StateCount, StepLine
 from truerail.views.racks import NO_RACK
 from truerail.views.view import View, view_of
 
@@ -43,6 +44,23 @@ _ROLES = [role.value for role in Role]
 _STATES = [CableState.RIGHT.value, CableState.WRONG.value, CableState.MISSING.value, CableState.UNKNOWN.value]
 """In the order of `wiring.State`."""
 NOT_VERIFIED = "the journal does not keep which ends confirmed a cable"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLine:
+    """A device in a list."""
+
+    device: str
+    role: str
+    pod: str
+    rack: str
+    unit: int | None
+    platform: str
+    read: bool
+    count: StateCount
+    findings: int
+    severity: str | None
+    """The highest severity of its findings."""
 
 
 def device_line(view: View, code: int) -> DeviceLine:

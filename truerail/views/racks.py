@@ -15,8 +15,7 @@ from truerail.model.plan import Role
 from truerail.outputs.worklist import Mark
 from truerail.views.findings import highest_at, severity_of
 from truerail.views.lines import state_count
-from truerail.views.models import StepLine
-from truerail.views.pieces import StateCount
+from truerail.views.pieces import StateCount, StepLine
 from truerail.views.view import View, states_at, view_of
 
 NO_RACK = "-"
