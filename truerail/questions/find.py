@@ -1,6 +1,6 @@
 """The search box: finds anything with a name from a few letters, while they are typed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,6 @@ from truerail.analysis.running_jobs import names_of as names_of_job
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.columns import Codes, distinct, factorize
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.finding import Cause
 from truerail.model.names import canonical_mac, natural_key, port_key, printable
 from truerail.model.plan import Role
 from truerail.outputs.report_words import count
@@ -253,7 +252,9 @@ def causes_named(view: View, text: str) -> list[str]:
     low, causes = text.strip().lower(), view.sight.causes
     if exact := [key for key, cause in causes.items() if low in (key, cause.id.lower())]:
         return exact
-    found = {key: _words(key, cause) for key, cause in reversed(causes.items()) if low}
+    found: dict[str, list[str]] = {}
+    for key, cause in reversed(causes.items()) if low else ():
+        found[key] = [key, cause.kind.value, *cause.kind.value.split("-"), *(name.lower() for name in cause.subjects)]
     for word in low.split(maxsplit=_MOST_WORDS):
         place = word
         if "/" in word or ":" in word:  # a port, in any spelling
@@ -261,10 +262,6 @@ def causes_named(view: View, text: str) -> list[str]:
                 place = recognise(view, word).name.lower()
         found = {key: names for key, names in found.items() if any(one.startswith((word, place)) for one in names)}
     return list(found)
-
-
-def _words(key: str, cause: Cause) -> Sequence[str]:
-    return key, cause.kind.value, *cause.kind.value.split("-"), *(name.lower() for name in cause.subjects)
 
 
 def _findings(view: View, low: str) -> Iterator[Found]:

@@ -43,11 +43,15 @@ def open_faults(
     faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, found)]
     alone = (f for one, f in found.items() if one not in explained and f.severity is not Severity.INFO)
     faults += [_of_finding(index.evaluation.plan, finding) for finding in alone]
-    dated = (replace(fault, since=_since(fault, cause_lives, lives)) for fault in faults)
     hurt = {key: f"; it hurts {named_jobs(hit)}" for key, hit in evaluated.once(jobs_by_cause).items()}
-    dated = (replace(one, summary=one.summary + hurt.get(one.key, "")) for one in dated)
     present = {*index.causes, *(finding.id for finding in evaluated.evaluation.findings)}
-    return tuple(sorted((one for one in dated if one.key in present or _lasted(one, cause_lives, lives)), key=_worst))
+    dated = []
+    for fault in faults:
+        life = (cause_lives if fault.kind else lives).get(fault.key)
+        if fault.key in present or _lasted(fault, life):
+            summary = fault.summary + hurt.get(fault.key, "")
+            dated.append(replace(fault, since=life.since if life else None, summary=summary))
+    return tuple(sorted(dated, key=_worst))
 
 
 def _worst(fault: OpenFault) -> tuple[int, int, float, str]:
@@ -63,18 +67,9 @@ def _kept(index: EvaluationIndex, away: Sequence[Cause], found: Mapping[str, Fin
             yield cause
 
 
-def _life(fault: OpenFault, cause_lives: Mapping[str, Life], lives: Mapping[str, Life]) -> Life | None:
-    return (cause_lives if fault.kind else lives).get(fault.key)
-
-
-def _since(fault: OpenFault, cause_lives: Mapping[str, Life], lives: Mapping[str, Life]) -> datetime | None:
-    life = _life(fault, cause_lives, lives)
-    return life.since if life else None
-
-
-def _lasted(fault: OpenFault, cause_lives: Mapping[str, Life], lives: Mapping[str, Life]) -> bool:
+def _lasted(fault: OpenFault, life: Life | None) -> bool:
     """Whether a fault that is away was present for as long as its alert waits."""
-    life, minutes = _life(fault, cause_lives, lives), minutes_of(fault.kind, fault.severity)
+    minutes = minutes_of(fault.kind, fault.severity)
     return life is not None and minutes is not None and life.last_seen - life.since >= timedelta(minutes=minutes)
 
 

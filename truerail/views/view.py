@@ -198,12 +198,10 @@ def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> in
     if cause.names_only:
         return 0
     harmed = layout.gpus_on(affected)
-    return max(harmed, _misordered(wiring, layout, cause)) if cause.kind is CauseKind.GPU_NIC_ORDER else harmed
-
-
-def _misordered(wiring: Wiring, layout: Layout, cause: Cause) -> int:
-    misordered = wiring.gpu_rails.misordered
-    return sum(len(misordered.get(layout.code.get(subject, NONE), ())) for subject in dict.fromkeys(cause.subjects))
+    if cause.kind is not CauseKind.GPU_NIC_ORDER:
+        return harmed
+    hosts = {layout.code.get(subject, NONE) for subject in cause.subjects}
+    return max(harmed, sum(len(wiring.gpu_rails.misordered.get(host, ())) for host in hosts))
 
 
 LONGEST_NODESET = 4096
