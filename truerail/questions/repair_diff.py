@@ -145,7 +145,9 @@ def repair_diff(publication: Published, wanted: str) -> RepairDiff:
     view = view_of(publication)
     causes, alone = _chosen(view, wanted.strip())
     repairs = [_of_cause(view, key, cause) for key, cause in causes.items()]
-    repairs += [_of_finding(view, finding) for finding in alone]
+    for one in alone:
+        made = _made(view, renames_of(one, view.plan))
+        repairs.append(made(cause=one.id, id=one.rule, kind=one.name, summary=one.summary, confirm_first=""))
     return RepairDiff(wanted, tuple(repairs), _summary(repairs))
 
 
@@ -174,11 +176,6 @@ def _of_cause(view: View, key: str, cause: Cause) -> TextRepair:
     renames = cause.renames if _by_names(cause) else ()
     made = _made(view, renames, "" if renames else f"no diff: {cause.action}")
     return made(cause=key, id=cause.id, kind=cause.kind.value, summary=cause.summary, confirm_first=cause.to_confirm)
-
-
-def _of_finding(view: View, finding: Finding) -> TextRepair:
-    made = _made(view, renames_of(finding, view.plan))
-    return made(cause=finding.id, id=finding.rule, kind=finding.name, summary=finding.summary, confirm_first="")
 
 
 def _made(view: View, renames: Sequence[Rename], refused: str = "") -> Callable[..., TextRepair]:

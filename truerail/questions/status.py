@@ -171,13 +171,9 @@ def _unknown_line(part: UnknownPart) -> RenderableType:
     what = f"{part.count:,} {kind}" if part.count != 1 else kind.removesuffix("s")
     line = Text().append(what, style=PORT)
     if part.names and part.count <= len(part.names):
-        line.append(f" {_named(part)}", style=PORT)
+        few = f"{', '.join(map(name, part.names[:6]))}{', ...' if part.count > 6 else ''}"
+        line.append(f" {name(fold(part.names)) if part.what == 'devices' else few}", style=PORT)
     return hanging("?", line.append(f": {sentence(part.why)}"))
-
-
-def _named(part: UnknownPart) -> str:
-    shown = name(fold(part.names)) if part.what == "devices" else ", ".join(map(name, part.names[:6]))
-    return f"{shown}, ..." if part.what != "devices" and part.count > 6 else shown
 
 
 def _good(answer: Status) -> bool | None:

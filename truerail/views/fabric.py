@@ -167,6 +167,7 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
     sight, plan, evaluation = view.sight, publication.plan, publication.evaluation
     wiring, layout, words = view.wiring, view.layout, overview_headline(view)
     switches = np.flatnonzero(layout.tier > Role.HOST.tier)
+    ranks = Counter(view.findings.rank[~view.muted].tolist())
     return FabricView(
         name=publication.fabric,
         number=publication.number,
@@ -187,7 +188,7 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
         uplinks=count_of(wiring, np.flatnonzero(~layout.from_host)),
         rails=rail_lines(sight),
         coverage=coverage_of(sight) if publication.hindsight is None else Coverage(None, None, None, None, None),
-        findings=_by_severity(view),
+        findings={severity.value: ranks[severity.rank] for severity in reversed(Severity)},
         muted=int(np.count_nonzero(view.muted)),
         causes=len(sight.causes),
         collectors=tuple(_run(publication.runs[name], now) for name in sorted(publication.runs)),
@@ -223,12 +224,6 @@ def coverage_of(sight: EvaluationIndex) -> Coverage:
     none, device, other, one, both = np.bincount(sight.verified, minlength=len(VERIFIED)).tolist()
     total = len(sight.verified)
     return Coverage(both, device + one, other, none, both / total if total else None)
-
-
-def _by_severity(view: View) -> dict[str, int]:
-    """Unmuted findings, highest severity first."""
-    ranks = Counter(view.findings.rank[~view.muted].tolist())
-    return {severity.value: ranks[severity.rank] for severity in reversed(Severity)}
 
 
 def _run(run: CollectorRun, now: datetime) -> Mapping[str, Any]:

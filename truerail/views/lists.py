@@ -22,7 +22,7 @@ from truerail.model.finding import CableState, Cause, Severity
 from truerail.model.life import LifeState
 from truerail.model.names import printable
 from truerail.model.plan import Role
-from truerail.outputs.worklist import Entry, Key, Mark, Worklist
+from truerail.outputs.worklist import Entry, Mark, Worklist
 from truerail.views.findings import SEVERITIES, severity_of
 from truerail.views.layout import ranks
 from truerail.views.lines import cable_line, cause_lines, finding_line, state_count
@@ -86,11 +86,6 @@ def _on_verified(view: View, verified: str) -> Mask:
     return on_words("verified", verified, VERIFIED, VERIFIED, view.sight.verified)
 
 
-def _since(view: View, finding: str) -> float:
-    life = view.lives.get(finding)
-    return life.since.timestamp() if life else NONE
-
-
 def life_words(view: View) -> list[str]:
     """The `LifeState` word of each finding."""
     lives = view.lives
@@ -130,11 +125,6 @@ def _of_rule(view: View, rule: str) -> Mask:
 def _in_state(view: View, state: str) -> Mask:
     lives, states_of_lives = factorize(life_words(view))
     return on_words("state", state, [one.value for one in LifeState], states_of_lives, lives)
-
-
-def _far(view: View) -> Codes:
-    """The device at the other end of each finding's cable."""
-    return np.asarray(np.append(view.layout.b_device, NONE)[view.findings.cable])
 
 
 device_lines = RowList(
@@ -197,7 +187,9 @@ nearer end.
 finding_lines = RowList(
     order=lambda view: np.arange(len(view.findings)),
     filters={
-        "nodes": lambda view, text: on_nodes(view, text, view.findings.device, _far(view)),
+        "nodes": lambda view, text: on_nodes(
+            view, text, view.findings.device, np.append(view.layout.b_device, NONE)[view.findings.cable]
+        ),
         "rule": _of_rule,
         "severity": lambda view, text: on_words("severity", text, SEVERITIES, SEVERITIES, view.findings.rank),
         "rail": lambda view, rail: on_rail(view, rail, view.findings.rail),
@@ -212,7 +204,9 @@ finding_lines = RowList(
         "subject": lambda view: ranks(one.subject for one in view.findings.all),
         "rail": lambda view: view.findings.rail,
         "state": lambda view: ranks(life_words(view)),
-        "since": lambda view: [_since(view, one) for one in view.findings.ids],
+        "since": lambda view: [
+            life.since.timestamp() if (life := view.lives.get(one)) else NONE for one in view.findings.ids
+        ],
         "confidence": lambda view: [one.confidence for one in view.findings.all],
         "muted": lambda view: view.muted,
     },
@@ -268,7 +262,7 @@ def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
     to_rack, to_unit = _stands(view, step.to.device if step.to else "")
     far_rack, far_unit = _stands(view, step.far.device if step.far else "")
     return StepLine(
-        key=step_key(entry.key),
+        key=blake2s("\0".join(entry.key).encode(), digest_size=6).hexdigest(),
         mark=entry.mark.value,
         kind=step.kind,
         cause=cause.key if cause else "",
@@ -296,11 +290,6 @@ def _stands(view: View, name: str) -> tuple[str, int | None]:
     """Rack and unit of a device in the plan."""
     device = view.plan.placed(name)
     return (device.rack, device.unit) if device else ("", None)
-
-
-def step_key(key: Key) -> str:
-    """A short key from the action and its place."""
-    return blake2s("\0".join(key).encode(), digest_size=6).hexdigest()
 
 
 def _cause_of(view: View, by_id: dict[str, Cause], entry: Entry) -> Cause | None:
