@@ -26,7 +26,7 @@ from truerail.model.history import (
 )
 from truerail.model.life import LifeState
 from truerail.outputs.report_words import count
-from truerail.views.lines import line_of_cause, line_of_finding
+from truerail.views.lines import journal_or, line_of_cause, line_of_finding
 from truerail.views.pieces import CauseLine, FindingLine, MoveLine
 
 SLACK = timedelta(minutes=10)
@@ -138,10 +138,7 @@ def kept_cause_line(history: History, kept: KeptCause) -> CauseLine:
 
 def explained_by(history: History, kept: KeptCause) -> tuple[FindingLine, ...]:
     """The findings that a cause explained, as they were last seen."""
-    try:
-        found = history.kept_findings(kept.cause.explains[:MOST_EXPLAINED])
-    except JournalUnavailableError:
-        return ()
+    found = journal_or(lambda: history.kept_findings(kept.cause.explains[:MOST_EXPLAINED]), ())
     return tuple(sorted(map(kept_finding_line, found), key=lambda one: (-Severity(one.severity).rank, one.subject)))
 
 
@@ -171,10 +168,7 @@ def repair_of_cause(history: History, kept: KeptCause) -> str:
 
 
 def _links_at(history: History, ended: datetime) -> Sequence[LinkChange]:
-    try:
-        return history.link_changes(ended - SLACK, ended, page=RowRange(MOST_LINKS))
-    except JournalUnavailableError:
-        return ()
+    return journal_or(lambda: history.link_changes(ended - SLACK, ended, page=RowRange(MOST_LINKS)), ())
 
 
 def _sentence(rows: Sequence[LinkChange]) -> str:

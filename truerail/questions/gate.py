@@ -85,8 +85,10 @@ def _fitness(publication: Published) -> Fitness:
     hosts, rails = np.unique(cells.host, return_counts=True)
     number = dict(zip(hosts.tolist(), rails.tolist(), strict=True))
     here = (cells.state == state for state in (LOST, DEGRADED, UNKNOWN))
-    states = (grouped(zip(cells.host[one].tolist(), cells.rail[one].tolist(), strict=True)) for one in here)
-    return Fitness(number, *states, causes=grouped(_hurt(view)))
+    lost, degraded, unknown = (
+        grouped(zip(cells.host[one].tolist(), cells.rail[one].tolist(), strict=True)) for one in here
+    )
+    return Fitness(number, lost, degraded, unknown, grouped(_hurt(view)))
 
 
 def _hurt(view: View) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from truerail.analysis.published import Published
-from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
+from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, Mask
 from truerail.model.history import History, MaintenanceWindow
@@ -16,6 +16,7 @@ from truerail.questions.moments import end_of
 from truerail.questions.resolve import hosts_asked, in_order, scope_of
 from truerail.views.cause_jobs import job_words
 from truerail.views.device import devices_covered
+from truerail.views.lines import journal_or
 from truerail.views.view import View, view_of
 
 MOST_WINDOWS = 200
@@ -81,9 +82,8 @@ def windows_announced(view: View, history: History, now: datetime) -> tuple[Wind
     """The windows of the journal that are open at `now` or later, in order of their start; None if the journal cannot
     be read.
     """
-    try:
-        known = history.windows()
-    except JournalUnavailableError:
+    known = journal_or(history.windows, None)
+    if known is None:
         return None
     coming = (one for one in known if min(one.ends, one.ended_at or one.ends) > now)
     return tuple(sorted(_announced(view, coming, now), key=lambda one: one.starts))[:MOST_WINDOWS]

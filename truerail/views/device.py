@@ -7,7 +7,7 @@ import numpy as np
 
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
-from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
+from truerail.errors import NotFoundError, QueryError
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Finding
 from truerail.model.history import History, NoHistory
@@ -21,6 +21,7 @@ from truerail.views.lines import (
     cause_lines,
     end_of_device,
     finding_lines_of,
+    journal_or,
     place_of,
     state_count,
     uplinks_of,
@@ -130,10 +131,7 @@ def _maintenance(view: View, code: int, findings: list[Finding], history: Histor
     reported = next((mute.reason for mute in mutes if mute and mute.kind is MuteKind.MAINTENANCE), None)
     if reported is not None:
         return reported
-    try:
-        windows = history.windows()
-    except JournalUnavailableError:
-        return None
+    windows = journal_or(history.windows, ())
     whole = (w for w in windows if w.covers(view.at) and w.scope in ("device", "nodes", "pod"))  # a rail is its cables
     return next((w.reason for w in whole if devices_covered(view, w.scope, w.what)[code]), None)
 

@@ -1,10 +1,10 @@
 """Findings, causes, cables and uplinks as rows of an answer."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from truerail.views.view import View
 STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
 """`CableState` words by wiring state."""
 
+T = TypeVar("T")
+Otherwise = TypeVar("Otherwise")
 UNKNOWN = "unknown"
 MOST_MOVES = 16
 """For a cause with more moves, a cable shows only the moves that concern it."""
@@ -353,13 +355,14 @@ def _touches(move: MoveLine, ends: tuple[str, str]) -> bool:
 def cable_paths(view: View, cables: Codes, history: History) -> tuple[CablePath, ...]:
     """The paths of several cables, in their order; the history is queried once."""
     numbers = cables.tolist()
-    since = changed_at(history, [str(view.plan.cables[cable].a) for cable in numbers])
-    return tuple(cable_path(view, cable, since.get(str(view.plan.cables[cable].a))) for cable in numbers)
+    ports = [str(view.plan.cables[cable].a) for cable in numbers]
+    since: Mapping[str, datetime] = journal_or(lambda: history.link_since(ports), {})
+    return tuple(cable_path(view, cable, since.get(port)) for cable, port in zip(numbers, ports, strict=True))
 
 
-def changed_at(history: History, ports: Sequence[str]) -> Mapping[str, datetime]:
-    """Times of the last known change of these cables' nearer ends; empty if the history is unavailable."""
+def journal_or(ask: Callable[[], T], otherwise: Otherwise) -> T | Otherwise:
+    """What the journal has; something else where it cannot be read."""
     try:
-        return history.link_since(ports)
+        return ask()
     except JournalUnavailableError:
-        return {}
+        return otherwise
