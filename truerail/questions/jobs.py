@@ -239,8 +239,11 @@ def runs_of(
         if run.ended is None:
             climbing = climbs(standing, standing.below.of_all(hosts.tolist()))
             above = f"of unknown effect on it: {unclear}" if unclear and climbing else ""
-            runs[number] = replace(run, unevaluated=", ".join(filter(None, (doubts.about(job.hosts), above))))
-    return [_with(run, beside.get(f"{job.source}/{job.key}", ())) for run, job in zip(runs, jobs, strict=True)]
+            found = tuple(beside.get(f"{job.source}/{job.key}", ()))
+            hours = run.gpu_hours if run.harm or not found else None  # what findings cost is not known
+            unevaluated = ", ".join(filter(None, (doubts.about(job.hosts), above)))
+            runs[number] = replace(run, unevaluated=unevaluated, findings=found, gpu_hours=hours)
+    return runs
 
 
 def climbs(standing: RailStatus, cables: Codes) -> bool:
@@ -268,13 +271,6 @@ def _beside(view: View) -> Mapping[str, Sequence[str]]:
     """What was found on jobs without a cause, by source and key."""
     found = (f for f in view.sight.evaluation.findings if f.rule in _ON_JOBS and f.id not in view.sight.cause_of)
     return grouped((one.subject.rpartition("@")[0], one.summary) for one in found)
-
-
-def _with(run: JobRun, findings: Sequence[str]) -> JobRun:
-    """The run with what was found on it: what that costs is not known."""
-    if not findings or run.ended is not None:
-        return run
-    return replace(run, findings=tuple(findings), gpu_hours=run.gpu_hours if run.harm else None)
 
 
 def _run(

@@ -82,7 +82,9 @@ def plan_repair(asked: Asked, job: str | None = None, window: str | None = None,
     basis = basis_of(asked, job, window, technicians)
     work = schedule_of(basis)
     start = in_order(work)
-    repairs = tuple(_repairs(basis, work, start))
+    apart_from, late = apart(basis.groups, len(basis.repairs)), basis.ends + timedelta(days=1)
+    found = [_repair(basis, work, row, start, apart_from[row]) for row in range(len(basis.repairs))]
+    repairs = tuple(sorted(found, key=lambda one: one.starts or late))
     unknown = sum(gain.gpus is None for gain in basis.gains)
     loud = [f for f in basis.view.findings.all if f.id not in basis.view.sight.cause_of and f.severity.rank > 0]
     return RepairPlan(
@@ -245,14 +247,6 @@ def _in_use(basis: Basis, one: Candidate) -> str:
         return f"it interrupts {hosts}, and which jobs run there is unknown: give --job or --window"
     names = [job.name for job, _ in jobs_on(basis.jobs.jobs, one.hosts)]
     return f"it interrupts {hosts}, where {some(names, 4)} run{'s' if len(names) == 1 else ''}: it needs a window"
-
-
-def _repairs(basis: Basis, work: Schedule, start: Codes) -> list[Repair]:
-    """All repairs, in order of work."""
-    apart_from = apart(basis.groups, len(basis.repairs))
-    found = [_repair(basis, work, row, start, apart_from[row]) for row in range(len(basis.repairs))]
-    late = basis.ends + timedelta(days=1)
-    return sorted(found, key=lambda one: one.starts or late)
 
 
 def _repair(basis: Basis, work: Schedule, row: int, start: Codes, apart_from: Mask) -> Repair:

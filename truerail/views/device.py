@@ -99,6 +99,7 @@ def device_view(publication: Published, name: str, history: History | None = Non
         raise NotFoundError(f"the plan has no device {printable(name, 80)!r}{view.nearest.hint(name.strip())}")
     device, host = view.layout.devices[code], view.index.devices.is_host(code)
     findings = view.findings_of(code)
+    ports, switch = view.sight.switch_ports
     cables = view.layout.host_cables_of(code) if host else view.layout.cables_of(code)[:0]
     return DeviceView(
         device=end_of_device(view, code),
@@ -107,7 +108,7 @@ def device_view(publication: Published, name: str, history: History | None = Non
         read=bool(view.wiring.read[code]),
         count=state_count(view.sight.counts[code]),
         paths=cable_paths(view, cables, history),
-        panel=() if host else panel_of(view, code),
+        panel=() if host else tuple(_panel_port(view, port) for port in ports[switch == code].tolist()),
         uplinks=uplinks_of(view, code),
         findings=finding_lines_of(view, findings),
         causes=cause_lines(view, view.causes_of(findings, (device.name,))),
@@ -167,12 +168,6 @@ def _port_line(view: View, row: int) -> PortLine:
     one = _panel_port(view, port)
     reported = {field.name: getattr(one, field.name) for field in fields(one)}
     return PortLine(**reported, device=view.index.spell(port).device)
-
-
-def panel_of(view: View, switch: int) -> tuple[PanelPort, ...]:
-    """The ports of a switch in natural order: those with a planned cable, and free ones found in the snapshot."""
-    ports, device = view.sight.switch_ports
-    return tuple(_panel_port(view, port) for port in ports[device == switch].tolist())
 
 
 def _panel_port(view: View, port: int) -> PanelPort:
