@@ -210,6 +210,10 @@ def _summary_since(runs: list[JobRun], on: str | None, start: datetime) -> str:
     return f"{many}; {len(hurt):,} {'is or was' if len(hurt) == 1 else 'are or were'} hurt: {hours_of(hurt)}"
 
 
+# ----------------------------------------------------------------------------------------------------------------------
+# What hurts which job, and what that costs.
+
+
 _ON_JOBS = ("JOB009",)
 """Rules with findings on running jobs, whose subject is `source/key@...`."""
 

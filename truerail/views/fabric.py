@@ -243,6 +243,10 @@ def _verdict(verdict: Verdict) -> Mapping[str, Any]:
     }
 
 
+# ----------------------------------------------------------------------------------------------------------------------
+# The switches, tier by tier, and the cables between them.
+
+
 @dataclass(frozen=True, slots=True)
 class SwitchNode:
     """A switch. `hosts` are its planned cables to hosts, by state."""

@@ -114,6 +114,10 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
+# ----------------------------------------------------------------------------------------------------------------------
+# The alert of an open fault.
+
+
 @dataclass(frozen=True, slots=True)
 class MutedBy:
     """Why an alert is muted: `kind` is `acknowledged` or `maintenance`."""

@@ -214,6 +214,10 @@ probed_nics = RowList(
 """Planned NICs on rails, worst first; sorted by state the worst is first."""
 
 
+# ----------------------------------------------------------------------------------------------------------------------
+# The probes as recordings, for a capture.
+
+
 VERSION = 1
 Recording = dict[str, Any]
 

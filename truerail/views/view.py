@@ -31,6 +31,10 @@ from truerail.views.layout import Layout, Nearest, loose
 from truerail.views.nics import Nics, topologies_of
 from truerail.views.pieces import CauseLine, Uplinks
 
+LONGEST_NODESET = 4096
+_MOST_LISTED = 8
+_NUMBERS = re.compile(r"\d+")
+
 
 class EvaluationIndex:
     """One evaluation of a round, owned by its `EvaluatedRound`. Cable columns have shape (cables,), device columns
@@ -202,11 +206,6 @@ def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> in
         return harmed
     hosts = {layout.code.get(subject, NONE) for subject in cause.subjects}
     return max(harmed, sum(len(wiring.gpu_rails.misordered.get(host, ())) for host in hosts))
-
-
-LONGEST_NODESET = 4096
-_MOST_LISTED = 8
-_NUMBERS = re.compile(r"\d+")
 
 
 class View(Owner):
