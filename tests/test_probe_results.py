@@ -25,7 +25,8 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import Device, Fact, ProbeTrouble, Snapshot
 from truerail.testing.cases import scene
-from truerail.views.probe_matrix import probe_matrix, probed_nics, recording_of
+from truerail.views.probe_matrix import probe_matrix, probed_nics
+from truerail.views.probe_recordings import recording_of
 
 BROKEN, SEEN = fabric()
 PLAN = BROKEN.plan
