@@ -39,7 +39,7 @@ from truerail.service.events import EventLog
 from truerail.service.hook_jobs import JobsTaken, ReportedJobs
 from truerail.service.settings import Settings
 from truerail.simulator import Fault, Shape, Simulation, simulate
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 
 T = TypeVar("T")
 ALL = RowRange()

@@ -21,7 +21,7 @@ from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.metric_series import Series, family
 from truerail.rounds import evaluate
-from truerail.views.faults_now import open_faults
+from truerail.views.faults import open_faults
 
 NOW = AT + timedelta(seconds=30)
 COUNTERS = {"rounds_total": 3.0, "event_streams": 1.0}

@@ -25,7 +25,7 @@ from truerail.outputs.worklist import Worklist
 from truerail.rounds import evaluate
 from truerail.service.current import reported
 from truerail.views.fabric_map import fabric_map
-from truerail.views.faults_now import open_faults
+from truerail.views.faults import open_faults
 from truerail.views.lists import step_lines
 from truerail.web.application import create_app
 

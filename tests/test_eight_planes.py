@@ -7,8 +7,7 @@ from rules import rules
 from tests.oncall_fabrics import published, shown, simulated
 from truerail.analysis.published import Published
 from truerail.model import CauseKind, Plan, Severity
-from truerail.questions.path import path
-from truerail.questions.path_answer import path_text
+from truerail.questions.path import path, path_text
 from truerail.simulator import Fault, Shape
 from truerail.views.fabric_map import fabric_map
 

@@ -16,7 +16,7 @@ from truerail.model.cause_kinds import CAUSE_KINDS, FINDING_ALERT, CauseKind
 from truerail.model.finding import Severity
 from truerail.model.life import Mute, MuteKind
 from truerail.model.open_fault import OpenFault
-from truerail.views.fault_alert import Elsewhere, fault_alerts
+from truerail.views.faults import Elsewhere, fault_alerts
 from truerail.views.view import view_of
 from truerail.web.page.routes import alerted
 

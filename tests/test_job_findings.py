@@ -24,7 +24,7 @@ from truerail.questions.where import where
 from truerail.rounds import publication_of
 from truerail.service.mutes import mutes
 from truerail.testing.cases import explained_scene, scene
-from truerail.views.faults_now import open_faults
+from truerail.views.faults import open_faults
 from truerail.views.lines import cause_lines
 from truerail.views.view import view_of
 

@@ -19,7 +19,7 @@ from truerail.outputs.options import Options
 from truerail.questions import question_of
 from truerail.questions.answer_text import answer_text
 from truerail.questions.job import job
-from truerail.questions.job_harm import runs_of
+from truerail.questions.jobs import runs_of
 from truerail.questions.jobs_answer import JobRun
 from truerail.questions.rail_status import rail_status_of
 from truerail.questions.why import why

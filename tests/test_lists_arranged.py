@@ -15,7 +15,7 @@ from tests.fake_tower import FakeTower, published
 from truerail.model.life import Mute, MuteKind
 from truerail.model.names import natural_key
 from truerail.views.device import port_lines
-from truerail.views.lists import CAUSE_KEYS, cable_lines, device_lines, finding_lines
+from truerail.views.lists import cable_lines, cause_rows, device_lines, finding_lines
 from truerail.views.pieces import MoveLine, StateCount
 from truerail.web.listing import to_csv
 
@@ -24,7 +24,7 @@ KEYS = {
     "cables": cable_lines.keys,
     "ports": port_lines.keys,
     "findings": finding_lines.keys,
-    "causes": CAUSE_KEYS,
+    "causes": cause_rows.keys,
 }
 NAMES = {"device", "pod", "rack", "subject", "planned", "label", "platform", "rule", "id"}
 STATES = ["wrong", "missing", "unknown", "right"]

@@ -15,8 +15,7 @@ from truerail.questions.blast import blast
 from truerail.questions.find import find
 from truerail.questions.job import QUESTION as JOB
 from truerail.questions.job import job
-from truerail.questions.path import path
-from truerail.questions.path_answer import RailPath
+from truerail.questions.path import RailPath, path
 from truerail.questions.where import where
 from truerail.simulator import Fault, Shape, Simulation
 

@@ -32,7 +32,8 @@ from truerail.questions.where import where
 from truerail.questions.why import why
 from truerail.questions.why_answer import Why
 from truerail.simulator import Fault
-from truerail.views import models
+from truerail.views.device import DeviceView
+from truerail.views.fabric import FabricView
 from truerail.views.plain import answer_from_json, as_json
 
 KINDS = tuple(question.answer for question in questions() if question.text)
@@ -69,7 +70,7 @@ def made(kind: Any, random: Random) -> Any:
 
 
 @settings(max_examples=25, deadline=None)
-@given(kind=st.sampled_from([*KINDS, models.FabricView, models.DeviceView]), random=st.randoms(use_true_random=True))
+@given(kind=st.sampled_from([*KINDS, FabricView, DeviceView]), random=st.randoms(use_true_random=True))
 def test_an_answer_comes_back_from_its_json(kind: type[Any], random: Random) -> None:
     answer = made(kind, random)
     assert answer_from_json(kind, json.loads(json.dumps(as_json(answer)))) == answer

@@ -14,7 +14,7 @@ from truerail.model.life import Life, LifeState
 from truerail.model.open_fault import OpenFault
 from truerail.service.evaluator import KEPT, Wordings
 from truerail.simulator import Fault, Shape, simulate
-from truerail.views.faults_now import open_faults
+from truerail.views.faults import open_faults
 
 SHAPE = Shape(hosts=12, rails=4, pods=1, spines=2, uplinks=4)
 PORT = "gpu-009/enp26s0f0np0"

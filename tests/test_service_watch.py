@@ -25,7 +25,7 @@ from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Recovery
 from truerail.service.watch_service import WatchService
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 from truerail.views.view import view_of
 
 

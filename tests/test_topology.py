@@ -4,7 +4,7 @@ from collections import Counter
 
 from tests.view_fabrics import fabric
 from truerail.model.plan import Role
-from truerail.views.topology import topology
+from truerail.views.fabric import topology
 
 
 def test_each_cable_between_switches_is_in_one_bundle_and_each_of_a_host_at_its_switch() -> None:

@@ -24,12 +24,10 @@ from truerail.viewfile.publishing import Publication, PublicationWriter
 from truerail.viewfile.reader import ViewReader
 from truerail.viewfile.view_file import NAME, Written
 from truerail.views.device import device_view, port_lines
-from truerail.views.fabric import fabric_view
+from truerail.views.fabric import fabric_view, topology
 from truerail.views.fabric_map import fabric_map, map_causes
 from truerail.views.lists import cable_lines, cause_rows, device_lines, finding_lines
 from truerail.views.racks import rack_lines
-from truerail.views.topology import topology
-from truerail.views.view import view_of
 from truerail.web.etag import to_bytes
 
 _LISTS: dict[str, Callable[[Published], Any]] = {
@@ -42,7 +40,7 @@ _LISTS: dict[str, Callable[[Published], Any]] = {
     "devices": lambda one: device_lines(one, nodes="gpu-[001-012]", sort="severity", limit=10_000),
     "ports": lambda one: port_lines(one, text="leaf", limit=10_000),
     "findings": lambda one: finding_lines(one, severity="critical", limit=10_000),
-    "causes": lambda one: cause_rows(view_of(one), limit=10_000),
+    "causes": lambda one: cause_rows(one, limit=10_000),
     "racks": lambda one: rack_lines(one, ()),
     "readings that failed": lambda one: one.evaluation.collection_errors,
     "open faults": lambda one: one.open_faults,
@@ -85,7 +83,7 @@ def same(made: Published, read: Published) -> None:
     for finding in made.evaluation.findings:
         answers = [to_bytes(why(one, NoHistory(), finding.id)) for one in (read, made)]
         assert answers[0] == answers[1], finding
-    mac = next(iter(view_of(made).nics.macs.by_mac))
+    mac = next(iter(made.wiring.identity.names.macs.by_mac))
     for name in ("gpu-001 GPU 2", "gpu-002/mlx5_1", "leaf-0", mac, "rail 1"):
         assert to_bytes(_answer(read, name)) == to_bytes(_answer(made, name)), name
 

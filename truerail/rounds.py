@@ -136,7 +136,7 @@ def evaluate(
         causes=causes,
         verdicts=tuple(verdicts),
         collection_errors=tuple(reading for reading in snapshot.readings if reading.error and _missed(reading, round)),
-        summary=_summary(wiring, ordered),
+        summary=summary_of(wiring, ordered),
         cable_states=cable_states(wiring),
         notes=(
             *notes,
@@ -232,7 +232,8 @@ def _answered(round: Round) -> set[type[Fact]]:
     return kinds if round.counters is not None else kinds - {PortCounters}
 
 
-def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:
+def summary_of(wiring: Wiring, findings: Sequence[Finding]) -> Summary:
+    """How many cables are in each state, how many hosts were read, and findings by severity."""
     counts = np.bincount(wiring.state, minlength=len(State)).tolist()
     loud: Mapping[str, int] = Counter(str(f.severity) for f in findings)
     hosts = [code for code, tier in enumerate(wiring.index.devices.tier) if tier == Role.HOST.tier]

@@ -9,8 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from truerail.model import Device
 from truerail.outputs.options import Options
-from truerail.outputs.report_words import Tone, as_sentence, count, name, sentence, sure
+from truerail.outputs.report_words import Tone, as_sentence, count, name, place, sentence, sure
 from truerail.outputs.text import drawn
 from truerail.outputs.text.blocks import PORT, QUIET, SEVERITY_STYLES, STATE_STYLES, TONE_MARKS, hanging, heading
 from truerail.questions import question_of
@@ -87,8 +88,7 @@ def end(one: End | None) -> Text:
     if one is None:
         return Text("nothing", style=QUIET)
     line = Text().append(name(one.name), style=PORT)
-    place = [f"rack {name(one.rack)}" if one.rack else "", f"unit {one.unit}" if one.unit is not None else ""]
-    where = " ".join(word for word in place if word)
+    where = place(Device(one.device, rack=one.rack, unit=one.unit))
     return line.append(f" ({where})", style=QUIET) if where else line
 
 

@@ -87,7 +87,7 @@ def _jobs(publication: Published, below: list[str]) -> tuple[list[BlastJob], int
 def target_of(view: View, standing: RailStatus, of: str) -> Target:
     meant = recognise(view, of)
     if meant.matched_type == "host":
-        return Target(meant.name, "host", meant.device, meant.cables, _none())
+        return Target(meant.name, "host", meant.device, meant.cables, meant.cables[:0])
     if meant.matched_type == "switch" and view.is_planned(meant.device):
         hanging = hanging_on(standing, meant.device)
         host = standing.index.from_host[hanging]
@@ -95,22 +95,16 @@ def target_of(view: View, standing: RailStatus, of: str) -> Target:
         role = view.layout.devices[meant.device].role.value
         return Target(meant.name, role, meant.device, hanging[host], uplinks)
     if meant.matched_type in ("rail", "pod"):
-        return Target(meant.name, meant.matched_type, NONE, meant.cables, _none())
-    if meant.devices:
-        return _together(standing, meant)
+        return Target(meant.name, meant.matched_type, NONE, meant.cables, meant.cables[:0])
+    if meant.devices:  # several at once: a rack, a row, a node set
+        switches = [code for code in meant.devices if not standing.is_host(code)]
+        cables = np.union1d(standing.below.of_all(meant.devices), hanging_on(standing, *switches))
+        host = standing.index.from_host[cables]
+        return Target(meant.name, meant.matched_type, NONE, cables[host], cables[~host])
     cables = _through(view, standing, meant)
     host = standing.index.from_host[cables]
     uplink = len(cables) > 0 and not host.any()
     return Target(meant.name, "uplink" if uplink else meant.matched_type, NONE, cables[host], cables[~host])
-
-
-def _together(standing: RailStatus, meant: ResolvedTarget) -> Target:
-    """Several devices at once: a rack, a row, a node set."""
-    own = [standing.below.of(code) if standing.is_host(code) else hanging_on(standing, code) for code in meant.devices]
-    above = [standing.below.of(code) for code in meant.devices if not standing.is_host(code)]
-    cables = distinct(np.concatenate([*own, *above]))
-    host = standing.index.from_host[cables]
-    return Target(meant.name, meant.matched_type, NONE, cables[host], cables[~host])
 
 
 def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:
@@ -119,25 +113,17 @@ def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:
     if meant.port == NONE or meant.port in index.a[meant.cables[:1]]:
         return meant.cables[:1] if meant.port != NONE else meant.cables
     seen = [cable for cable in meant.cables.tolist() if int(index.b[cable]) != meant.port]
-    own = [cable for cable in meant.cables.tolist() if cable not in seen and _stays(view, standing, cable)]
+    stays = standing.renamed | (view.wiring.state != State.WRONG)  # in the port planned for its upper end, if known
+    own = [cable for cable in meant.cables.tolist() if cable not in seen and stays[cable]]
     return np.array(seen or own, dtype=np.int64)
 
 
-def _stays(view: View, standing: RailStatus, cable: int) -> bool:
-    """Whether a cable is in the port planned for its upper end, as far as is known."""
-    return bool(standing.renamed[cable]) or view.wiring.state[cable] != State.WRONG
-
-
-def _none() -> Codes:
-    return np.empty(0, dtype=np.int64)
-
-
-def hanging_on(standing: RailStatus, device: int) -> Codes:
-    """Cables whose upper end is on this switch: those that actually end there, and planned ones without any actual
+def hanging_on(standing: RailStatus, *switches: int) -> Codes:
+    """Cables whose upper end is on these switches: those that actually end there, and planned ones without any actual
     end.
     """
-    planned = standing.above.of(device)
-    return np.union1d(standing.ends.of(device), planned[standing.end[planned] < 0])
+    planned = standing.above.of_all(switches)
+    return np.union1d(standing.ends.of_all(switches), planned[standing.end[planned] < 0])
 
 
 def _hosts(view: View, standing: RailStatus, target: Target) -> tuple[BlastHost, ...]:
@@ -166,8 +152,7 @@ def hosts_below(standing: RailStatus, target: Target) -> Codes:
     """The hosts below the switches that lose uplinks."""
     devices = set(standing.index.a_device[target.uplinks].tolist())
     for _ in (Role.SUPERSPINE, Role.SPINE):
-        lower = standing.index.a_device[np.concatenate([_none(), *(hanging_on(standing, one) for one in devices)])]
-        devices |= set(lower.tolist())
+        devices |= set(standing.index.a_device[hanging_on(standing, *devices)].tolist())
     return np.array(sorted(one for one in devices if standing.is_host(one)), dtype=np.int64)
 
 
@@ -176,10 +161,10 @@ def _rails(standing: RailStatus, target: Target) -> tuple[int, ...]:
     cables = target.host_cables
     if not len(cables):
         lower = set(standing.index.a_device[target.uplinks].tolist())
-        under = np.concatenate([_none(), *(hanging_on(standing, one) for one in lower)])
+        under = hanging_on(standing, *lower)
         spines = under[~standing.index.from_host[under]]
         leaves = set(standing.index.a_device[spines].tolist()) | lower
-        cables = np.concatenate([_none(), *(hanging_on(standing, one) for one in leaves)])
+        cables = hanging_on(standing, *leaves)
         cables = cables[standing.index.from_host[cables]]
     return tuple(rails_of(standing, cables))
 

@@ -8,7 +8,7 @@ contradicted each other for a round) belongs to that of its link.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from truerail.errors import JournalUnavailableError
@@ -24,8 +24,9 @@ from truerail.model.history import (
     LinkChange,
     RowRange,
 )
-from truerail.model.life import Life, LifeState
+from truerail.model.life import LifeState
 from truerail.outputs.report_words import count
+from truerail.views.lines import journal_or, line_of_cause, line_of_finding
 from truerail.views.pieces import CauseLine, FindingLine, MoveLine
 
 SLACK = timedelta(minutes=10)
@@ -119,51 +120,26 @@ def _episodes(events: Sequence[CauseEvent]) -> Iterator[Episode]:
 
 def kept_finding_line(kept: KeptFinding) -> FindingLine:
     """A finding as it was last seen; without an action once it is resolved."""
-    record, life, one = kept.record, kept.record.life, kept.finding
-    return FindingLine(
-        life.id, record.rule, record.name, record.severity, record.subject, record.rail, record.expected,
-        record.observed, record.summary, _action(record.action, life), one.confidence, record.cause, life.state.value,
-        life.since, None, life.resolved_at,
-    )  # fmt: skip
+    life = kept.record.life
+    finding = replace(kept.finding, action="") if life.state is LifeState.RESOLVED else kept.finding
+    return line_of_finding(life.id, finding, kept.record.cause, life, muted=None, ended=life.resolved_at)
 
 
 def kept_cause_line(history: History, kept: KeptCause) -> CauseLine:
     """A cause as it was last seen; once it is resolved, without an action and with what ended it."""
-    record, life, cause = kept.record, kept.record.life, kept.cause
-    severities = [Severity(line.severity) for line in explained_by(history, kept)]
-    return CauseLine(
-        key=life.id,
-        id=cause.id,
-        kind=record.kind,
-        subjects=record.subjects,
-        summary=record.summary,
-        action=_action(record.action, life),
-        confidence=cause.confidence,
-        severity=max(severities, key=lambda one: one.rank, default=Severity.INFO).value,
-        explains=cause.explains,
-        moves=tuple(MoveLine(str(m.cable), str(m.source), str(m.target), (), m.after) for m in cause.moves),
-        alternatives=tuple(one.summary for one in cause.alternatives),
-        to_confirm="" if life.state is LifeState.RESOLVED else cause.to_confirm,
-        impact=0,
-        state=life.state.value,
-        since=life.since,
-        muted=None,
-        ended=life.resolved_at,
-        repair=repair_of_cause(history, kept),
-    )
+    life, cause = kept.record.life, kept.cause
+    if life.state is LifeState.RESOLVED:
+        cause = replace(cause, action="", to_confirm="")
+    severities = (Severity(line.severity) for line in explained_by(history, kept))
+    moves = tuple(MoveLine(str(m.cable), str(m.source), str(m.target), (), m.after) for m in cause.moves)
+    ends = {"ended": life.resolved_at, "repair": repair_of_cause(history, kept)}
+    return line_of_cause(life.id, cause, life, severities, moves, impact=0, muted=None, **ends)
 
 
 def explained_by(history: History, kept: KeptCause) -> tuple[FindingLine, ...]:
     """The findings that a cause explained, as they were last seen."""
-    try:
-        found = history.kept_findings(kept.cause.explains[:MOST_EXPLAINED])
-    except JournalUnavailableError:
-        return ()
+    found = journal_or(lambda: history.kept_findings(kept.cause.explains[:MOST_EXPLAINED]), ())
     return tuple(sorted(map(kept_finding_line, found), key=lambda one: (-Severity(one.severity).rank, one.subject)))
-
-
-def _action(action: str, life: Life) -> str:
-    return "" if life.state is LifeState.RESOLVED else action
 
 
 def repair_of_finding(history: History, kept: KeptFinding) -> str:
@@ -192,10 +168,7 @@ def repair_of_cause(history: History, kept: KeptCause) -> str:
 
 
 def _links_at(history: History, ended: datetime) -> Sequence[LinkChange]:
-    try:
-        return history.link_changes(ended - SLACK, ended, page=RowRange(MOST_LINKS))
-    except JournalUnavailableError:
-        return ()
+    return journal_or(lambda: history.link_changes(ended - SLACK, ended, page=RowRange(MOST_LINKS)), ())
 
 
 def _sentence(rows: Sequence[LinkChange]) -> str:

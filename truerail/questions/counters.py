@@ -22,9 +22,9 @@ from truerail.outputs.text.blocks import PORT, QUIET, heading
 from truerail.questions.answer_text import finding, grid, more, section, when
 from truerail.questions.moments import moment
 from truerail.questions.question import Form, Kind, Option, Parameter, Question
-from truerail.questions.rates import BITS_TO_GBPS, place_of, ports_meant, speed_of
+from truerail.questions.rates import BITS_TO_GBPS, ports_meant, speed_of
 from truerail.questions.resolve import recognise
-from truerail.views.lines import finding_lines_of
+from truerail.views.lines import finding_lines_of, place_of
 from truerail.views.pieces import FindingLine
 from truerail.views.view import View, view_of
 

@@ -53,14 +53,16 @@ def diff(publication: Published, history: History, start: datetime, end: datetim
     kept_links = tuple(link for link in links if link is not None)
     kept = tuple(finding for finding in findings if finding is not None)
     back = len(links) - len(kept_links), len(findings) - len(kept)
-    kept_since = history.kept_since()
-    late = kept_since if kept_since is not None and kept_since > start else None
+    begins = history.kept_since()
+    late = ""
+    if begins is not None and begins > start:
+        late = f" What changed before {begins:%Y-%m-%d %H:%M:%S UTC} is unknown: the journal begins there."
     whole = links_whole and events_whole
     changed = _cause_changes([one for one in of_causes if one.happened_at <= end], history, tally)
     lines = tuple(sorted(changed, key=lambda one: one.began or one.ended or start, reverse=True))
     return Diff(
         start, end, "time", lines, tally.counts(None), tally.total, kept_links[:MOST_ROWS], kept[:MOST_ROWS],
-        whole and late is None, _says(lines, kept_links, kept, back, whole) + _late(late),
+        whole and not late, _says(lines, kept_links, kept, back, whole) + late,
     )  # fmt: skip
 
 
@@ -78,7 +80,7 @@ class _Tally:
 
     def link(self, key: str | None, port: str) -> str | None:
         """Counts a link; returns its cause."""
-        cable = self._plan.cable_at(port_of(port))
+        cable = self._plan.cable_at(Port(*port.partition("/")[::2]))
         word = "links" if cable is None else "nics" if self._plan.role_of(cable.a.device) is Role.HOST else "uplinks"
         self._of.setdefault(key, Counter())[word] += 1
         return key
@@ -166,16 +168,10 @@ def _net_link(publication: Published, rows: Sequence[LinkChange], cause: str | N
     last, first = rows[0], rows[-1]
     if (first.was, first.was_state) == (last.now, last.now_state):
         return None
-    rail = publication.plan.rail_of(port_of(last.port))
+    rail = publication.plan.rail_of(Port(*last.port.partition("/")[::2]))
     times = f", after {len(rows)} changes" if len(rows) > 1 else ""
     summary = f"{_place(first.was, first.was_state)} → {_place(last.now, last.now_state)}{times}"
     return LinkLine(last.at, last.port, rail, first.was, last.now, first.was_state, last.now_state, summary, cause)
-
-
-def port_of(subject: str) -> Port:
-    """`device/port` as a port."""
-    device, _, name = subject.partition("/")
-    return Port(device, name)
 
 
 def _place(port: str | None, state: str) -> str:
@@ -207,7 +203,7 @@ def _says(
     times = {"began": [c.began for c in causes if c.began], "ended": [c.ended for c in causes if c.ended]}
     of_causes = [count(len(at), f"cause {word}", f"causes {word}") for word, at in times.items() if at]
     parts = [
-        f"{count(number, one, many)}"
+        count(number, one, many)
         for number, one, many in (
             (len(links), "link changed", "links changed"),
             (came, "finding appeared", "findings appeared"),
@@ -221,13 +217,6 @@ def _says(
     cut = "" if whole else f" Only the newest {MOST_READ:,} changes are counted: choose a shorter time."
     first = f"{', '.join(of_causes)}: " if of_causes and parts else ", ".join(of_causes)
     return f"{first}{', '.join(parts)}{'' if of_causes or parts else 'Nothing changed'}.{cut}"
-
-
-def _late(begins: datetime | None) -> str:
-    """That the journal begins in the time in question; empty if it does not."""
-    if begins is None:
-        return ""
-    return f" What changed before {begins:%Y-%m-%d %H:%M:%S UTC} is unknown: the journal begins there."
 
 
 def _against_plan(view: View, cable: int, cause: str | None) -> LinkLine:

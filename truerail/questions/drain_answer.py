@@ -16,7 +16,8 @@ from truerail.questions.answer_text import MOST_LINES, rows, section, when
 from truerail.questions.resolve import rail_words
 from truerail.views.pieces import AsOf
 
-_EFFECTS = {"ends": "✗", "unknown": "?", "slower": "-"}
+ENDS, SLOWER, UNKNOWN = "ends", "slower", "unknown"
+_EFFECTS = {ENDS: "✗", UNKNOWN: "?", SLOWER: "-"}
 _KNOWN = {True: "yes", False: "no", None: "unknown"}
 
 
@@ -142,10 +143,18 @@ def drain_text(answer: Drain, options: Options) -> Iterator[RenderableType]:
     yield heading("Steps")
     for number, step in enumerate(answer.steps, 1):
         yield hanging(f"{number}.", Text(sentence(step), style="bold" if number == 1 else ""), indent=2)
-    yield from _jobs(answer, most)
-    yield from _hosts(answer, most)
-    yield from _switches(answer, most)
-    yield from _faults(answer, most)
+    if answer.not_in_plan:
+        yield hanging("?", Text(f"not in the plan: {name(fold(answer.not_in_plan))}", style="bold magenta"))
+    yield from section(answer.jobs, _job, "jobs", "Jobs", most=most)
+    alike = groupby(answer.hosts, key=lambda h: (h.lost, h.reduced, h.unknown, h.already_lost, h.share_left))
+    hosts = [(fold([one.host for one in found]), _host(found[0])) for _, of in alike if (found := list(of))]
+    yield from section(hosts, _group, "groups of hosts", "Hosts", "least left first", most=most)
+    switches = [(fold([one.switch for one in of]), words) for words, of in groupby(answer.switches, key=_switch)]
+    yield from section(switches, _group, "groups of switches", "Switches below", "least left first", most=most)
+    if answer.faults or answer.other_work:
+        yield heading("On what would be left")
+    yield from section(answer.faults, _fault, "causes", most=most)
+    yield from map(_work, answer.other_work[:most])
     yield heading("Announcement")
     yield hanging("", Text(sentence(answer.announcement)), indent=1)
     if answer.command:
@@ -177,21 +186,9 @@ def _connections(answer: Drain) -> str:
     return f" (host and rail: {words})" if words else ""
 
 
-def _jobs(answer: Drain, most: int | None) -> Iterator[RenderableType]:
-    if answer.not_in_plan:
-        yield hanging("?", Text(f"not in the plan: {name(fold(answer.not_in_plan))}", style="bold magenta"))
-    yield from section(answer.jobs, _job, "jobs", "Jobs", most=most)
-
-
 def _job(job: DrainJob) -> RenderableType:
     words = f"{name(job.name)} ({name(job.hosts)}): {sentence(job.summary)}"
     return hanging(_EFFECTS.get(job.effect, "?"), Text(words))
-
-
-def _hosts(answer: Drain, most: int | None) -> Iterator[RenderableType]:
-    alike = groupby(answer.hosts, key=lambda h: (h.lost, h.reduced, h.unknown, h.already_lost, h.share_left))
-    groups = [(fold([one.host for one in found]), _host(found[0])) for _, of in alike if (found := list(of))]
-    yield from section(groups, _group, "groups of hosts", "Hosts", "least left first", most=most)
 
 
 def _group(group: tuple[str, str]) -> RenderableType:
@@ -208,25 +205,15 @@ def _host(one: DrainHost) -> str:
     return ", ".join((*words, left, f"{one.share_left:.1%} of its bandwidth"))
 
 
-def _switches(answer: Drain, most: int | None) -> Iterator[RenderableType]:
-    alike = groupby(answer.switches, key=lambda one: (one.planned, one.now, one.left, one.unknown))
-    groups = [(fold([one.switch for one in found]), _switch(found[0])) for _, of in alike if (found := list(of))]
-    yield from section(groups, _group, "groups of switches", "Switches below", "least left first", most=most)
-
-
 def _switch(one: DrainSwitch) -> str:
     unknown = f", {one.unknown} of them unknown" if one.unknown else ""
     return f"{one.now} of {one.planned} uplinks work, {one.left} afterwards{unknown}"
 
 
-def _faults(answer: Drain, most: int | None) -> Iterator[RenderableType]:
-    if answer.faults or answer.other_work:
-        yield heading("On what would be left")
-    yield from section(answer.faults, _fault, "causes", most=most)
-    for work in answer.other_work[:most]:
-        who = ", ".join(filter(None, (work.hosts, work.switches)))
-        span = f"{when(work.starts)} to {when(work.ends)}"
-        yield hanging("!", Text(f"maintenance of {name(work.what)} on {name(who)}, {span}: {sentence(work.reason)}"))
+def _work(work: OtherWork) -> RenderableType:
+    who = ", ".join(filter(None, (work.hosts, work.switches)))
+    span = f"{when(work.starts)} to {when(work.ends)}"
+    return hanging("!", Text(f"maintenance of {name(work.what)} on {name(who)}, {span}: {sentence(work.reason)}"))
 
 
 def _fault(fault: DrainFault) -> RenderableType:

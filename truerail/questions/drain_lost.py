@@ -12,13 +12,20 @@ from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.facts import NetLink
 from truerail.outputs.report_words import count
 from truerail.questions.blast import Target, weights_of
-from truerail.questions.drain_answer import DrainFault, DrainHost, DrainJob, DrainSwitch, OtherWork
+from truerail.questions.drain_answer import (
+    ENDS,
+    SLOWER,
+    UNKNOWN,
+    DrainFault,
+    DrainHost,
+    DrainJob,
+    DrainSwitch,
+    OtherWork,
+)
 from truerail.questions.rail_status import RailStatus, Stand, carrying
 from truerail.questions.resolve import gpus_of, rail_words
 from truerail.questions.working_time import GivenJob, Window, folded, jobs_on
 from truerail.views.view import View
-
-ENDS, SLOWER, UNKNOWN = "ends", "slower", "unknown"
 
 
 class Fate(IntEnum):
@@ -48,25 +55,9 @@ class Cells:
         """Which lose a cable that works, or may work."""
         return np.asarray(self.fate >= Fate.ENDS, dtype=bool)
 
-    @property
-    def ends(self) -> int:
-        """Connections that end."""
-        return int(np.count_nonzero(self.fate == Fate.ENDS))
-
-    @property
-    def kept(self) -> int:
-        """Connections that move to another port of their bond."""
-        return int(np.count_nonzero(self.fate == Fate.KEPT))
-
-    @property
-    def reduced(self) -> int:
-        """Connections whose rail keeps another plane."""
-        return int(np.count_nonzero(self.fate == Fate.REDUCED))
-
-    @property
-    def unknown(self) -> int:
-        """Connections that depend on what is not known."""
-        return self.reduced + int(np.count_nonzero(self.fate == Fate.UNKNOWN))
+    def number(self, *fates: Fate) -> int:
+        """Connections with one of these fates. Those that are reduced or unknown depend on what is not known."""
+        return int(np.count_nonzero(np.isin(self.fate, fates)))
 
 
 def cells_of(view: View, standing: RailStatus, target: Target) -> Cells:

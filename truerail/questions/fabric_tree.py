@@ -15,13 +15,13 @@ reason becomes an annotation.
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from truerail.analysis.host_groups import group_of, groups_of
 from truerail.analysis.published import Published
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, grouped
 from truerail.model.job_facts import REASON, SchedulerNode
 from truerail.model.names import printable
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
@@ -107,7 +107,8 @@ class Unit:
 @dataclass(frozen=True, slots=True)
 class FabricTree:
     """Units, those below first. `misplaced` and `unseen` are rails by host: cabled elsewhere or not at all, and in
-    unknown state. `moved` are hosts in another unit than planned. `names` are the scheduler's names of hosts.
+    unknown state. `moved` are hosts in another unit than planned. `names` are those of hosts, the
+    scheduler's where it has the host.
     """
 
     units: tuple[Unit, ...]
@@ -117,7 +118,7 @@ class FabricTree:
     unseen: Mapping[int, tuple[int, ...]]
     moved: Mapping[int, str]
     uplinks_unseen: int
-    names: Mapping[int, str] = field(default_factory=dict)
+    names: Mapping[int, str]
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -126,9 +127,13 @@ class FabricTree:
         return tuple(unit.name for unit in self.units if unit.name not in below)
 
     @property
-    def parent(self) -> Mapping[str, str]:
-        """The unit above each unit."""
-        return {child: unit.name for unit in self.units for child in unit.children}
+    def paths(self) -> Mapping[str, tuple[str, ...]]:
+        """Each unit with those above it, up to its root."""
+        found: dict[str, tuple[str, ...]] = {}
+        for unit in reversed(self.units):
+            found.setdefault(unit.name, (unit.name,))
+            found |= {child: (child, *found[unit.name]) for child in unit.children}
+        return found
 
 
 def fabric_tree(publication: Published) -> FabricTree:
@@ -145,11 +150,10 @@ def _tree(publication: Published) -> FabricTree:
     home = {host: next(unit for unit in leaves if planned[host] <= unit) for host in hosts}
     seen = {host: _seen(standing, found) for host, found in cables.items()}
     at = {host: group_of(home[host], seen[host], len(cables[host]), leaves) for host in hosts}
-    groups: dict[frozenset[int], list[int]] = {unit: [] for unit in leaves}
-    for host in hosts:
-        groups[at[host]].append(host)
+    found = grouped((at[host], host) for host in hosts)
+    groups = {unit: found.get(unit, []) for unit in leaves}
     names = _names(view, groups)
-    ranked = {unit: tuple(map(view.device, in_order(view, found))) for unit, found in groups.items() if found}
+    ranked = {unit: tuple(map(view.device, in_order(view, of))) for unit, of in groups.items() if of}
     lowest = [Unit(names[unit], found) for unit, found in ranked.items()]
     index = view.index
     upper = list(_upper(standing, [(names[unit], unit) for unit in ranked], {*names.values(), *index.devices.names}))
@@ -167,15 +171,15 @@ def _tree(publication: Published) -> FabricTree:
         unseen={host: rails for host in hosts if (rails := _rails(standing, cables[host], Stand.UNKNOWN))},
         moved={host: names[home[host]] for host in hosts if at[host] != home[host]},
         uplinks_unseen=int(np.count_nonzero(standing.stand[uplinks] == Stand.UNKNOWN)),
-        names={code: node.node for code, node in scheduler_nodes(publication).of.items()},
+        names={host: index.devices.names[host] for host in hosts}
+        | {code: node.node for code, node in scheduler_nodes(publication).of.items()},
     )
 
 
 def _seen(standing: RailStatus, cables: Codes) -> list[int]:
     """The switches on which these cables are seen."""
-    known = cables[standing.stand[cables] != Stand.UNKNOWN]
-    ends = standing.end[known]
-    return [int(end) for end in ends.tolist() if end >= 0]
+    ends: list[int] = standing.end[cables[standing.stand[cables] != Stand.UNKNOWN]].tolist()
+    return [end for end in ends if end >= 0]
 
 
 def _rails(standing: RailStatus, cables: Codes, stand: Stand) -> tuple[int, ...]:
@@ -212,12 +216,10 @@ def _upper(standing: RailStatus, lowest: list[tuple[str, frozenset[int]]], taken
     """The units above: groups whose switches lead to a common switch, tier by tier."""
     index = standing.index
     use = np.flatnonzero(~index.from_host & (standing.stand != Stand.OFF) & (standing.end >= 0))
-    above: dict[int, set[int]] = {}
-    for lower, end in zip(index.a_device[use].tolist(), standing.end[use].tolist(), strict=True):
-        above.setdefault(lower, set()).add(int(end))
+    above = grouped(zip(index.a_device[use].tolist(), standing.end[use].tolist(), strict=True))
     groups: list[tuple[str, frozenset[int]]] = lowest
     for tier in _TIERS:
-        joined = _joined((name, _over(switches, above)) for name, switches in groups)
+        joined = _joined((name, frozenset[int]().union(*(above.get(one, ()) for one in of))) for name, of in groups)
         several = sum(len(names) > 1 for names, _ in joined) > 1
         following: list[tuple[str, frozenset[int]]] = []
         for names, switches in joined:
@@ -228,11 +230,6 @@ def _upper(standing: RailStatus, lowest: list[tuple[str, frozenset[int]]], taken
             yield Unit(name, children=tuple(names))
             following.append((name, switches))
         groups = following
-
-
-def _over(switches: Iterable[int], above: Mapping[int, set[int]]) -> frozenset[int]:
-    """The switches that lead up from these."""
-    return frozenset(end for one in switches for end in above.get(one, ()))
 
 
 def _joined(groups: Iterable[tuple[str, frozenset[int]]]) -> list[tuple[list[str], frozenset[int]]]:

@@ -1,6 +1,6 @@
 """The search box: finds anything with a name from a few letters, while they are typed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,14 +14,13 @@ from truerail.analysis.running_jobs import names_of as names_of_job
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.columns import Codes, distinct, factorize
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.finding import Cause
 from truerail.model.names import canonical_mac, natural_key, port_key, printable
 from truerail.model.plan import Role
 from truerail.outputs.report_words import count
 from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import loose
-from truerail.views.view import View, view_of
+from truerail.views.lines import place_of
+from truerail.views.view import EvaluationIndex, View, view_of
 
 _PER_NAME = 20
 """Maximum number of ports or RDMA devices shown for one name: a longer text selects among them."""
@@ -253,7 +252,9 @@ def causes_named(view: View, text: str) -> list[str]:
     low, causes = text.strip().lower(), view.sight.causes
     if exact := [key for key, cause in causes.items() if low in (key, cause.id.lower())]:
         return exact
-    found = {key: _words(key, cause) for key, cause in reversed(causes.items()) if low}
+    found: dict[str, list[str]] = {}
+    for key, cause in reversed(causes.items()) if low else ():
+        found[key] = [key, cause.kind.value, *cause.kind.value.split("-"), *(name.lower() for name in cause.subjects)]
     for word in low.split(maxsplit=_MOST_WORDS):
         place = word
         if "/" in word or ":" in word:  # a port, in any spelling
@@ -261,10 +262,6 @@ def causes_named(view: View, text: str) -> list[str]:
                 place = recognise(view, word).name.lower()
         found = {key: names for key, names in found.items() if any(one.startswith((word, place)) for one in names)}
     return list(found)
-
-
-def _words(key: str, cause: Cause) -> Sequence[str]:
-    return key, cause.kind.value, *cause.kind.value.split("-"), *(name.lower() for name in cause.subjects)
 
 
 def _findings(view: View, low: str) -> Iterator[Found]:
@@ -326,9 +323,7 @@ def _place(view: View, code: int) -> str:
 
 def _peer(view: View, port: int) -> str:
     """`rail 3, to leaf-3/swp12`: the plan's data of a port."""
-    cable = int(view.index.cables_at(np.array([port]))[0])
-    if cable < 0:
+    _, rail, _, peer = place_of(view, port)
+    if peer is None:
         return "no cable planned"
-    planned = view.plan.cables[cable]
-    peer = planned.b if int(view.index.a[cable]) == port else planned.a
-    return f"to {peer}" if planned.rail is None else f"rail {planned.rail}, to {peer}"
+    return f"to {peer}" if rail is None else f"rail {rail}, to {peer}"

@@ -5,7 +5,7 @@ A host is not fit if a rail of it is lost or on the wrong leaf, or if a cause st
 It is not known if a rail of it is in unknown state. Hosts without cables in the plan are not known either.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -67,10 +67,10 @@ class Fitness:
     """
 
     rails: Mapping[int, int]
-    lost: Mapping[int, tuple[int, ...]]
-    degraded: Mapping[int, tuple[int, ...]]
-    unknown: Mapping[int, tuple[int, ...]]
-    causes: Mapping[int, tuple[str, ...]]
+    lost: Mapping[int, Sequence[int]]
+    degraded: Mapping[int, Sequence[int]]
+    unknown: Mapping[int, Sequence[int]]
+    causes: Mapping[int, Sequence[str]]
 
 
 def fitness_of(publication: Published) -> Fitness:
@@ -83,24 +83,20 @@ def _fitness(publication: Published) -> Fitness:
     index = view.index
     cells = cells_of(standing, np.flatnonzero(index.from_host))
     hosts, rails = np.unique(cells.host, return_counts=True)
-    found: dict[int, dict[int, tuple[int, ...]]] = {}
-    for state in (LOST, DEGRADED, UNKNOWN):
-        here = cells.state == state
-        pairs = zip(cells.host[here].tolist(), cells.rail[here].tolist(), strict=True)
-        found[state] = {host: tuple(lost) for host, lost in grouped(pairs).items()}
     number = dict(zip(hosts.tolist(), rails.tolist(), strict=True))
-    return Fitness(number, found[LOST], found[DEGRADED], found[UNKNOWN], _hurt(view))
+    here = (cells.state == state for state in (LOST, DEGRADED, UNKNOWN))
+    lost, degraded, unknown = (
+        grouped(zip(cells.host[one].tolist(), cells.rail[one].tolist(), strict=True)) for one in here
+    )
+    return Fitness(number, lost, degraded, unknown, grouped(_hurt(view)))
 
 
-def _hurt(view: View) -> dict[int, tuple[str, ...]]:
-    """Causes by the hosts whose traffic they stall, slow or interrupt, though their cables are right."""
-    found: dict[int, tuple[str, ...]] = {}
+def _hurt(view: View) -> Iterator[tuple[int, str]]:
+    """Causes with the hosts whose traffic they stall, slow or interrupt, though their cables are right."""
     for key, hosts in hosts_by_cause(view.sight).items():
         cause = view.sight.causes[key]
         if CAUSE_KINDS[cause.kind].harm is Harm.STARVES or cause.kind is CauseKind.GPU_NIC_ORDER:
-            for host in hosts.tolist():
-                found[host] = (*found.get(host, ()), cause_words(cause))
-    return found
+            yield from ((host, cause_words(cause)) for host in hosts.tolist())
 
 
 def gate(publication: Published, nodes: str, rails: int | None, *, strict: bool) -> Gate:
@@ -154,7 +150,7 @@ def host_fitness(view: View, known: Fitness, host: int, rails: int | None) -> Ga
     return GateHost(spelled, False, f"{works:,} of {count(needed, 'rail')} that are needed")
 
 
-def _rails(rails: tuple[int, ...]) -> str:
+def _rails(rails: Iterable[int]) -> str:
     return rail_words(rail for rail in rails if rail >= 0) or "a cable without a rail"
 
 

@@ -30,8 +30,7 @@ from truerail.questions.job_answer import (
     rail_says,
     verdict,
 )
-from truerail.questions.job_harm import climbs, runs_of, unclear_above
-from truerail.questions.jobs import job_of, since, time_words
+from truerail.questions.jobs import climbs, job_of, runs_of, since, time_words, unclear_above
 from truerail.questions.jobs_answer import JobRun
 from truerail.questions.pairs import count_pairs
 from truerail.questions.past_publication import Past
@@ -39,7 +38,6 @@ from truerail.questions.question import Asked, Form, Kind, Parameter, Question
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.resolve import hosts_asked, in_order
 from truerail.views.lines import cause_lines
-from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of
 
 _MOST_NAMED = 5
@@ -73,14 +71,20 @@ def job(publication: Published, nodeset: str) -> Job:
     cables = standing.below.of_all(asked.codes.tolist())
     cells = cells_of(standing, cables)
     pairs = count_pairs(standing, cables)
-    rails = tuple(_rails(view, cells))
-    hurt_by = _by_host(view, _touching(view, standing, asked.codes, cables))
+    rails = _rails(view, cells)
+    # keys of causes by the devices whose findings they explain
+    hurt_by: dict[int, dict[str, None]] = {}
+    for place in _touching(view, standing, asked.codes, cables).tolist():
+        if (key := view.sight.cause_of.get(view.findings.ids[place])) is not None:
+            hurt_by.setdefault(int(view.findings.device[place]), {})[key] = None
     worst = tuple(_worst(view, standing, cells, hurt_by))
     affected = _affected(view, cables, asked.codes)
     touching = {key: 0 for keys in hurt_by.values() for key in keys} | dict.fromkeys(affected, 0)
-    lines = _by_hosts(cause_lines(view, [view.sight.causes[key] for key in touching]), affected)
-    tally = _tally(cells)
-    fault = fault_words(lines, affected, len(asked.codes), tally[0])
+    # those that affect most of its hosts first, ties in order of impact
+    lines = cause_lines(view, [view.sight.causes[key] for key in touching])
+    lines = tuple(sorted(lines, key=lambda line: -affected.get(line.key, 0)))
+    lost, degraded, unknown = (len(distinct(cells.host[cells.state == one])) for one in (LOST, DEGRADED, UNKNOWN))
+    fault = fault_words(lines, affected, len(asked.codes), lost)
     hosts = tuple(in_order(view, asked.codes.tolist()))
     unclear = "" if fault or not climbs(standing, cables) else unclear_above(view)
     perhaps = f"Perhaps: {unclear} may be on their way, with unknown effect." if unclear else ""
@@ -93,7 +97,7 @@ def job(publication: Published, nodeset: str) -> Job:
         worst=worst,
         causes=lines,
         summary=f"{verdict(fault or perhaps, lines, len(asked.codes), publication.evaluation)} "
-        f"{headline(len(asked.codes), asked.unplanned, tally, len(rails), pairs)}",
+        f"{headline(len(asked.codes), asked.unplanned, (lost, degraded, unknown), len(rails), pairs)}",
         action=first_action(worst, lines, cut=pairs.cut > 0),
         without_effect=bool(lines) and not fault,
         unevaluated=", ".join(filter(None, (unclear, Doubts(publication.evaluation).about(hosts)))),
@@ -119,11 +123,6 @@ def _affected(view: View, cables: Codes, hosts: Codes) -> dict[str, int]:
     return found
 
 
-def _by_hosts(lines: tuple[CauseLine, ...], affected: Mapping[str, int]) -> tuple[CauseLine, ...]:
-    """Causes that affect most of the job's hosts first; ties in order of impact."""
-    return tuple(sorted(lines, key=lambda line: -affected.get(line.key, 0)))
-
-
 def cells_of(standing: RailStatus, cables: Codes) -> Cells:
     """Host cables grouped by host and rail. A rail with a cable in unknown state is unknown, never right; it is
     degraded if some of its cables are known to be lost and another is known to work.
@@ -136,7 +135,7 @@ def cells_of(standing: RailStatus, cables: Codes) -> Cells:
     return Cells(key >> 16, (key & 0xFFFF) - 1, state.astype(np.int64))
 
 
-def _rails(view: View, cells: Cells) -> Iterator[JobRail]:
+def _rails(view: View, cells: Cells) -> tuple[JobRail, ...]:
     """Every rail of the job: faulty ones first, by the number of affected hosts."""
     made = []
     for rail in distinct(cells.rail).tolist():
@@ -148,7 +147,7 @@ def _rails(view: View, cells: Cells) -> Iterator[JobRail]:
         trouble = (-len(hosts[LOST]), -len(hosts[DEGRADED]), -len(hosts[UNKNOWN]), rail == NONE, rail)
         row = JobRail(named, int(np.count_nonzero(on)), len(hosts[WHOLE]), lost, unknown, summary, degraded)
         made.append((trouble, row))
-    yield from (row for _, row in sorted(made, key=lambda one: one[0]))
+    return tuple(row for _, row in sorted(made, key=lambda one: one[0]))
 
 
 def _worst(view: View, standing: RailStatus, cells: Cells, hurt: Mapping[int, Mapping[str, None]]) -> Iterator[JobHost]:
@@ -194,22 +193,6 @@ def _touching(view: View, standing: RailStatus, hosts: Codes, cables: Codes) -> 
     if not crosses:  # the balance and load of a leaf's uplinks do not affect a job whose traffic stays on the leaf
         on_device &= ~np.isin(findings.rule.astype(str), UPLINK_RULES)
     return np.flatnonzero(cable[findings.cable] | on_device | host[findings.device])
-
-
-def _by_host(view: View, places: Codes) -> dict[int, dict[str, None]]:
-    """Keys of causes by the devices whose findings they explain."""
-    found: dict[int, dict[str, None]] = {}
-    for place in places.tolist():
-        key = view.sight.cause_of.get(view.findings.ids[place])
-        if key is not None:
-            found.setdefault(int(view.findings.device[place]), {})[key] = None
-    return found
-
-
-def _tally(cells: Cells) -> tuple[int, int, int]:
-    """Hosts with a lost rail, with a degraded rail, with a rail in unknown state."""
-    lost, degraded, unknown = (len(distinct(cells.host[cells.state == state])) for state in (LOST, DEGRADED, UNKNOWN))
-    return lost, degraded, unknown
 
 
 def job_asked(publication: Published, asked: str) -> Job:

@@ -1,28 +1,36 @@
-"""`jobs`: the running jobs by what hurts them; with `--since` also those that have ended."""
+"""`jobs`: the running jobs by what hurts them; with `--since` also those that have ended. Which causes hurt which jobs,
+and what that costs in GPU-hours.
+"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import numpy as np
 
+from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.analysis.running_jobs import Jobs as KnownJobs
-from truerail.analysis.running_jobs import RunningJob
+from truerail.analysis.running_jobs import JobSource, RunningJob
 from truerail.errors import QueryError
-from truerail.files.nodesets import Budget, expand
-from truerail.model.columns import Codes, distinct
+from truerail.files.nodesets import Budget, expand, fold
+from truerail.model.cause_kinds import CAUSE_KINDS, Harm
+from truerail.model.columns import Codes, distinct, grouped
+from truerail.model.finding import Severity
 from truerail.model.history import History, RowRange
 from truerail.model.job_record import JobRecord
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.blast import hosts_below, target_of
-from truerail.questions.job_harm import runs_of
-from truerail.questions.jobs_answer import JobRun, Jobs, Scheduler, jobs_text
+from truerail.questions.job_answer import Doubts
+from truerail.questions.jobs_answer import JobHarm, JobRun, Jobs, Scheduler, jobs_text
 from truerail.questions.moments import moment
 from truerail.questions.question import Asked, Form, Given, Journal, Option, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
-from truerail.views.cause_jobs import hosts_by_cause
+from truerail.questions.resolve import in_order
+from truerail.views.cause_jobs import HurtJob, cause_job, hosts_by_cause, scheduler_time
+from truerail.views.lines import cause_lines
 from truerail.views.view import View, view_of
 
 MOST_JOBS = 1000
@@ -46,7 +54,8 @@ def jobs(publication: Published, on: str | None, state: str | None = None) -> Jo
         raise QueryError(f"jobs that have {ENDED} need a time: since")
     view, standing = view_of(publication), rail_status_of(publication.evaluated)
     known = publication.round.jobs
-    wanted = known.running if on is None else _on(view, standing, known.running, on)
+    hosts = None if on is None else hosts_on(view, standing, on)
+    wanted = [job for job in known.running if hosts is None or not hosts.isdisjoint(job.hosts)]
     runs = in_state(runs_of(view, standing, wanted, known.sources), state)
     hurt = [run for run in runs if run.hurt]
     return answer_of(known, runs, on, _summary(known, runs, hurt, on))
@@ -74,12 +83,6 @@ def answer_of(known: KnownJobs, runs: list[JobRun], on: str | None, summary: str
         summary=summary,
         action=_action(known),
     )
-
-
-def _on(view: View, standing: RailStatus, running: tuple[RunningJob, ...], on: str) -> tuple[RunningJob, ...]:
-    """The jobs with a host that this concerns."""
-    names = hosts_on(view, standing, on)
-    return tuple(job for job in running if not names.isdisjoint(job.hosts))
 
 
 def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:
@@ -205,6 +208,121 @@ def _summary_since(runs: list[JobRun], on: str | None, start: datetime) -> str:
     if not hurt:
         return f"{many}; none is known to be hurt by a fault that is open"
     return f"{many}; {len(hurt):,} {'is or was' if len(hurt) == 1 else 'are or were'} hurt: {hours_of(hurt)}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What hurts which job, and what that costs.
+
+
+_ON_JOBS = ("JOB009",)
+"""Rules with findings on running jobs, whose subject is `source/key@...`."""
+
+
+def runs_of(
+    view: View,
+    standing: RailStatus,
+    jobs: Sequence[RunningJob],
+    sources: Iterable[JobSource],
+    ended: Mapping[int, datetime] = MappingProxyType({}),
+) -> list[JobRun]:
+    """The jobs with what hurts them, in the order given. `ended` are the ends of those that do not run any more, by
+    their place: a cause that began later did not hurt them.
+    """
+    codes = [np.array(sorted(map(view.named, job.hosts)), dtype=np.int64) for job in jobs]
+    on_host = grouped((host, number) for number, hosts in enumerate(codes) for host in hosts.tolist())
+    hit: list[dict[str, list[int]]] = [{} for _ in jobs]
+    for key, hosts in hosts_by_cause(view.sight).items():
+        for host in hosts.tolist():
+            for number in on_host.get(host, ()):
+                hit[number].setdefault(key, []).append(host)
+    at = {source.name: source for source in sources}
+    beside, doubts, unclear = _beside(view), Doubts(view.sight.evaluation), unclear_above(view)
+    each = enumerate(zip(jobs, codes, hit, strict=True))
+    runs = [_run(view, standing, job, on, of, at.get(job.source), ended.get(number)) for number, (job, on, of) in each]
+    for number, (run, job, hosts) in enumerate(zip(runs, jobs, codes, strict=True)):
+        if run.ended is None:
+            climbing = climbs(standing, standing.below.of_all(hosts.tolist()))
+            above = f"of unknown effect on it: {unclear}" if unclear and climbing else ""
+            found = tuple(beside.get(f"{job.source}/{job.key}", ()))
+            hours = run.gpu_hours if run.harm or not found else None  # what findings cost is not known
+            unevaluated = ", ".join(filter(None, (doubts.about(job.hosts), above)))
+            runs[number] = replace(run, unevaluated=unevaluated, findings=found, gpu_hours=hours)
+    return runs
+
+
+def climbs(standing: RailStatus, cables: Codes) -> bool:
+    """Whether a rail of these cables is on several leaves, so that traffic on it crosses uplinks."""
+    rail = standing.index.rail[cables]
+    return len(distinct(rail << 32 | (standing.end[cables] + 1))) > len(distinct(rail))
+
+
+def unclear_above(view: View) -> str:
+    """The causes of which it is unknown what they affect, as words; empty for none. Announced work is no fault."""
+    sight = view.sight
+    found = [
+        line
+        for line in cause_lines(view)
+        if not line.impact_known and not line.muted and Severity(line.severity) is not Severity.INFO
+        and CAUSE_KINDS[sight.causes[line.key].kind].harm is not Harm.INTENDED
+    ]  # fmt: skip
+    if not found:
+        return ""
+    more = f" and {count(len(found) - 1, 'more cause')}" if len(found) > 1 else ""
+    return f"{found[0].kind} at {found[0].subjects[0]}{more}"
+
+
+def _beside(view: View) -> Mapping[str, Sequence[str]]:
+    """What was found on jobs without a cause, by source and key."""
+    found = (f for f in view.sight.evaluation.findings if f.rule in _ON_JOBS and f.id not in view.sight.cause_of)
+    return grouped((one.subject.rpartition("@")[0], one.summary) for one in found)
+
+
+def _run(
+    view: View,
+    standing: RailStatus,
+    job: RunningJob,
+    hosts: Codes,
+    hit: Mapping[str, list[int]],
+    source: JobSource | None,
+    ended: datetime | None,
+) -> JobRun:
+    cables = standing.below.of_all(hosts.tolist())
+    found = (_harm(view, job, key, on, ended) for key, on in hit.items())
+    kept = (one for one in found if ended is None or (one.since is not None and one.since < ended))
+    harm = tuple(sorted(kept, key=lambda one: (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key)))
+    hours = [one.gpu_hours for one in harm]
+    waits = [one.waiting_hours for one in harm]
+    waiting = None if None in waits else round(max((one for one in waits if one is not None), default=0.0), 2)
+    return JobRun(
+        key=job.key,
+        scheduler=job.scheduler,
+        name=job.name,
+        user=job.user,
+        hosts=fold(in_order(view, hosts.tolist())),
+        nodes=job.nodes,
+        not_in_plan=job.unplanned,
+        gpus=job.gpus,
+        start=scheduler_time(job.start_at),
+        end=scheduler_time(job.end_at),
+        cables=len(cables),
+        cables_unknown=int(np.count_nonzero(view.wiring.state[cables] == State.UNKNOWN)),
+        harm=harm,
+        gpu_hours=None if None in hours else round(sum(one for one in hours if one is not None), 2),
+        waiting_hours=waiting,
+        as_of=source.at if source else None,
+        stale=ended is None and (source is None or bool(source.error)),
+        ended=ended,
+    )
+
+
+def _harm(view: View, job: RunningJob, key: str, hosts: list[int], ended: datetime | None) -> JobHarm:
+    cause = view.sight.causes[key]
+    (line,) = cause_lines(view, [cause])
+    lost = cause_job(view.sight, key, HurtJob(job, hosts), line.since, ended or view.at)
+    return JobHarm(
+        *(key, cause.id, cause.kind.value, line.summary, lost.hosts, lost.hosts_hurt, lost.since),
+        *(lost.gpus, lost.waiting, lost.gpu_hours, lost.waiting_hours),
+    )
 
 
 def _find(asked: Asked, given: Given) -> Jobs:

@@ -134,15 +134,12 @@ def run_lines(run: JobRun) -> Iterator[RenderableType]:
     about += [name(run.scheduler)]
     about += [run.unseen] if run.unseen else []
     about += [f"as of {when(run.as_of)}"] if run.stale and run.as_of else []
-    yield hanging(_mark(run), title.append(f"  {', '.join(about)}", style=QUIET))
+    mark = "!" if run.hurt else "?" if run.unseen else "-"
+    yield hanging(mark, title.append(f"  {', '.join(about)}", style=QUIET))
     for found in run.findings:
         yield hanging("", Text(sentence(found)), indent=4)
     for harm in run.harm:
         yield hanging("", Text(_harm(harm)), indent=4)
-
-
-def _mark(run: JobRun) -> str:
-    return "!" if run.hurt else "?" if run.unseen else "-"
 
 
 def _harm(harm: JobHarm) -> str:

@@ -1,6 +1,6 @@
 """`lint-topology FILE`: an existing topology of a scheduler against the cabling that is seen."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -83,10 +83,11 @@ def read_units(text: str) -> list[TopologyUnit]:
 def topology_faults(view: View, tree: FabricTree, units: Sequence[TopologyUnit]) -> Iterator[TopologyFault]:
     """The faults of a topology; of several topologies of one file, each for itself."""
     group = {host: unit.name for unit in tree.units for host in unit.hosts}
-    parent = tree.parent
-    seen = SeenGroups(group, {host: _root(parent, name) for host, name in group.items()}, tree.unseen)
+    paths = tree.paths
+    seen = SeenGroups(group, {host: paths[name][-1] for host, name in group.items()}, tree.unseen)
     for fault in faults_against(seen, units, lambda node: _planned(view, node)):
-        yield TopologyFault(fault.kind, _hosts(view, fault.hosts) if fault.hosts else fault.switch, fault.summary)
+        hosts = fold(sorted((view.index.devices.names[code] for code in fault.hosts), key=natural_key))
+        yield TopologyFault(fault.kind, hosts or fault.switch, fault.summary)
 
 
 def _planned(view: View, node: str) -> int:
@@ -94,18 +95,7 @@ def _planned(view: View, node: str) -> int:
     return code if view.is_planned(code) else -1
 
 
-def _root(parent: Mapping[str, str], name: str) -> str:
-    while name in parent:
-        name = parent[name]
-    return name
-
-
-def _hosts(view: View, codes: Iterable[int]) -> str:
-    return fold(sorted((view.index.devices.names[code] for code in codes), key=natural_key))
-
-
-def _text(answer: LintedTopology, options: "Options") -> Iterator["RenderableType"]:
-
+def _text(answer: LintedTopology, options: Options) -> Iterator[RenderableType]:
     for summary, subjects in grouped((fault.summary, fault.subject) for fault in answer.faults).items():
         who = subjects[0] if len(subjects) == 1 else f"{len(subjects):,} ({fold(subjects)})"
         yield hanging("!", Text(f"{name(who)}: {sentence(summary)}"))

@@ -27,11 +27,11 @@ from truerail.questions.nccl_answer import (
     NcclStep,
 )
 from truerail.rounds import evaluate_further
+from truerail.views.lines import STATES
 
 _Places = Callable[[tuple[int, ...]], tuple[tuple[str, ...], tuple[str, ...]]]
 """Gives the cables of planned ports, and the leaves' ports where these are seen."""
 _DEDUPLICATED = "Ray left out lines that its workers print alike: RAY_DEDUP_LOGS=0 keeps them"
-_STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
 LOG_RULES = ("JOB002", "JOB003", "JOB004", "JOB005", "JOB006", "JOB010")
 """Those that read the logs of jobs."""
 
@@ -108,7 +108,7 @@ def _nics(job: NcclJob, ranks_of: dict[int, set[int]], places: _Places) -> Itera
     order = (State.WRONG, State.MISSING, State.UNKNOWN, State.RIGHT)
     for nic, (ends, direct) in sorted(job.used.items(), key=lambda one: (one[0].host, one[0].index)):
         states = {State(int(job.wiring.state[job.nics.cable[port]])) for port in nic.ports}
-        state = next((_STATES[one] for one in order if one in states), "unknown")
+        state = next((STATES[one] for one in order if one in states), "unknown")
         ranks = tuple(sorted({rank for port in nic.ports for rank in ranks_of[port]}))
         host = job.names(nic.host) if nic.host >= 0 else None
         rails, planned = tuple(sorted(nic.rails)), tuple(sorted(nic.planned_rails))

@@ -20,21 +20,22 @@ from truerail.analysis.published import EvaluatedRound, Hindsight, Published
 from truerail.analysis.round import Round
 from truerail.errors import QueryError
 from truerail.history.past_counters import PastCounters
-from truerail.model import CableState, Cause, Evaluation, Finding, NotEvaluated, Severity, Status, Summary, Verdict
+from truerail.model import CableState, Cause, Evaluation, Finding, NotEvaluated, Status, Verdict
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.history import History, KeptCause, KeptFinding, LinkPlace, MaintenanceWindow, NoHistory, PastState
 from truerail.model.life import LifeState
 from truerail.model.names import natural_key
-from truerail.model.plan import Plan, Port, Role
+from truerail.model.plan import Plan, Port
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot
 from truerail.questions.question import Asked
-from truerail.rounds import cable_states
+from truerail.rounds import cable_states, summary_of
+from truerail.views.lines import STATES
 from truerail.views.pieces import AsOf
 
-_STATES = {CableState[state.name].value: state for state in State}
+_STATES = {word: state for state, word in STATES.items()}
 _ANY_TIME = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 GAP = timedelta(minutes=15)
 """A longer time without a round is named: nothing is known of it."""
@@ -96,16 +97,11 @@ def _named(fact: Any) -> NetLink | RdmaLink | GpuNicPath | None:
 def _unplanned_places(plan: Plan, links: Mapping[str, LinkPlace]) -> Iterator[Reading]:
     """A neighbour for each place that the plan does not have, so that the place gets a code."""
     for port, link in links.items():
-        if link.place is None or "/" not in link.place or plan.cable_at(_port(link.place)) is not None:
+        near, far = (Port(*word.partition("/")[::2]) for word in (port, link.place or ""))
+        if not far.name or plan.cable_at(far) is not None:
             continue
-        near, far = _port(port), _port(link.place)
         fact = Neighbor(near.name, system_name=far.device, port_id=far.name, port_id_type="ifname")
         yield Reading(near.device, "lldp_past", _ANY_TIME, (fact,))
-
-
-def _port(word: str) -> Port:
-    device, _, name = word.partition("/")
-    return Port(device, name)
 
 
 def _restore(wiring: Wiring, links: Mapping[str, LinkPlace], *, same_plan: bool) -> None:
@@ -197,13 +193,15 @@ def past_of(asked: Asked, at: datetime) -> Past:
     causes = _numbered(one.cause for one in state.causes if _shown(one))
     evaluation = without_actions(_evaluation(round, findings, causes, state.round_at or at))
     unknown = tuple(_unknown(live, state, int(np.count_nonzero(round.cabling.state == State.UNKNOWN)), counted))
+    actions = {one.record.life.id: one.finding.action for one in state.findings}
+    actions |= {one.record.life.id: one.cause.action for one in state.causes}
     publication = Published(
         0,
         live.fabric,
         EvaluatedRound(round, evaluation),
         plan_digest=live.plan_digest,
         journal=live.journal,
-        hindsight=_hindsight(state, unknown),
+        hindsight=Hindsight(state.at, state.round_at, unknown, actions, state.ended),
         lives={one.record.life.id: one.record.life for one in state.findings},
         cause_lives={one.record.life.id: one.record.life for one in state.causes},
         pending_resolution=tuple(one.finding for one in state.findings if not _shown(one)),
@@ -227,12 +225,6 @@ def without_actions(evaluation: Evaluation) -> Evaluation:
     findings = tuple(replace(one, action="") for one in evaluation.findings)
     causes = tuple(replace(one, action="", to_confirm="") for one in evaluation.causes)
     return replace(evaluation, findings=findings, causes=causes)
-
-
-def _hindsight(state: PastState, unknown: tuple[str, ...]) -> Hindsight:
-    actions = {one.record.life.id: one.finding.action for one in state.findings}
-    actions |= {one.record.life.id: one.cause.action for one in state.causes}
-    return Hindsight(state.at, state.round_at, unknown, actions, state.ended)
 
 
 def _unknown(live: Published, state: PastState, cables: int, counted: PastCounters | None) -> Iterator[str]:
@@ -272,7 +264,7 @@ def _evaluation(round: Round, findings: list[Finding], causes: tuple[Cause, ...]
         causes=causes,
         verdicts=tuple(_verdicts(round.plan, {one.rule for one in ordered})),
         collection_errors=(),
-        summary=_summary(wiring, ordered),
+        summary=summary_of(wiring, ordered),
         cable_states=cable_states(wiring),
     )
 
@@ -285,13 +277,3 @@ def _verdicts(plan: Plan, found: Collection[str]) -> Iterator[Verdict]:
         else:
             status = Status.FAIL if code in found else Status.UNKNOWN
             yield Verdict(code, status, why=NOT_KEPT, not_evaluated=part)
-
-
-def _summary(wiring: Wiring, findings: tuple[Finding, ...]) -> Summary:
-    right, wrong, missing, unknown = np.bincount(wiring.state, minlength=len(State)).tolist()
-    hosts = [code for code, tier in enumerate(wiring.index.devices.tier) if tier == Role.HOST.tier]
-    return Summary(
-        right + wrong + missing + unknown, right, wrong, missing, unknown, len(hosts),
-        int(np.count_nonzero(wiring.read[hosts])),
-        {str(level): sum(one.severity is level for one in findings) for level in reversed(Severity)},
-    )  # fmt: skip

@@ -9,18 +9,107 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rich.console import RenderableType
+from rich.text import Text
+
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, distinct
 from truerail.model.plan import Role
-from truerail.questions.path_answer import Hop, PathAnswer, RailPath, path_text
+from truerail.outputs.report_words import name, sentence
+from truerail.outputs.text.blocks import PORT, QUIET, TONE_MARKS, hanging
+from truerail.questions.answer_text import TONES
 from truerail.questions.question import Form, Kind, Option, Parameter, Question, all_good
 from truerail.questions.rail_status import RailStatus, Stand, Step, between, rail_status_of
 from truerail.questions.resolve import gpus_of, host_asked, in_order, rail_words, recognise
 from truerail.views.lines import seen_end, why_words
+from truerail.views.pieces import AsOf
 from truerail.views.view import View, view_of
+
+_PLAIN = ("LLDP at both ends", "LLDP at one end", "discovery")
+"""Witnesses that need no mention."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of a path: its ingress and egress ports, where known."""
+
+    device: str
+    role: str | None
+    in_port: str
+    out_port: str
+    rail: int | None
+    choices: int = 1
+    """Number of equal links at this hop (uplinks)."""
+    nvlink: str = ""
+    """The path inside the host, from GPU to GPU: PXN."""
+    witnesses: tuple[str, ...] = ()
+    """What names the place of a host's cable: `LLDP at both ends`, `MAC table`, ...; empty if it is not seen, at
+    switches, and as of a time.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class RailPath:
+    """The actual path from one host to another over one rail. `stays` is None if unknown."""
+
+    rail: int | None
+    hops: tuple[Hop, ...]
+    stays: bool | None
+    leaves_at: str
+    """The device where the path leaves its rail; empty if it does not."""
+    summary: str
+    from_rail: int | None = None
+    """The rail of the sending GPU, if it is another one: PXN brings its data to this rail."""
+    planes: int = 1
+    """Planes of this rail on which both hosts have a cable; `hops` are those of the best one."""
+    planes_off: tuple[int, ...] = ()
+    """Planes on which the two hosts do not reach each other within the rail."""
+    planes_unknown: tuple[int, ...] = ()
+    """Planes of which this is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathAnswer:
+    """`path HOST HOST [--rail N]`, or from GPU to GPU."""
+
+    source: str
+    target: str
+    rails: tuple[RailPath, ...]
+    summary: str
+    as_of: AsOf | None = None
+
+
+def path_text(answer: PathAnswer) -> Iterator[RenderableType]:
+    """Every rail: the hops, and a remark if it is not as planned."""
+    yield Text()
+    for path in answer.rails:
+        yield _rail(path, alone=len(answer.rails) == 1)
+
+
+def _rail(path: RailPath, *, alone: bool) -> RenderableType:
+    mark, style = TONE_MARKS[TONES[path.stays]]
+    title = Text(mark, style).append(" rail -" if path.rail is None else f" rail {path.rail}", style="bold")
+    body = Text(" → ").join(_hop(hop, path.leaves_at) for hop in path.hops)
+    reduced = bool(path.stays and (path.planes_off or path.planes_unknown))
+    if path.planes > 1 and not reduced and path.stays:
+        body.append(f"  {path.planes} of {path.planes} planes", style=QUIET)
+    if (path.stays is not True or reduced) and not alone:
+        body.append(f"\n{sentence(path.summary)}")
+    return hanging(title, body)
+
+
+def _hop(hop: Hop, leaves_at: str) -> Text:
+    ports = ":".join(name(port) for port in (hop.in_port, hop.out_port) if port)
+    line = Text().append(name(hop.device), style="bold red" if hop.device == leaves_at else PORT)
+    line.append(f" (NVLink {name(hop.nvlink)}) " if hop.nvlink else "", style=QUIET)
+    line.append(f"/{ports}" if ports else "")
+    beside = () if any(word in _PLAIN for word in hop.witnesses) else hop.witnesses
+    line.append(f" ({', '.join(map(name, beside))})" if beside else "", style=QUIET)
+    return line.append(f" ×{hop.choices}", style=QUIET) if hop.choices > 1 else line
+
 
 _PART = re.compile(r"[/:\s]")
 """The separator between a host and its GPU or NIC."""
@@ -65,7 +154,8 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
     broken = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.OFF]
     if way.stays:
         over = "" if not way.steps else f" over {_over(view, way.steps)}"
-        return f"NIC to NIC within the rail{over}{_off_plan(view, broken)}."
+        off = f", but not as planned: {'; '.join(_why(view, cable) for cable in broken)}" if broken else ""
+        return f"NIC to NIC within the rail{over}{off}."
     if way.stays is None:
         doubt = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.UNKNOWN]
         why = "; ".join(_why(view, one) for one in doubt) or "the state of the uplinks between the leaves is unknown"
@@ -96,13 +186,6 @@ def pxn_says(leg: str, from_rail: int, found: RailPath, *, rail_only: bool) -> s
 
 def _why(view: View, cable: int) -> str:
     return f"{view.index.a_port(cable)}: {why_words(view, cable, seen_end(view, cable))}"
-
-
-def _off_plan(view: View, broken: Sequence[int]) -> str:
-    """Both ends are on one leaf, which is not the planned one."""
-    if not broken:
-        return ""
-    return f", but not as planned: {'; '.join(_why(view, cable) for cable in broken)}"
 
 
 def _over(view: View, steps: Sequence[Step]) -> str:
@@ -192,7 +275,8 @@ def _on_rail(view: View, standing: RailStatus, one: int, other: int, rail: int) 
     """The best path on a rail: a plane where both hosts are connected goes before one where either is not."""
     ways = [_way(view, standing, ends, rail) for ends in _planes(standing, one, other, rail)]
     best = min(ways, key=lambda way: (way.stays is not True, way.stays is None, not way.reaches))
-    off, unknown = (_planes_that(view, ways, stays) for stays in (False, None))
+    planes = [(way.stays, int(view.index.plane[way.source])) for way in ways]  # -1 where the plan has no planes
+    off, unknown = (tuple(sorted(p for stays, p in planes if stays is which and p >= 0)) for which in (False, None))
     found = rail_says(view, standing, best)
     if len(ways) > 1 and best.stays is True and (off or unknown):
         found = f"{found} {planes_say(len(ways), off, unknown)}"
@@ -200,16 +284,9 @@ def _on_rail(view: View, standing: RailStatus, one: int, other: int, rail: int) 
     return RailPath(rail, hops, best.stays, best.leaves_at, found, None, len(ways), off, unknown)
 
 
-def _planes_that(view: View, ways: Sequence[Way], stays: bool | None) -> tuple[int, ...]:
-    """The planes of these paths whose verdict is this one; none where the plan has no planes."""
-    planes = [int(view.index.plane[way.source]) for way in ways if way.stays is stays]
-    return tuple(sorted(plane for plane in planes if plane >= 0))
-
-
 def _planes(standing: RailStatus, one: int, other: int, rail: int) -> Iterator[tuple[int, int]]:
     """The cables of the two hosts on a rail, plane with plane; all with all if they share no plane."""
     index = standing.index
-
     own, its = ([c for c in standing.below.of(host).tolist() if index.rail[c] == rail] for host in (one, other))
     pairs = [(source, target) for source in own for target in its]
     yield from [pair for pair in pairs if index.plane[pair[0]] == index.plane[pair[1]]] or pairs

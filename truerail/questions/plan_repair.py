@@ -45,7 +45,7 @@ from truerail.questions.working_time import (
 )
 from truerail.views.lines import cause_line
 from truerail.views.pieces import CauseLine
-from truerail.views.view import View, view_of
+from truerail.views.view import View, some, view_of
 
 LEAST_HOURS = 24
 _CONFIRM = "confirm which explanation is right; nothing is moved before"
@@ -82,7 +82,9 @@ def plan_repair(asked: Asked, job: str | None = None, window: str | None = None,
     basis = basis_of(asked, job, window, technicians)
     work = schedule_of(basis)
     start = in_order(work)
-    repairs = tuple(_repairs(basis, work, start))
+    apart_from, late = apart(basis.groups, len(basis.repairs)), basis.ends + timedelta(days=1)
+    found = [_repair(basis, work, row, start, apart_from[row]) for row in range(len(basis.repairs))]
+    repairs = tuple(sorted(found, key=lambda one: one.starts or late))
     unknown = sum(gain.gpus is None for gain in basis.gains)
     loud = [f for f in basis.view.findings.all if f.id not in basis.view.sight.cause_of and f.severity.rank > 0]
     return RepairPlan(
@@ -244,16 +246,7 @@ def _in_use(basis: Basis, one: Candidate) -> str:
     if not basis.jobs.known:
         return f"it interrupts {hosts}, and which jobs run there is unknown: give --job or --window"
     names = [job.name for job, _ in jobs_on(basis.jobs.jobs, one.hosts)]
-    shown = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if len(names) > 4 else "")
-    return f"it interrupts {hosts}, where {shown} run{'s' if len(names) == 1 else ''}: it needs a window"
-
-
-def _repairs(basis: Basis, work: Schedule, start: Codes) -> list[Repair]:
-    """All repairs, in order of work."""
-    apart_from = apart(basis.groups, len(basis.repairs))
-    found = [_repair(basis, work, row, start, apart_from[row]) for row in range(len(basis.repairs))]
-    late = basis.ends + timedelta(days=1)
-    return sorted(found, key=lambda one: one.starts or late)
+    return f"it interrupts {hosts}, where {some(names, 4)} run{'s' if len(names) == 1 else ''}: it needs a window"
 
 
 def _repair(basis: Basis, work: Schedule, row: int, start: Codes, apart_from: Mask) -> Repair:
@@ -349,7 +342,6 @@ QUESTION = Question(
     "touching a running job, what in which maintenance window, what not together, and what each gives back.",
     good=lambda answer: False if answer.repairs else None if answer.findings_without_cause else True,
     text=plan_repair_text,
-    operation="the_plan_repair",
     form=Form("What to repair, in what order?", "Plan repairs"),
     journal=lambda given: Journal.USED,
 )

@@ -167,7 +167,8 @@ def _slot(title: str, repairs: Sequence[Repair], options: Options) -> Iterator[R
 def _repair(one: Repair, options: Options) -> Iterator[RenderableType]:
     time = f"{one.starts:%d %H:%M} " if one.starts else ""
     title = Text().append(f"{time}{name(one.id)} {name(one.kind)}", style="bold")
-    title.append(f"  {_effort(one)}, {_back(one)}, {name(one.key)}", style=QUIET)
+    people = f", {one.technicians} technicians" if one.technicians > 1 else ""
+    title.append(f"  {one.minutes} min{people}, {_back(one)}, {name(one.key)}", style=QUIET)
     yield hanging("!", title)
     for words in _notes(one):
         yield hanging("", Text(sentence(words)), indent=4)
@@ -177,11 +178,6 @@ def _repair(one: Repair, options: Options) -> Iterator[RenderableType]:
         for step in shown:
             yield hanging("-", _step(step), indent=7)
         yield from more(len(one.steps) - len(shown), "plugs", "--details shows all")
-
-
-def _effort(one: Repair) -> str:
-    people = f", {one.technicians} technicians" if one.technicians > 1 else ""
-    return f"{one.minutes} min{people}"
 
 
 def _back(one: Repair) -> str:

@@ -156,7 +156,7 @@ class Question(Generic[A]):
     if that is not known, the exit code 0, 1 and 2.
     """
     operation: str = ""
-    """Its name in the API's document, where it is not `the_NAME`."""
+    """Its name in the API's document, where it is not `the_NAME` with underscores."""
     form: Form = Form()
     """On the page Ask, with the first sentence of `description`; its heading, where empty, is `short`."""
 

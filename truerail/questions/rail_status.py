@@ -207,7 +207,8 @@ def _steps(
     tiers = [*_leading(standing, up, set(top), maybe), set(top), *reversed(_leading(standing, down, set(top), maybe))]
     steps = []
     for lower, upper in pairwise(tiers):
-        links = sum(_links(standing, one, other, maybe) for one in lower for other in upper)
+        below, above = ({one: links_up(standing, one, maybe=maybe) for one in tier} for tier in (lower, upper))
+        links = sum(below[one].get(other, 0) or above[other].get(one, 0) for one in lower for other in upper)
         steps.append(Step(tuple(sorted(upper)), links))
     return tuple(steps)
 
@@ -218,8 +219,3 @@ def _leading(standing: RailStatus, tiers: list[dict[int, int]], top: set[int], m
         chosen = {one for one in tier if links_up(standing, one, maybe=maybe).keys() & chosen}
         found.append(chosen)
     return found[::-1]
-
-
-def _links(standing: RailStatus, one: int, other: int, maybe: bool) -> int:
-    """Links between two switches of neighbouring tiers, in either order."""
-    return links_up(standing, one, maybe=maybe).get(other, 0) or links_up(standing, other, maybe=maybe).get(one, 0)

@@ -20,6 +20,7 @@ from truerail.model.names import natural_key
 from truerail.outputs.report_words import count
 from truerail.questions.question import Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise
+from truerail.views.lines import place_of
 from truerail.views.view import View, view_of
 
 Q = Quantity
@@ -126,16 +127,6 @@ def _lines(view: View, telemetry: Telemetry, ports: Codes, speed: Floats) -> tup
         )
         for n, port in enumerate(ports.tolist())
     )
-
-
-def place_of(view: View, port: int) -> tuple[str, int | None, int | None, str | None]:
-    """A port's name, rail and plane, and the planned other end."""
-    cable = int(view.index.cables_at(np.array([port]))[0])
-    if cable == NONE:
-        return str(view.index.spell(port)), None, None, None
-    planned = view.plan.cables[cable]
-    peer = planned.b if int(view.index.a[cable]) == port else planned.a
-    return str(view.index.spell(port)), planned.rail, planned.plane, str(peer)
 
 
 def _rate(telemetry: Telemetry, quantity: Quantity, priority: int | None, ports: Codes) -> Floats:

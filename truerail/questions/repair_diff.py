@@ -145,7 +145,9 @@ def repair_diff(publication: Published, wanted: str) -> RepairDiff:
     view = view_of(publication)
     causes, alone = _chosen(view, wanted.strip())
     repairs = [_of_cause(view, key, cause) for key, cause in causes.items()]
-    repairs += [_of_finding(view, finding) for finding in alone]
+    for one in alone:
+        made = _made(view, renames_of(one, view.plan))
+        repairs.append(made(cause=one.id, id=one.rule, kind=one.name, summary=one.summary, confirm_first=""))
     return RepairDiff(wanted, tuple(repairs), _summary(repairs))
 
 
@@ -174,11 +176,6 @@ def _of_cause(view: View, key: str, cause: Cause) -> TextRepair:
     renames = cause.renames if _by_names(cause) else ()
     made = _made(view, renames, "" if renames else f"no diff: {cause.action}")
     return made(cause=key, id=cause.id, kind=cause.kind.value, summary=cause.summary, confirm_first=cause.to_confirm)
-
-
-def _of_finding(view: View, finding: Finding) -> TextRepair:
-    made = _made(view, renames_of(finding, view.plan))
-    return made(cause=finding.id, id=finding.rule, kind=finding.name, summary=finding.summary, confirm_first="")
 
 
 def _made(view: View, renames: Sequence[Rename], refused: str = "") -> Callable[..., TextRepair]:
@@ -225,7 +222,9 @@ def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[Renderabl
         if repair.devices:
             yield _title("The names of the devices: set each; no port goes down.")
             yield Text()
-            yield from map(_device, repair.devices)
+            for device in repair.devices:
+                place = f", in {name(device.place)}" if device.place else ""
+                yield _line(f"the device that announces {device.device} is {device.new_name}{place}")
         if repair.links:
             yield _title(
                 "The names of the NICs: review, save as a file, `patch -p0 -d /`; they count from the next boot."
@@ -238,11 +237,6 @@ def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[Renderabl
 
 def _title(words: str) -> Text:
     return Text(f"\n  {words}", style="bold")
-
-
-def _device(one: DeviceRename) -> Verbatim:
-    place = f", in {name(one.place)}" if one.place else ""
-    return _line(f"the device that announces {one.device} is {one.new_name}{place}")
 
 
 def _link_lines(one: HostLinks) -> Iterator[RenderableType]:
@@ -291,6 +285,5 @@ QUESTION = Question(
     "NetBox or Nautobot and the plan. Nothing is applied.",
     good=lambda answer: not answer.repairs,
     text=repair_diff_text,
-    operation="the_repair_diff",
     form=Form("Which names are wrong?", "Show changes"),
 )

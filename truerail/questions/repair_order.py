@@ -23,7 +23,7 @@ from truerail.model.cause_kinds import Work
 from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
 from truerail.model.plan import Role
 from truerail.questions.repairs import Candidate
-from truerail.views.view import View
+from truerail.views.view import View, some
 
 UNIT_MINUTES = 15
 PLACEMENTS = 20_000
@@ -68,14 +68,14 @@ def in_order(work: Schedule) -> Codes:
     if not number:
         return np.empty(0, dtype=np.int64)
     scheduler = _Scheduler(work)
-    starts = list(map(_Sorter(work), _priorities(work, scheduler)))
+    starts = [_sorted(work, one) for one in _priorities(work, scheduler)]
     steps = PLACEMENTS // (len(starts) * number)
     return scheduler.schedule(max((_improved(work, scheduler, one, steps) for one in starts), key=scheduler.value))
 
 
 def at_once(work: Schedule, order: Codes) -> Codes:
     """The beginnings that a permutation gives, without a search. Shape (repairs,)."""
-    return _Scheduler(work).schedule(_Sorter(work)(order))
+    return _Scheduler(work).schedule(_sorted(work, order))
 
 
 class _Scheduler:
@@ -148,48 +148,35 @@ def _density(work: Schedule) -> Floats:
     """GPUs for each unit of a technician, for a repair with those that wait for it: a chain counts as its best part."""
     effort = (work.units * work.people).astype(np.float64)
     density = work.weight / effort
-    for row, before in _waiting(work):
+    for row, before in enumerate(work.after):
         for one in before:
             chain = (work.weight[row] + work.weight[one]) / (effort[row] + effort[one])
             density[one] = max(density[one], chain)
     return density
 
 
-def _waiting(work: Schedule) -> list[tuple[int, Sequence[int]]]:
-    return [(row, before) for row, before in enumerate(work.after) if before]
+def _sorted(work: Schedule, order: Codes) -> list[int]:
+    """A permutation with what must come first before what waits for it."""
+    rows: list[int] = order.tolist()
+    if not any(work.after):
+        return rows
+    found, begun = list[int](), set[int]()
 
-
-class _Sorter:
-    """Puts into a permutation what must come first before what waits for it."""
-
-    def __init__(self, work: Schedule) -> None:
-        self._after = work.after
-        self._any = bool(_waiting(work))
-
-    def __call__(self, order: Codes) -> list[int]:
-        found: list[int] = []
-        rows: list[int] = order.tolist()
-        if not self._any:
-            return rows
-        placed, going = set[int](), set[int]()
-
-        def place(row: int) -> None:
-            if row in placed or row in going:
-                return
-            going.add(row)
-            for before in self._after[row]:
+    def place(row: int) -> None:
+        if row not in begun:
+            begun.add(row)
+            for before in work.after[row]:
                 place(before)
-            placed.add(row)
             found.append(row)
 
-        for row in rows:
-            place(row)
-        return found
+    for row in rows:
+        place(row)
+    return found
 
 
 def _improved(work: Schedule, scheduler: _Scheduler, order: list[int], steps: int) -> list[int]:
     """A permutation that is as good or better: single repairs move to other places, as long as that helps."""
-    sorter, random = _Sorter(work), np.random.default_rng(0)
+    random = np.random.default_rng(0)
     number, idle, best = len(order), 0, scheduler.value(order)
     moves = random.integers(0, number, size=(steps, 2)).tolist()
     enough = 2 * number * number + 100
@@ -198,7 +185,7 @@ def _improved(work: Schedule, scheduler: _Scheduler, order: list[int], steps: in
             continue
         tried = order.copy()
         tried.insert(to, tried.pop(at))
-        tried = sorter(np.array(tried))
+        tried = _sorted(work, np.array(tried))
         found = scheduler.value(tried)
         idle = 0 if found > best + 1e-9 else idle + 1
         if found >= best:
@@ -244,12 +231,7 @@ def _shared(
 ) -> Iterator[Group]:
     rows = grouped((thing, row) for row, one in enumerate(repairs) for thing in things(view, one))
     names = grouped((tuple(of), name) for (name, _), of in rows.items() if len(of) > 1)
-    yield from (Group(why.format(_listed(found)), of) for of, found in names.items())
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return f"{', '.join(names[:MOST_NAMED])}{more}"
+    yield from (Group(why.format(some(found, MOST_NAMED)), of) for of, found in names.items())
 
 
 def _host_rails(view: View, one: Candidate) -> Iterable[Thing]:

@@ -90,17 +90,12 @@ def _candidate(view: View, standing: RailStatus, cause: Cause, carries: Mask, te
 
 def work_of(view: View, cause: Cause) -> Work:
     """What is to be done. A cause that is undecided, or with a move of a cable that is right, is confirmed first."""
-    if cause.undecided or _moves_right(view, cause):
+    # a move that waits for nothing of a cable that is right: then something is not as the cause says
+    if cause.undecided or (view.wiring.state[_moved(view, cause, only_ready=True)] == State.RIGHT).any():
         return Work.CONFIRM
     if cause.moves:
         return Work.MOVE
     return Work.NAMES if cause.names_only else CAUSE_KINDS[cause.kind].work
-
-
-def _moves_right(view: View, cause: Cause) -> bool:
-    """Whether a move that waits for nothing is of a cable that is right: then something is not as the cause says."""
-    cables = _moved(view, cause, only_ready=True)
-    return bool((view.wiring.state[cables] == State.RIGHT).any())
 
 
 def _moved(view: View, cause: Cause, *, only_ready: bool = False) -> Codes:
@@ -139,18 +134,14 @@ def _ended(standing: RailStatus, cables: Codes) -> tuple[Codes, Codes]:
     own = cables[index.from_host[cables]]
     uplinks = cables[~index.from_host[cables]]
     lower = distinct(index.a_device[uplinks])
-    cut = [one for one in lower.tolist() if not _keeps_uplink(standing, one, uplinks)]
+    left = ((one, np.setdiff1d(standing.below.of(one), uplinks)) for one in lower.tolist())
+    cut = [one for one, kept in left if not (standing.stand[kept] == Stand.ON).any()]
     last = uplinks[np.isin(index.a_device[uplinks], cut)]
     hosts = np.concatenate([index.a_device[own], index.b_device[own]])  # of a ring's cable both ends are hosts
     hosts = distinct(hosts[index.devices.tiers[hosts] == Role.HOST.tier])
     if len(last):
         hosts = np.union1d(hosts, hosts_below(standing, Target("", "", -1, own[:0], last)))
     return np.union1d(own, last), hosts
-
-
-def _keeps_uplink(standing: RailStatus, switch: int, uplinks: Codes) -> bool:
-    left = np.setdiff1d(standing.below.of(switch), uplinks)
-    return bool((standing.stand[left] == Stand.ON).any())
 
 
 def _whole_switches(view: View, cause: Cause, work: Work, cables: Codes) -> Codes:

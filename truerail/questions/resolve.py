@@ -16,8 +16,7 @@ from truerail.model.finding import Cause
 from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.panel_paths import spot
 from truerail.model.plan import Plan
-from truerail.views.layout import loose
-from truerail.views.nearest import Nearest
+from truerail.views.layout import Nearest, loose
 from truerail.views.view import View, listed
 
 LONGEST_NAME = 255
@@ -287,7 +286,7 @@ def _mac(view: View, text: str) -> ResolvedTarget | None:
     mac = canonical_mac(text)
     if mac is None:
         return None
-    port = view.nics.macs.port_of(mac)
+    port = view.wiring.identity.names.macs.port_of(mac)
     if port != NONE:
         return port_meant(view, port, "mac address")
     port = view.nics.port_hearing(mac)

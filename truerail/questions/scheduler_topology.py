@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 
 import truerail
@@ -34,7 +35,6 @@ _WITH_RAILS = (2, 30, 0)
 _LONGEST_LABEL = 63
 """Characters of a label's value in Kubernetes."""
 _MOST_REMARKS = 200
-_Drain = Callable[[str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,54 +64,46 @@ def topology(publication: Published, format: str, nccl: str | None = None) -> To
     if nccl is not None:
         if make is not _nccl:
             raise QueryError(f"a version of NCCL goes with the format nccl, not with {format}")
-        make = _nccl_with_rails if _version(nccl) >= _WITH_RAILS else _nccl
-    view, tree = view_of(publication), fabric_tree(publication)
-    text = make(publication, view, tree)
-    if make in (_slurm, _slurm_yaml):
-        _refuse_broken(view, tree, text)
-    misplaced, unseen, moved = (_nodes(view, tree, of) for of in (tree.misplaced, tree.unseen, tree.moved))
+        if _version(nccl) >= _WITH_RAILS:
+            make = partial(_nccl, entry="{device}:{port}:{rail}:{plane}")
+    tree = fabric_tree(publication)
+    header = _header(publication, tree, kubernetes_drain if make is _labels else slurm_drain)
+    text = "\n".join([*header, *make(publication, tree), ""])
+    # Slurm would not start with some faults
+    faults = [*topology_faults(view_of(publication), tree, read_units(text))] if make in (_slurm, _slurm_yaml) else []
+    if faults:
+        raise QueryError(f"no topology can be made of this plan: {faults[0].subject} {faults[0].summary}")
+    misplaced, unseen, moved = (_nodes(tree, of) for of in (tree.misplaced, tree.unseen, tree.moved))
     beside = [f"{word} {names}" for word, names in (("miscabled", misplaced), ("not verified", unseen)) if names]
     summary = f"verified {tree.verified:,} of {count(tree.cables, 'cable')}{''.join(f'; {one}' for one in beside)}"
     return Topology(format, text, publication.at, tree.cables, tree.verified, misplaced, unseen, moved, summary)
 
 
-def _refuse_broken(view: View, tree: FabricTree, text: str) -> None:
-    """Raises QueryError for a text in which the lint finds a fault: Slurm would not start with some of them."""
-    faults = list(topology_faults(view, tree, read_units(text)))
-    if faults:
-        raise QueryError(f"no topology can be made of this plan: {faults[0].subject} {faults[0].summary}")
-
-
-def _nodes(view: View, tree: FabricTree, hosts: Iterable[int]) -> str:
+def _nodes(tree: FabricTree, hosts: Iterable[int]) -> str:
     """Hosts as a list that Slurm reads: without steps."""
-    return node_set([_name(view, tree, host) for host in hosts])
+    return node_set([tree.names[host] for host in hosts])
 
 
-def _name(view: View, tree: FabricTree, host: int) -> str:
-    return tree.names.get(host) or view.index.devices.names[host]
-
-
-def _header(publication: Published, view: View, tree: FabricTree, drain: _Drain = slurm_drain) -> Iterator[str]:
+def _header(publication: Published, tree: FabricTree, drain: Callable[[str, str], str]) -> Iterator[str]:
     """What a reader must know before using it, as comments."""
     yield f"# made by truerail {truerail.__version__} from the cabling seen at {publication.at:%Y-%m-%dT%H:%M:%SZ}"
     yield f"# verified {tree.verified:,} of {tree.cables:,} cables"
-    yield from _remarks(view, tree, "not verified", tree.unseen)
+    yield from _remarks(tree, "not verified", tree.unseen)
     if tree.uplinks_unseen:
         yield f"# not verified: {count(tree.uplinks_unseen, 'uplink')}"
-    yield from _remarks(view, tree, "miscabled, kept in its planned group", tree.misplaced)
+    yield from _remarks(tree, "miscabled, kept in its planned group", tree.misplaced)
     for host, rails in list(tree.misplaced.items())[:_MOST_REMARKS]:
-        name = _name(view, tree, host)
-        yield f"#   {drain(name, f'truerail: miscabled on {_rails(rails)}')}"
+        yield f"#   {drain(tree.names[host], f'truerail: miscabled on {_rails(rails)}')}"
     for host, planned in tree.moved.items():
-        yield f"# planned in {planned}, cabled as a whole to another group: {_name(view, tree, host)}"
+        yield f"# planned in {planned}, cabled as a whole to another group: {tree.names[host]}"
     if len(tree.roots) > 1:
         yield f"# no common root: no uplinks lead from one to another of {', '.join(tree.roots)}"
 
 
-def _remarks(view: View, tree: FabricTree, what: str, found: Mapping[int, tuple[int, ...]]) -> Iterator[str]:
+def _remarks(tree: FabricTree, what: str, found: Mapping[int, tuple[int, ...]]) -> Iterator[str]:
     by_rails = grouped((rails, host) for host, rails in found.items())
     for rails, hosts in list(by_rails.items())[:_MOST_REMARKS]:
-        yield f"# {what}: {_nodes(view, tree, hosts)} {_rails(rails)}"
+        yield f"# {what}: {_nodes(tree, hosts)} {_rails(rails)}"
     if len(by_rails) > _MOST_REMARKS:
         yield f"# {what}: and {len(by_rails) - _MOST_REMARKS:,} more groups of hosts"
 
@@ -120,44 +112,36 @@ def _rails(rails: Iterable[int]) -> str:
     return rail_words(rail for rail in rails if rail != NONE) or "cables without a rail"
 
 
-def _slurm(publication: Published, view: View, tree: FabricTree) -> str:
-    lines = list(_header(publication, view, tree))
+def _slurm(publication: Published, tree: FabricTree) -> Iterator[str]:
     for unit in reversed(tree.units):
-        inside = f"Switches={node_set(unit.children)}" if unit.children else f"Nodes={_nodes(view, tree, unit.hosts)}"
-        lines.append(f"SwitchName={unit.name} {inside}")
-    return "\n".join([*lines, ""])
+        inside = f"Switches={node_set(unit.children)}" if unit.children else f"Nodes={_nodes(tree, unit.hosts)}"
+        yield f"SwitchName={unit.name} {inside}"
 
 
-def _slurm_yaml(publication: Published, view: View, tree: FabricTree) -> str:
-    lines = [*_header(publication, view, tree), "---", "- topology: truerail", "  cluster_default: true", "  tree:"]
-    lines.append("    switches:")
+def _slurm_yaml(publication: Published, tree: FabricTree) -> Iterator[str]:
+    yield from ("---", "- topology: truerail", "  cluster_default: true", "  tree:", "    switches:")
     for unit in reversed(tree.units):
-        inside = f"children: {node_set(unit.children)}" if unit.children else f"nodes: {_nodes(view, tree, unit.hosts)}"
-        key, _, names = inside.partition(": ")
-        lines += [f"      - switch: {json.dumps(unit.name)}", f"        {key}: {json.dumps(names)}"]
-    return "\n".join([*lines, ""])
+        names = node_set(unit.children) if unit.children else _nodes(tree, unit.hosts)
+        yield f"      - switch: {json.dumps(unit.name)}"
+        yield f"        {'children' if unit.children else 'nodes'}: {json.dumps(names)}"
 
 
-def _topograph(publication: Published, view: View, tree: FabricTree) -> str:
-    lines = [*_header(publication, view, tree), "switches:"]
+def _topograph(publication: Published, tree: FabricTree) -> Iterator[str]:
+    yield "switches:"
     for unit in reversed(tree.units):
-        members = unit.children or tuple(_name(view, tree, host) for host in unit.hosts)
-        lines += [f"  {json.dumps(unit.name)}:", f"    {'switches' if unit.children else 'nodes'}:"]
-        lines += [f"    - {json.dumps(member)}" for member in members]
-    lines.append("nodes:")
-    lines += [f"  {json.dumps(_name(view, tree, host))}: {{}}" for unit in tree.units for host in unit.hosts]
-    return "\n".join([*lines, ""])
+        members = unit.children or tuple(tree.names[host] for host in unit.hosts)
+        yield from (f"  {json.dumps(unit.name)}:", f"    {'switches' if unit.children else 'nodes'}:")
+        yield from (f"    - {json.dumps(member)}" for member in members)
+    yield "nodes:"
+    yield from (f"  {json.dumps(tree.names[host])}: {{}}" for unit in tree.units for host in unit.hosts)
 
 
-def _labels(publication: Published, view: View, tree: FabricTree) -> str:
-    lines = list(_header(publication, view, tree, kubernetes_drain))
+def _labels(publication: Published, tree: FabricTree) -> Iterator[str]:
+    paths = tree.paths
     for unit in tree.units:
-        path = [unit.name]
-        while path[-1] in tree.parent:
-            path.append(tree.parent[path[-1]])
-        labels = " ".join(f"fabric.topograph.run/tier-{tier}={_label(name)}" for tier, name in enumerate(path))
-        lines += [f"kubectl label node {_name(view, tree, host)} --overwrite {labels}" for host in unit.hosts]
-    return "\n".join([*lines, ""])
+        path = enumerate(paths[unit.name])
+        labels = " ".join(f"fabric.topograph.run/tier-{tier}={_label(name)}" for tier, name in path)
+        yield from (f"kubectl label node {tree.names[host]} --overwrite {labels}" for host in unit.hosts)
 
 
 def _label(name: str) -> str:
@@ -172,31 +156,23 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part or 0) for part in found.groups())
 
 
-def _nccl(publication: Published, view: View, tree: FabricTree) -> str:
-    """NCCL_IB_HCA in the order of rails, for each kind of host: those with the same devices on their rails."""
-    return _hca(publication, view, tree, "{device}:{port}")
-
-
-def _nccl_with_rails(publication: Published, view: View, tree: FabricTree) -> str:
-    """The same with rail and plane of each device, so that NCCL does not have to guess them."""
-    return _hca(publication, view, tree, "{device}:{port}:{rail}:{plane}")
-
-
-def _hca(publication: Published, view: View, tree: FabricTree, entry: str) -> str:
+def _nccl(publication: Published, tree: FabricTree, entry: str = "{device}:{port}") -> Iterator[str]:
+    """NCCL_IB_HCA in the order of rails, for each kind of host: those with the same devices on their rails. With rail
+    and plane of each device in its `entry` NCCL does not have to guess them.
+    """
     wrong = [finding.subject for finding in publication.evaluation.findings if finding.rule == "NIC001"]
     if wrong:
         raise QueryError(f"the order of GPUs and NICs is not as planned on {', '.join(wrong[:5])}: see NIC001")
+    view = view_of(publication)
     kinds = grouped((_devices(view, host, entry), host) for unit in tree.units for host in unit.hosts)
-    lines = list(_header(publication, view, tree))
     alone = not any(unit.children for unit in tree.units)
     for devices, hosts in kinds.items():
-        lines.append(f"# {_nodes(view, tree, hosts)}")
+        yield f"# {_nodes(tree, hosts)}"
         if None in devices or not devices:
-            lines.append("# not known: these hosts do not report an RDMA device for every rail")
+            yield "# not known: these hosts do not report an RDMA device for every rail"
             continue
-        lines.append(f"NCCL_IB_HCA=={','.join(filter(None, devices))}")
-        lines += ["NCCL_CROSS_NIC=0"] * alone
-    return "\n".join([*lines, ""])
+        yield f"NCCL_IB_HCA=={','.join(filter(None, devices))}"
+        yield from ["NCCL_CROSS_NIC=0"] * alone
 
 
 def _devices(view: View, host: int, entry: str) -> tuple[str | None, ...]:
@@ -213,7 +189,7 @@ def _devices(view: View, host: int, entry: str) -> tuple[str | None, ...]:
     )
 
 
-FORMATS: Mapping[str, Callable[[Published, View, FabricTree], str]] = {
+FORMATS: Mapping[str, Callable[[Published, FabricTree], Iterator[str]]] = {
     "slurm": _slurm,
     "slurm-yaml": _slurm_yaml,
     "topograph": _topograph,
@@ -241,6 +217,5 @@ QUESTION = Question(
     ),
     lambda asked, given: topology(asked.publication, given["format"], given["nccl"]),
     "The tree of hosts and switches for a scheduler, from where cables are seen: text to review.",
-    operation="the_scheduler_topology",
     good=lambda answer: None if answer.misplaced or answer.unseen or answer.moved else True,
 )

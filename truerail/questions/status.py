@@ -98,7 +98,7 @@ def status(publication: Published, now: datetime) -> Status:
         unknown=tuple(_unknown(publication, now)),
         not_read=len({reading.device for reading in publication.evaluation.collection_errors}),
         summary=_summary(view, causes, len(loud), len(pending), len(muted)),
-        action=_action(causes, findings),
+        action=next(filter(None, (*(one.action for one in causes), *(one.action for one in findings))), ""),
     )
 
 
@@ -118,12 +118,6 @@ def _summary(view: View, causes: tuple[CauseLine, ...], findings: int, pending: 
         parts.append(f"{count(muted, 'cause')} muted")
     cables = view.sight.headline.cables
     return f"{', '.join(parts)}; {cables[0].lower()}{cables[1:]}"
-
-
-def _action(causes: tuple[CauseLine, ...], findings: tuple[FindingLine, ...]) -> str:
-    """That of the worst cause, else of the worst finding."""
-    actions = (*(cause.action for cause in causes), *(finding.action for finding in findings))
-    return next(filter(None, actions), "")
 
 
 def _unknown(publication: Published, now: datetime) -> Iterator[UnknownPart]:
@@ -177,13 +171,9 @@ def _unknown_line(part: UnknownPart) -> RenderableType:
     what = f"{part.count:,} {kind}" if part.count != 1 else kind.removesuffix("s")
     line = Text().append(what, style=PORT)
     if part.names and part.count <= len(part.names):
-        line.append(f" {_named(part)}", style=PORT)
+        few = f"{', '.join(map(name, part.names[:6]))}{', ...' if part.count > 6 else ''}"
+        line.append(f" {name(fold(part.names)) if part.what == 'devices' else few}", style=PORT)
     return hanging("?", line.append(f": {sentence(part.why)}"))
-
-
-def _named(part: UnknownPart) -> str:
-    shown = name(fold(part.names)) if part.what == "devices" else ", ".join(map(name, part.names[:6]))
-    return f"{shown}, ..." if part.what != "devices" and part.count > 6 else shown
 
 
 def _good(answer: Status) -> bool | None:

@@ -15,7 +15,6 @@ from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
 from truerail.model.columns import grouped
 from truerail.model.history import (
-    Acknowledgement,
     CauseEvent,
     EventKind,
     FindingEvent,
@@ -201,16 +200,14 @@ def _rows(ask: Callable[..., Sequence[Row]], scope: _Scope, ends: Callable[[Row]
 def _acknowledged(view: View, history: History, ids: Collection[str]) -> Iterator[TimelineEvent]:
     causes = {view.sight.cause_of[one] for one in ids if one in view.sight.cause_of}
     for one in history.acknowledgements(open_only=False):
-        if one.target in ids or one.target in causes:
-            yield from _acknowledgement(one, one.target if one.target in ids else None)
-
-
-def _acknowledgement(one: Acknowledgement, finding: str | None) -> Iterator[TimelineEvent]:
-    until = f" until {one.until:%Y-%m-%d %H:%M}" if one.until else ""
-    summary = f"acknowledged by {one.author}{until}: {one.reason}"
-    yield TimelineEvent(one.at, EventKind.ACKNOWLEDGED.value, one.target, summary, finding, author=one.author)
-    if one.ended_at:
-        yield TimelineEvent(one.ended_at, EventKind.WITHDRAWN.value, one.target, "acknowledgement ended", finding)
+        if one.target not in ids and one.target not in causes:
+            continue
+        finding = one.target if one.target in ids else None
+        until = f" until {one.until:%Y-%m-%d %H:%M}" if one.until else ""
+        summary = f"acknowledged by {one.author}{until}: {one.reason}"
+        yield TimelineEvent(one.at, EventKind.ACKNOWLEDGED.value, one.target, summary, finding, author=one.author)
+        if one.ended_at:
+            yield TimelineEvent(one.ended_at, EventKind.WITHDRAWN.value, one.target, "acknowledgement ended", finding)
 
 
 def _maintenance(history: History, scope: _Scope) -> Iterator[TimelineEvent]:

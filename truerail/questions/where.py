@@ -17,7 +17,7 @@ from truerail.questions.answer_text import cause, end, finding, rows, section, s
 from truerail.questions.question import Form, Journal, Parameter, Question, all_good
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.lines import cable_paths
-from truerail.views.pieces import AsOf, CablePath, Nic, Uplinks
+from truerail.views.pieces import AsOf, CablePath, Nic
 from truerail.views.view import View, view_of
 
 _BY = {"both ends": "both ends", "one end": "one end", "device only": "one end, without the port's name"}
@@ -117,7 +117,7 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
     if path.since:
         yield "since", when(path.since)
     if path.uplinks:
-        yield "uplinks", ", ".join(map(_uplinks, path.uplinks))
+        yield "uplinks", ", ".join(f"{name(one.switch)} {one.right} of {one.planned}" for one in path.uplinks)
 
 
 def _confirmed(path: CablePath) -> str:
@@ -132,10 +132,6 @@ def _nic(nic: Nic) -> str:
     speed = f"{nic.speed_gbps:g} Gb/s" if nic.speed_gbps else None
     words = (nic.rdma, nic.netdev, nic.pci, nic.mac, speed, f"link {nic.link}" if nic.link else "link not reported")
     return ", ".join(name(word) for word in words if word)
-
-
-def _uplinks(one: Uplinks) -> str:
-    return f"{name(one.switch)} {one.right} of {one.planned}"
 
 
 def _lines(paths: tuple[CablePath, ...]) -> Iterator[RenderableType]:

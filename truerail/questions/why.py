@@ -2,10 +2,10 @@
 once it is resolved, what ended it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from truerail.analysis.cabling import BOTH_ENDS, State
 from truerail.analysis.cabling import Why as Reason
 from truerail.analysis.published import Published
 from truerail.causes import trace
-from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
+from truerail.errors import NotFoundError, QueryError
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Evidence, Finding
@@ -22,6 +22,7 @@ from truerail.model.history import FindingRecord, History, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
 from truerail.questions.changes import (
+    MOST_EXPLAINED,
     explained_by,
     kept_cause_line,
     kept_finding_line,
@@ -29,22 +30,19 @@ from truerail.questions.changes import (
     repair_of_finding,
 )
 from truerail.questions.find import causes_named
-from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Option, Parameter, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
 from truerail.questions.resolve import cause_words
 from truerail.questions.why_answer import EvidenceLine, Why, why_text
 from truerail.views.commands import command_of
-from truerail.views.lines import cable_paths, cause_line, finding_line, finding_lines_of
+from truerail.views.lines import cable_paths, cause_line, finding_line, finding_lines_of, journal_or
 from truerail.views.pieces import CauseLine
 from truerail.views.view import View, listed, view_of
 
 _MOST_TELLS = 0.75
 """A device has the right name if at least this share of its other cables is where planned."""
-T = TypeVar("T")
 MOST_EVIDENCE = 24
 """Most facts listed for a cause."""
-MOST_EXPLAINED = 200
-"""Maximum number of findings listed for a cause."""
 
 
 def ruled_out(view: View, standing: RailStatus, cable: int, cause: Cause | None) -> tuple[str, ...]:
@@ -155,7 +153,7 @@ def why(publication: Published, history: History, wanted: str) -> Why:
     key = _key(view, wanted)
     found, cause = view.finding(key), view.cause(key)
     if found is not None:
-        return _present(view, history, found, _or_none(lambda: history.finding(key)))
+        return _present(view, history, found, journal_or(lambda: history.finding(key), None))
     if cause is not None:
         return _present_cause(view, key, cause)
     return _remembered(history, key) or _remembered_cause(history, key) or _unknown(history, wanted)
@@ -207,7 +205,7 @@ def past_cause(history: History, key: str) -> CauseLine:
 
 
 def _unknown(history: History, wanted: str) -> NoReturn:
-    since = _or_none(history.kept_since)
+    since = journal_or(history.kept_since, None)
     kept = f"; the journal has resolved ones since {since:%Y-%m-%d %H:%M UTC}" if since else ""
     raise NotFoundError(f"no finding and no cause has the id {printable(wanted, 80)!r} now{kept}")
 
@@ -253,11 +251,11 @@ def _of_all(view: View, explained: Iterable[Finding]) -> tuple[EvidenceLine, ...
 
 def _remembered(history: History, key: str) -> Why | None:
     """A finding that is resolved, or was not evaluated since the start, as it was last seen."""
-    kept = _or_none(lambda: history.kept_finding(key))
+    kept = journal_or(lambda: history.kept_finding(key), None)
     if kept is None:
         return None
     life, of = kept.record.life, kept.record.cause
-    caused = _or_none(lambda: history.kept_cause(of)) if of else None
+    caused = journal_or(lambda: history.kept_cause(of), None) if of else None
     return Why(
         finding=kept_finding_line(kept),
         detail=dict(kept.finding.detail),
@@ -277,7 +275,7 @@ def _remembered(history: History, key: str) -> Why | None:
 
 
 def _remembered_cause(history: History, key: str) -> Why | None:
-    kept = _or_none(lambda: history.kept_cause(key))
+    kept = journal_or(lambda: history.kept_cause(key), None)
     if kept is None:
         return None
     life, line = kept.record.life, kept_cause_line(history, kept)
@@ -285,13 +283,6 @@ def _remembered_cause(history: History, key: str) -> Why | None:
         None, {}, line, None, (), line.alternatives, (), "", life.episodes, life.first_seen, None, None,
         explained_by(history, kept), life.resolved_at, line.repair,
     )  # fmt: skip
-
-
-def _or_none(ask: Callable[[], T]) -> T | None:
-    try:
-        return ask()
-    except JournalUnavailableError:
-        return None
 
 
 def _evidence_line(evidence: Evidence, source: str) -> EvidenceLine:
@@ -338,12 +329,10 @@ QUESTION = Question(
             help="The id of a finding; the key of a cause (6f4dbffbab52), or words for it: 'storm gpu-012/mlx5_3'.",
             metavar="id",
         ),
-        Parameter(
+        Option(
             "trace",
             help="Also each step of the search for causes: what it took, and its gain.",
             kind=Kind.FLAG,
-            needed=False,
-            option=True,
             default=False,
             label="Steps",
         ),

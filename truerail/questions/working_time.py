@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from truerail.analysis.published import Published
-from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
+from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, Mask
 from truerail.model.history import History, MaintenanceWindow
@@ -15,6 +15,8 @@ from truerail.model.names import printable
 from truerail.questions.moments import end_of
 from truerail.questions.resolve import hosts_asked, in_order, scope_of
 from truerail.views.cause_jobs import job_words
+from truerail.views.device import devices_covered
+from truerail.views.lines import journal_or
 from truerail.views.view import View, view_of
 
 MOST_WINDOWS = 200
@@ -80,9 +82,8 @@ def windows_announced(view: View, history: History, now: datetime) -> tuple[Wind
     """The windows of the journal that are open at `now` or later, in order of their start; None if the journal cannot
     be read.
     """
-    try:
-        known = history.windows()
-    except JournalUnavailableError:
+    known = journal_or(history.windows, None)
+    if known is None:
         return None
     coming = (one for one in known if min(one.ends, one.ended_at or one.ends) > now)
     return tuple(sorted(_announced(view, coming, now), key=lambda one: one.starts))[:MOST_WINDOWS]
@@ -103,22 +104,8 @@ def covered(view: View, scope: str, what: str) -> Mask:
         return np.ones(len(index.rail), dtype=bool)
     if scope == "rail":
         return np.asarray(index.from_host & (index.rail == int(what)), dtype=bool)
-    known = _devices(view, scope, what)
+    known = devices_covered(view, scope, what)
     return np.asarray(known[index.a_device] | known[index.b_device], dtype=bool)
-
-
-def _devices(view: View, scope: str, what: str) -> Mask:
-    """The devices in a scope. Shape (devices + 1,): the last is for a cable end without a device."""
-    found = np.zeros(len(view.index.devices.names) + 1, dtype=bool)
-    if scope == "pod":
-        found[: len(view.layout.devices)] = [device.pod == what for device in view.layout.devices]
-        return found
-    try:
-        codes = [view.device(name) for name in view.expand(what)]
-    except QueryError:
-        codes = []
-    found[[code for code in codes if view.is_planned(code)]] = True
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ from truerail.service.freeing import free
 from truerail.service.logs import logger
 from truerail.service.settings import Settings
 from truerail.viewfile.reader import Read, ViewReader
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 from truerail.web.application import create_app
 from truerail.web.http_server import Listening, serve
 

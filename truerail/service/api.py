@@ -11,7 +11,7 @@ from truerail.model.job_record import JobRecord
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
 from truerail.service.hook_jobs import JobsTaken
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The interface of the service for the web: current state, history, and actions.

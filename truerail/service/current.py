@@ -13,7 +13,7 @@ from truerail.service.evaluator import Evaluated
 from truerail.service.events import EventLog
 from truerail.views.fabric import overview_headline
 from truerail.views.fabric_map import FabricMap, changed_cells
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 from truerail.views.plain import as_json
 from truerail.views.view import view_of
 

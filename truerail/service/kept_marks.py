@@ -13,7 +13,7 @@ from truerail.journal import Journal
 from truerail.journal.store import STEP_MARKS
 from truerail.model.step_marks import StepChange, StepMark, changed
 from truerail.service.logs import logger
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 
 MOST_MARKS = 5000
 """Steps with marks; those of steps that have left the list go first."""

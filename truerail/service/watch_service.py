@@ -15,7 +15,7 @@ from truerail.service.events import EventLog
 from truerail.service.hook_jobs import JobsTaken
 from truerail.service.plans import version_of
 from truerail.service.round_loop import Watch
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 
 MOST_AUDITED = 50
 """Most names in the audit record of a recheck."""

@@ -15,7 +15,7 @@ from truerail.model.facts import Fact, GpuNicPath
 from truerail.model.finding import Evaluation, Finding
 from truerail.model.plan import Plan, Port
 from truerail.model.step_marks import StepMark
-from truerail.views.models import StepLine
+from truerail.views.pieces import StepLine
 
 METRICS = "metrics"
 """The kind of the parts of the scrape page."""

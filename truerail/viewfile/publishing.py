@@ -37,8 +37,8 @@ from truerail.viewfile.parts import (
 )
 from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
 from truerail.viewfile.view_file import Part, ViewWriter, Written
-from truerail.views.models import StepLine
-from truerail.views.view import view_of
+from truerail.views.nics import topologies_of
+from truerail.views.pieces import StepLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +110,16 @@ class PublicationWriter(ViewWriter):
         self._plan = plan
 
     def _facts(self, published: Published, seen: Any, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
-        wiring, view = published.wiring, view_of(published)
+        wiring = published.wiring
         same = True
         for kind, rows in (("links", wiring.states.links), ("rdma", wiring.states.rdma)):
             for number, start in enumerate(range(0, len(rows), ROWS)):
                 part = self._part(kind, str(number), rows[start : start + ROWS], before)
                 same = same and part[2] is None
                 yield part
-        yield "topologies", "", [encoded(_topologies(view.nics.topologies))]
+        yield "topologies", "", [encoded(_topologies(wiring.once(topologies_of)))]
         rows_and_ports = (len(wiring.states.links), seen) if same else object()  # which equals nothing that is known
-        yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs.of(view.nics.macs.by_mac))
+        yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs.of(wiring.identity.names.macs.by_mac))
 
     def _found(self, published: Published, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
         at = {(reading.device, reading.collector): reading.at for reading in published.snapshot.readings}

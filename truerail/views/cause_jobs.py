@@ -16,10 +16,11 @@ from truerail.analysis.running_jobs import RunningJob
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, grouped
 from truerail.model.names import printable
-from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import Layout
 from truerail.views.pieces import CauseJob
+from truerail.views.view import EvaluationIndex, some
 
+MOST_NAMED = 3
 MOST_JOBS = 20
 """Most jobs with each cause, the worst first."""
 
@@ -63,7 +64,7 @@ def cause_jobs(index: EvaluationIndex, key: str, hit: Iterable[HurtJob], since: 
 
 def cause_job(index: EvaluationIndex, key: str, one: HurtJob, began: datetime | None, until: datetime) -> CauseJob:
     job, layout = one.job, index.layout
-    begun = moment(job.start_at)
+    begun = scheduler_time(job.start_at)
     since = None if began is None else max(began, begun) if begun else began
     gpus = gpus_hurt(layout, index.index.a_device, job, index.affected[key], one.hosts)
     waiting = None if gpus is None or job.gpus is None else job.gpus - gpus
@@ -104,18 +105,16 @@ def hours_of(gpus: int | None, hours: float | None) -> float | None:
     return None if gpus is None or hours is None else round(gpus * hours, 2)
 
 
-def moment(seconds: int | None) -> datetime | None:
+def scheduler_time(seconds: int | None) -> datetime | None:
     """A scheduler's time."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def named_jobs(hit: Sequence[HurtJob], most: int = 3) -> str:
+def named_jobs(hit: Sequence[HurtJob]) -> str:
     """`job 1234 (llama)`, `jobs 1, 2, 3 and 4 more`; empty for none."""
     if not hit:
         return ""
-    words = [job_words(one.job) for one in hit[:most]]
-    more = f" and {len(hit) - most:,} more" if len(hit) > most else ""
-    return f"job{'s' if len(hit) > 1 else ''} {', '.join(words)}{more}"
+    return f"job{'s' if len(hit) > 1 else ''} {some([job_words(one.job) for one in hit], MOST_NAMED)}"
 
 
 def job_words(job: RunningJob) -> str:

@@ -1,33 +1,94 @@
 """One device: a host with its rails from GPU to uplinks, or a switch with its front panel; and the list of ports."""
 
 from dataclasses import dataclass, fields
+from datetime import datetime
 
 import numpy as np
 
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
-from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
-from truerail.model.columns import NONE, Codes
-from truerail.model.finding import Finding, Severity
-from truerail.model.history import History, MaintenanceWindow, NoHistory
+from truerail.errors import NotFoundError, QueryError
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.finding import Finding
+from truerail.model.history import History, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
 from truerail.views.commands import command_of
+from truerail.views.findings import severity_of
 from truerail.views.lines import (
     STATES,
     cable_paths,
     cause_lines,
     end_of_device,
     finding_lines_of,
+    journal_or,
+    place_of,
     state_count,
     uplinks_of,
 )
 from truerail.views.list_rows import RowList, findings_on_ports, on_nodes, on_words, severity_on_ports, states
-from truerail.views.models import DeviceView, PanelPort, ReadingLine
+from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, StateCount, Uplinks
 from truerail.views.view import View, view_of
 
 _STATES = [*STATES.values(), ""]
 FACING = ("down", "up", "free")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLine:
+    """The result of one collector on one device."""
+
+    collector: str
+    at: datetime
+    took_seconds: float
+    source: str
+    """The command, or the file with the answer."""
+    command: str
+    """The command for which the file is named; empty for another file."""
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPort:
+    """A port of a switch's front panel. `peer_planned` and `peer_seen` are `device/port`; `facing` is `down` (hosts),
+    `up`, or `free`.
+    """
+
+    port: str
+    facing: str
+    rail: int | None
+    plane: int | None
+    peer_planned: str | None
+    peer_actual: str | None
+    state: str | None
+    """A `CableState` word; None for a port without a planned cable."""
+    link: str | None
+    severity: str | None
+    findings: tuple[str, ...]
+    """Ids."""
+    subject: str | None
+    """The subject of the cable itself (its nearer end)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceView:
+    """One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
+
+    device: End
+    platform: str
+    address: str
+    read: bool
+    count: StateCount
+    paths: tuple[CablePath, ...]
+    """A host's cables, in order of rails and planes; empty for a switch."""
+    panel: tuple[PanelPort, ...]
+    """A switch's ports in their natural order; empty for a host."""
+    uplinks: tuple[Uplinks, ...]
+    findings: tuple[FindingLine, ...]
+    causes: tuple[CauseLine, ...]
+    readings: tuple[ReadingLine, ...]
+    maintenance: str | None
+    """Reason of an open maintenance window on the device."""
 
 
 def device_view(publication: Published, name: str, history: History | None = None) -> DeviceView:
@@ -38,6 +99,7 @@ def device_view(publication: Published, name: str, history: History | None = Non
         raise NotFoundError(f"the plan has no device {printable(name, 80)!r}{view.nearest.hint(name.strip())}")
     device, host = view.layout.devices[code], view.index.devices.is_host(code)
     findings = view.findings_of(code)
+    ports, switch = view.sight.switch_ports
     cables = view.layout.host_cables_of(code) if host else view.layout.cables_of(code)[:0]
     return DeviceView(
         device=end_of_device(view, code),
@@ -46,7 +108,7 @@ def device_view(publication: Published, name: str, history: History | None = Non
         read=bool(view.wiring.read[code]),
         count=state_count(view.sight.counts[code]),
         paths=cable_paths(view, cables, history),
-        panel=() if host else panel_of(view, code),
+        panel=() if host else tuple(_panel_port(view, port) for port in ports[switch == code].tolist()),
         uplinks=uplinks_of(view, code),
         findings=finding_lines_of(view, findings),
         causes=cause_lines(view, view.causes_of(findings, (device.name,))),
@@ -70,23 +132,23 @@ def _maintenance(view: View, code: int, findings: list[Finding], history: Histor
     reported = next((mute.reason for mute in mutes if mute and mute.kind is MuteKind.MAINTENANCE), None)
     if reported is not None:
         return reported
-    try:
-        windows = history.windows()
-    except JournalUnavailableError:
-        return None
-    return next((w.reason for w in windows if w.covers(view.at) and _is_on(view, w, code)), None)
+    windows = journal_or(history.windows, ())
+    whole = (w for w in windows if w.covers(view.at) and w.scope in ("device", "nodes", "pod"))  # a rail is its cables
+    return next((w.reason for w in whole if devices_covered(view, w.scope, w.what)[code]), None)
 
 
-def _is_on(view: View, window: MaintenanceWindow, code: int) -> bool:
-    """Whether a window covers the whole device. A rail's window covers cables only."""
-    if window.scope == "pod":
-        return view.layout.devices[code].pod == window.what
-    if window.scope not in ("device", "nodes"):
-        return False
+def devices_covered(view: View, scope: str, what: str) -> Mask:
+    """The devices in a scope. Shape (devices + 1,): the last is for a cable end without a device."""
+    found = np.zeros(len(view.index.devices.names) + 1, dtype=bool)
+    if scope == "pod":
+        found[: len(view.layout.devices)] = [device.pod == what for device in view.layout.devices]
+        return found
     try:
-        return code in {view.device(name) for name in view.expand(window.what)}
+        codes = [view.device(name) for name in view.expand(what)]
     except QueryError:
-        return False
+        codes = []
+    found[[code for code in codes if view.is_planned(code)]] = True
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +160,7 @@ class PortLine(PanelPort):
 
 def _of_cable(view: View, values: Codes) -> Codes:
     """A value of the cable planned at each port of `switch_ports`; -1 for a free port. Shape (ports,)."""
-    found: Codes = np.append(values, NONE)[view.index.cables_at(view.sight.switch_ports[0])]
-    return found
+    return np.asarray(np.append(values, NONE)[view.index.cables_at(view.sight.switch_ports[0])], dtype=np.int64)
 
 
 def _port_line(view: View, row: int) -> PortLine:
@@ -109,29 +170,22 @@ def _port_line(view: View, row: int) -> PortLine:
     return PortLine(**reported, device=view.index.spell(port).device)
 
 
-def panel_of(view: View, switch: int) -> tuple[PanelPort, ...]:
-    """The ports of a switch in natural order: those with a planned cable, and free ones found in the snapshot."""
-    ports, device = view.sight.switch_ports
-    return tuple(_panel_port(view, port) for port in ports[device == switch].tolist())
-
-
 def _panel_port(view: View, port: int) -> PanelPort:
     index, cable = view.index, int(view.index.cables_at(np.array([port]))[0])
     name = index.spell(port)
     subject = str(view.plan.cables[cable].a) if cable >= 0 else str(name)
     findings = view.findings_on((subject, str(name)))
-    planned = view.plan.cables[cable] if cable >= 0 else None
-    peer = None if planned is None else planned.b if int(index.a[cable]) == port else planned.a
+    _, rail, plane, peer = place_of(view, port)
     return PanelPort(
         port=name.name,
         facing=FACING[int(facing_of(view, np.array([port]))[0])],
-        rail=planned.rail if planned else None,
-        plane=planned.plane if planned else None,
-        peer_planned=str(peer) if peer else None,
+        rail=rail,
+        plane=plane,
+        peer_planned=peer,
         peer_actual=_peer_seen(view, port),
         state=STATES[State(int(view.wiring.state[cable]))] if cable >= 0 else None,
         link=view.nics.link_state(port),
-        severity=loudest(findings),
+        severity=severity_of(max((finding.severity.rank for finding in findings), default=NONE)),
         findings=tuple(finding.id for finding in findings),
         subject=subject if cable >= 0 else None,
     )
@@ -150,12 +204,6 @@ def _peer_seen(view: View, port: int) -> str | None:
     if partner >= 0:
         return str(view.index.spell(partner))
     return view.index.devices.names[heard] if heard >= 0 else None
-
-
-def loudest(findings: list[Finding]) -> str | None:
-    """The highest severity of findings; None without any."""
-    rank = max((finding.severity.rank for finding in findings), default=None)
-    return None if rank is None else list(Severity)[rank].value
 
 
 port_lines = RowList(

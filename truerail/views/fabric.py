@@ -1,9 +1,9 @@
-"""The fabric at a glance."""
+"""The fabric at a glance; and its switches, tier by tier, with the cables between them, bundled by pair of switches."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,17 +11,16 @@ import numpy as np
 
 from truerail.analysis.cabling.named_by import VERIFIED
 from truerail.analysis.published import CollectorRun, Published
-from truerail.model.columns import Codes
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Severity, Verdict
 from truerail.model.plan import Role
 from truerail.outputs.report_words import as_sentence, count, sentence
 from truerail.outputs.unevaluated import rule_name
-from truerail.views.evaluation_index import EvaluationIndex, states_at
+from truerail.views.findings import severity_of
 from truerail.views.lines import cause_lines, count_of, state_count
-from truerail.views.models import Coverage, FabricView, RailLine
-from truerail.views.pieces import AsOf, CauseLine
+from truerail.views.pieces import AsOf, CauseLine, StateCount
 from truerail.views.plain import as_json
-from truerail.views.view import View, view_of
+from truerail.views.view import EvaluationIndex, View, states_at, view_of
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The overview's headline: the worst thing that hurts, before the count of cables.
@@ -44,24 +43,20 @@ def overview_headline(view: View) -> OverviewHeadline:
     a cause, else the first cause of at least a warning, else the cables that are not right, else other findings of at
     least a warning. The view owns it.
     """
-    return view.once(_overview_headline if view.hindsight is None else _past_headline)
-
-
-def _past_headline(view: View) -> OverviewHeadline:
-    """The same without what was to be done."""
-    return replace(_overview_headline(view), repair="")
+    return view.once(_overview_headline)
 
 
 def _overview_headline(view: View) -> OverviewHeadline:
     cables = view.headline
+    repair = cables.repair if view.hindsight is None else ""  # of the past not what was to be done
     cause, alone = _worst_cause(view), _unexplained(view)
     summary = view.evaluated.evaluation.summary
     critical = bool(len(alone)) and view.findings.all[alone[0]].severity is Severity.CRITICAL
     if cause and (cause.impact or not critical):
-        return OverviewHeadline(cables.tone.value, _of_cause(cause), cables.repair, cause.key)
+        return OverviewHeadline(cables.tone.value, _of_cause(cause), repair, cause.key)
     if critical or (len(alone) and summary.cables_right == summary.cables_planned):
-        return OverviewHeadline(cables.tone.value, _of_findings(view, alone.tolist()), cables.repair, None)
-    return OverviewHeadline(cables.tone.value, cables.cables, cables.repair, None)
+        return OverviewHeadline(cables.tone.value, _of_findings(view, alone.tolist()), repair, None)
+    return OverviewHeadline(cables.tone.value, cables.cables, repair, None)
 
 
 def _worst_cause(view: View) -> CauseLine | None:
@@ -101,12 +96,78 @@ def _of_findings(view: View, places: list[int]) -> str:
 # The fabric at a glance.
 
 
+@dataclass(frozen=True, slots=True)
+class RailLine:
+    """The status of one rail. `rail` None contains the cables without a rail, uplinks excluded."""
+
+    rail: int | None
+    name: str
+    count: StateCount
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The number of planned cables confirmed by both ends, by one, by other sources than LLDP, by none; and the share
+    by both, 0..1. None as of a time: the journal does not keep it.
+    """
+
+    both_ends: int | None
+    one_end: int | None
+    other_sources: int | None
+    none: int | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FabricView:
+    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`; `headline` says what hurts most."""
+
+    name: str
+    number: int
+    at: datetime
+    tone: str
+    headline: str
+    repair: str
+    worst: str | None
+    """Key of the cause that the headline names."""
+    plan_source: str
+    plan_inferred: bool
+    plan_digest: str
+    hosts: int
+    hosts_read: int
+    switches: int
+    switches_read: int
+    pods: tuple[str, ...]
+    cables: StateCount
+    uplinks: StateCount
+    rails: tuple[RailLine, ...]
+    coverage: Coverage
+    findings: Mapping[str, int]
+    """By severity, without muted ones."""
+    muted: int
+    causes: int
+    collectors: tuple[Mapping[str, Any], ...]
+    """`CollectorRun` as JSON, and `age_seconds`."""
+    journal: Mapping[str, Any]
+    """`JournalState` as JSON."""
+    verdicts: tuple[Mapping[str, Any], ...]
+    """Rule, name, status, missing, error."""
+    notes: tuple[str, ...]
+    as_of: AsOf | None = None
+    """The time, and what is unknown of it; None: now."""
+    stale_since: datetime | None = None
+    """Since when no evaluation is confirmed, because the process that evaluates does not report; None: it does."""
+    stale_reason: str = ""
+    """What keeps a front on another machine from the judge that leads."""
+
+
 def fabric_view(publication: Published, now: datetime) -> FabricView:
     """The status of the whole fabric. `now` (aware, UTC) gives the age of the collectors' last data."""
     view = view_of(publication)
     sight, plan, evaluation = view.sight, publication.plan, publication.evaluation
     wiring, layout, words = view.wiring, view.layout, overview_headline(view)
     switches = np.flatnonzero(layout.tier > Role.HOST.tier)
+    ranks = Counter(view.findings.rank[~view.muted].tolist())
     return FabricView(
         name=publication.fabric,
         number=publication.number,
@@ -127,7 +188,7 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
         uplinks=count_of(wiring, np.flatnonzero(~layout.from_host)),
         rails=rail_lines(sight),
         coverage=coverage_of(sight) if publication.hindsight is None else Coverage(None, None, None, None, None),
-        findings=_by_severity(view),
+        findings={severity.value: ranks[severity.rank] for severity in reversed(Severity)},
         muted=int(np.count_nonzero(view.muted)),
         causes=len(sight.causes),
         collectors=tuple(_run(publication.runs[name], now) for name in sorted(publication.runs)),
@@ -165,12 +226,6 @@ def coverage_of(sight: EvaluationIndex) -> Coverage:
     return Coverage(both, device + one, other, none, both / total if total else None)
 
 
-def _by_severity(view: View) -> dict[str, int]:
-    """Unmuted findings, highest severity first."""
-    ranks = Counter(view.findings.rank[~view.muted].tolist())
-    return {severity.value: ranks[severity.rank] for severity in reversed(Severity)}
-
-
 def _run(run: CollectorRun, now: datetime) -> Mapping[str, Any]:
     age = None if run.last_at is None else (now - run.last_at).total_seconds()
     return {**as_json(run), "age_seconds": age}
@@ -186,3 +241,94 @@ def _verdict(verdict: Verdict) -> Mapping[str, Any]:
         "error": verdict.error,
         "unknown": [part.as_dict() for part in verdict.not_evaluated],
     }
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The switches, tier by tier, and the cables between them.
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchNode:
+    """A switch. `hosts` are its planned cables to hosts, by state."""
+
+    device: str
+    role: str
+    pod: str
+    read: bool
+    hosts: StateCount
+    findings: int
+    severity: str | None
+    """The highest severity of its unmuted findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The planned cables between two switches, by state; `lower` is the end nearer to the GPUs."""
+
+    lower: str
+    upper: str
+    count: StateCount
+    severity: str | None
+    cause: str | None
+    """Key of a cause of what is wrong there, if there is one."""
+    finding: str | None
+    """Id of the most severe unmuted finding on one of the cables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Switches from the highest tier down, each tier in natural order, and the bundles between them."""
+
+    switches: tuple[SwitchNode, ...]
+    bundles: tuple[Bundle, ...]
+
+
+def topology(publication: Published) -> Topology:
+    """The switches of a publication and what is between them."""
+    view = view_of(publication)
+    return Topology(tuple(_switches(view)), tuple(_bundles(view)))
+
+
+def _switches(view: View) -> Iterator[SwitchNode]:
+    layout, (findings, loudest) = view.layout, view.loudest
+    below = states_at(np.where(layout.from_host, layout.b_device, NONE), view.wiring.state, len(layout.devices))
+    ordered = layout.ordered_devices
+    for code in ordered[np.lexsort((layout.rank[ordered], -layout.tier[ordered]))].tolist():
+        device = layout.devices[code]
+        if device.role is Role.HOST:
+            return
+        yield SwitchNode(
+            device=device.name,
+            role=device.role.value,
+            pod=device.pod,
+            read=bool(view.wiring.read[code]),
+            hosts=state_count(below[code]),
+            findings=int(findings[code]),
+            severity=severity_of(loudest[code]),
+        )
+
+
+def _bundles(view: View) -> Iterator[Bundle]:
+    layout, findings = view.layout, view.findings
+    size = len(layout.devices)
+    between = ~layout.from_host & (layout.a_device >= 0) & (layout.b_device >= 0)
+    pairs, place = np.unique(layout.a_device[between] * size + layout.b_device[between], return_inverse=True)
+    bundle_of = np.full(len(layout.rail) + 1, NONE, dtype=np.int64)
+    bundle_of[:-1][between] = place
+    states = states_at(bundle_of[:-1], view.wiring.state, len(pairs))
+    worst: dict[int, int] = {}
+    for number in np.flatnonzero(~view.muted & (bundle_of[findings.cable] >= 0)).tolist():
+        bundle = int(bundle_of[findings.cable[number]])
+        if findings.rank[number] > findings.rank[worst[bundle]] if bundle in worst else True:
+            worst[bundle] = number
+    for bundle, pair in enumerate(pairs.tolist()):
+        found = worst.get(bundle)
+        finding = None if found is None else findings.ids[found]
+        yield Bundle(
+            lower=layout.devices[pair // size].name,
+            upper=layout.devices[pair % size].name,
+            count=state_count(states[bundle]),
+            severity=None if found is None else severity_of(findings.rank[found]),
+            cause=view.sight.cause_of.get(finding) if finding else None,
+            finding=finding,
+        )

@@ -17,6 +17,7 @@ from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.plan import Plan
 from truerail.views.fabric import overview_headline
+from truerail.views.findings import highest_at
 from truerail.views.layout import Layout
 from truerail.views.lines import cause_lines
 from truerail.views.view import View, view_of
@@ -150,9 +151,7 @@ def _loudest(view: View, grid: Grid) -> tuple[Codes, npt.NDArray[np.uint8]]:
     """
     cell, rows = spread(view, grid)
     rank, muted = view.findings.rank[rows], view.muted[rows]
-    heard, hushed = np.full(grid.size, NONE), np.full(grid.size, NONE)
-    np.maximum.at(heard, cell[~muted], rank[~muted])
-    np.maximum.at(hushed, cell[muted], rank[muted])
+    heard, hushed = (highest_at(cell[which], rank[which], grid.size) for which in (~muted, muted))
     silent = (heard < 0) & (hushed >= 0)
     return np.where(silent, hushed, heard), silent.astype(np.uint8)
 
@@ -185,20 +184,16 @@ def _grid(plan: Plan) -> Grid:
     plane = np.searchsorted(planes, layout.plane)
     cell = np.where(on_host, (row[layout.a_device] * len(rails) + column) * plane_count + plane, NONE)
     devices = [layout.devices[code] for code in hosts.tolist()]
+    pods = [device.pod for device in devices]
     return Grid(
         rails=tuple(None if rail < 0 else rail for rail in rails.tolist()),
         planes=plane_count,
-        pods=_pods([device.pod for device in devices]),
+        pods=tuple(PodSpan(pod, pods.index(pod), pods.count(pod)) for pod in dict.fromkeys(pods)),
         hosts=tuple(device.name for device in devices),
         racks=tuple(device.rack for device in devices),
         cell=cell,
         first=np.where(row[:-1] >= 0, row[:-1] * len(rails) * plane_count, NONE),
     )
-
-
-def _pods(pods: list[str]) -> tuple[PodSpan, ...]:
-    names = list(dict.fromkeys(pods))
-    return tuple(PodSpan(name, pods.index(name), pods.count(name)) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +248,7 @@ def _of_findings(view: View, grid: Grid, number: dict[str, int]) -> tuple[Codes,
     cell, rows = spread(view, grid)
     cause_of, rank = view.sight.cause_of, view.findings.rank[rows]
     of_finding = np.array([number.get(cause_of.get(one, ""), NONE) for one in view.findings.ids], dtype=np.int64)
-    top = np.full(grid.size, NONE)
-    np.maximum.at(top, cell, rank)
+    top = highest_at(cell, rank, grid.size)
     first = rank == top[cell]
     cell, cause = cell[first], of_finding[rows[first]]
     owner, known = np.full(grid.size, NONE), cause >= 0

@@ -7,8 +7,22 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.columns import NONE, Codes, grouped
-from truerail.model.finding import Finding
+from truerail.model.finding import Finding, Severity
 from truerail.model.index import PlanIndex
+
+SEVERITIES = [severity.value for severity in Severity]
+
+
+def severity_of(rank: int) -> str | None:
+    """The word of a `Severity.rank`; None for -1."""
+    return None if rank == NONE else SEVERITIES[rank]
+
+
+def highest_at(place: Codes, rank: Codes, size: int) -> Codes:
+    """The highest rank at each of `size` places, -1 where there is none; -1 is no place."""
+    found = np.full(size, NONE, dtype=np.int64)
+    np.maximum.at(found, place[place >= 0], rank[place >= 0])
+    return found
 
 
 class Findings:

@@ -1,7 +1,9 @@
 """What depends on the plan alone, as arrays over its cables: computed once for each plan."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +12,39 @@ from truerail.model.columns import NONE, Codes, factorize, grouped
 from truerail.model.index import PlanColumns
 from truerail.model.names import device_key, natural_key, short_name
 from truerail.model.plan import Plan, Role
-from truerail.views.nearest import Nearest
+
+_NUMBER = re.compile(r"\d+")
+_NEIGHBOURS = 24
+_SAME_NUMBER = 48
+"""difflib compares a name in about 20 microseconds: so few candidates take two milliseconds."""
+
+
+class Nearest:
+    """Names, sorted. Candidates are the neighbours of the word in sort order, and names with the same numbers."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._spelled = {name.lower(): name for name in names}
+        self._names = sorted(self._spelled)
+        self._by_numbers = grouped((_numbers(name), name) for name in self._names)
+
+    def find(self, word: str) -> str | None:
+        """The nearest name, or None."""
+        low = word[:255].lower()
+        at = bisect_left(self._names, low)
+        beside = self._names[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
+        alike = self._by_numbers.get(_numbers(low), [])[:_SAME_NUMBER]
+        close = get_close_matches(low, dict.fromkeys([*alike, *beside]), n=1)
+        return self._spelled[close[0]] if close else None
+
+    def hint(self, word: str) -> str:
+        """`, did you mean 'gpu-012'?`, or nothing."""
+        found = self.find(word)
+        return f", did you mean {found!r}?" if found else ""
+
+
+def _numbers(name: str) -> tuple[str, ...]:
+    """The numbers in a name, without leading zeros: `gpu-012` and `gpu12` may be the same."""
+    return tuple(number.lstrip("0") for number in _NUMBER.findall(name))
 
 
 class Layout:
@@ -29,19 +63,17 @@ class Layout:
     @cached_property
     def rank(self) -> Codes:
         """Each device's index in the natural order of names, shape (devices,)."""
-        return _ranks([device.name for device in self.devices])
+        return ranks(device.name for device in self.devices)
 
     @cached_property
     def ordered_devices(self) -> Codes:
         """Device codes: hosts first, then tier by tier, each in natural order."""
-        order: Codes = np.lexsort((self.rank, self.tier))
-        return order
+        return np.asarray(np.lexsort((self.rank, self.tier)), dtype=np.int64)
 
     @cached_property
     def ordered_cables(self) -> Codes:
         """Cables in the order of lists: host cables first, then by device and port."""
-        order: Codes = np.argsort(self.place)
-        return order
+        return np.asarray(np.argsort(self.place), dtype=np.int64)
 
     @cached_property
     def tier(self) -> Codes:
@@ -64,8 +96,8 @@ class Layout:
     @cached_property
     def place(self) -> Codes:
         """Each cable's index in the order of lists: host cables first, then by device and port, shape (cables,)."""
-        code, names = factorize([cable.a.name for cable in self.cables])
-        order = np.lexsort((_ranks(names)[code], self._rank_of(self.a_device), self._tier_of(self.a_device)))
+        names = ranks(cable.a.name for cable in self.cables)
+        order = np.lexsort((names, self._rank_of(self.a_device), np.append(self.tier, NONE)[self.a_device]))
         return np.argsort(order)
 
     @cached_property
@@ -84,21 +116,18 @@ class Layout:
         """
         cables, starts = self._by_device
         known = 0 <= device < len(self.devices)
-        found: Codes = cables[starts[device] : starts[device + 1]] if known else cables[:0]
-        return found
+        return np.asarray(cables[starts[device] : starts[device + 1]] if known else cables[:0], dtype=np.int64)
 
     def host_cables_of(self, host: int) -> Codes:
         """The cables of a host, ordered by rail and plane; those without a rail come last."""
         cables = self.cables_of(host)
         rail = np.where(self.rail[cables] < 0, np.iinfo(np.int64).max, self.rail[cables])
-        ordered: Codes = cables[np.lexsort((self.place[cables], self.plane[cables], rail))]
-        return ordered
+        return np.asarray(cables[np.lexsort((self.place[cables], self.plane[cables], rail))], dtype=np.int64)
 
     def uplinks_of(self, switch: int) -> Codes:
         """The cables from a switch to the tier above; none for a host."""
         cables = self.cables_of(switch)
-        found: Codes = cables[(self.a_device[cables] == switch) & ~self.from_host[cables]]
-        return found
+        return np.asarray(cables[(self.a_device[cables] == switch) & ~self.from_host[cables]], dtype=np.int64)
 
     def gpus_on(self, cables: Codes) -> int:
         """The number of GPUs whose rail uses these cables. Each GPU counts once, also with two planes."""
@@ -117,8 +146,7 @@ class Layout:
         if not 0 <= gpu < gpus or not len(rails):
             return self.cables_of(NONE)
         mine = position * gpus // len(rails) == gpu if gpus < len(rails) else position == gpu * len(rails) // gpus
-        found: Codes = cables[mine]
-        return found
+        return np.asarray(cables[mine], dtype=np.int64)
 
     @cached_property
     def _gpu_units(self) -> tuple[Codes, Codes]:
@@ -190,19 +218,10 @@ class Layout:
     def hosts(self) -> Codes:
         """Codes of all hosts, pod by pod, each pod in natural order."""
         hosts = np.array([code for code, one in enumerate(self.devices) if one.role is Role.HOST], dtype=np.int64)
-        pods, names = factorize([self.devices[code].pod for code in hosts.tolist()])
-        return hosts[np.lexsort((self.rank[hosts], _ranks(names)[pods]))] if len(hosts) else hosts
+        return np.asarray(hosts[np.lexsort((self.rank[hosts], self.pod_rank[hosts]))], dtype=np.int64)
 
     def _rank_of(self, device: Codes) -> Codes:
         return np.append(self.rank, NONE)[device]
-
-    def _tier_of(self, device: Codes) -> Codes:
-        return np.append(self.tier, NONE)[device]
-
-
-def _ranks(names: Sequence[str]) -> Codes:
-    """The index of each name in their natural order."""
-    return np.argsort(sorted(range(len(names)), key=lambda at: natural_key(names[at])))
 
 
 _MARKS = re.compile(r"[-_. ]+")
@@ -217,4 +236,5 @@ def loose(name: str) -> str:
 def ranks(values: Iterable[str]) -> Codes:
     """The index of each value in natural order, -1 for an empty one. Shape (values,)."""
     code, names = factorize(value or None for value in values)
-    return np.append(_ranks(names), NONE)[code]
+    rank: Codes = np.argsort(sorted(range(len(names)), key=lambda at: natural_key(names[at])))
+    return np.append(rank, NONE)[code]

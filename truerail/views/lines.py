@@ -1,10 +1,10 @@
 """Findings, causes, cables and uplinks as rows of an answer."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
 from truerail.outputs.report_words import order
 from truerail.views.cause_jobs import MOST_JOBS, cause_jobs, jobs_by_cause
-from truerail.views.models import CableLine
 from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, MoveLine, StateCount, Uplinks
 from truerail.views.view import View
 
 STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
 """`CableState` words by wiring state."""
 
+T = TypeVar("T")
+Otherwise = TypeVar("Otherwise")
 UNKNOWN = "unknown"
 MOST_MOVES = 16
 """For a cause with more moves, a cable shows only the moves that concern it."""
@@ -57,10 +58,16 @@ _NOT_DISCOVERED = {
 
 def finding_line(view: View, finding: Finding) -> FindingLine:
     """A finding with its life and its mute."""
-    one = finding.id
-    life, mute = view.lives.get(one), view.mutes.get(one)
+    key = finding.id
+    life, mute = view.lives.get(key), view.mutes.get(key)
+    muted = mute.kind.value if mute else None
+    return line_of_finding(key, finding, view.sight.cause_of.get(key), life, muted=muted, **_by_now(view, key))
+
+
+def line_of_finding(key: str, finding: Finding, cause: str | None, life: Life | None, **more: Any) -> FindingLine:
+    """A finding that is in the evaluation or in the journal."""
     return FindingLine(
-        id=one,
+        id=key,
         rule=finding.rule,
         name=finding.name,
         severity=finding.severity.value,
@@ -71,11 +78,10 @@ def finding_line(view: View, finding: Finding) -> FindingLine:
         summary=finding.summary,
         action=finding.action,
         confidence=finding.confidence,
-        cause=view.sight.cause_of.get(one),
+        cause=cause,
         state=_life_word(life),
         since=life.since if life else None,
-        muted=mute.kind.value if mute else None,
-        **_by_now(view, one),
+        **more,
     )
 
 
@@ -105,6 +111,26 @@ def cause_line(view: View, cause: Cause) -> CauseLine:
 def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
     explained = [f for f in map(view.finding, cause.explains) if f is not None]
     life = view.cause_lives.get(key)
+    moves = tuple(_move_line(view, move) for move in cause.moves)
+    return line_of_cause(
+        key,
+        cause,
+        life,
+        (finding.severity for finding in explained),
+        moves,
+        impact=view.sight.impact[key],
+        impact_known=view.sight.harm_known(key),
+        muted=_muted(view, cause.explains),
+        undecided=cause.undecided,
+        **_by_now(view, key),
+        **_jobs(view, key, life.since if life else None),
+    )
+
+
+def line_of_cause(
+    key: str, cause: Cause, life: Life | None, severities: Iterable[Severity], moves: tuple[MoveLine, ...], **more: Any
+) -> CauseLine:
+    """A cause that is in the evaluation or in the journal; `severities` are those of its findings."""
     return CauseLine(
         key=key,
         id=cause.id,
@@ -113,19 +139,14 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
         summary=cause.summary,
         action=cause.action,
         confidence=cause.confidence,
-        severity=max((f.severity for f in explained), key=lambda s: s.rank, default=Severity.INFO).value,
+        severity=max(severities, key=lambda one: one.rank, default=Severity.INFO).value,
         explains=cause.explains,
-        moves=tuple(_move_line(view, move) for move in cause.moves),
+        moves=moves,
         alternatives=tuple(alternative.summary for alternative in cause.alternatives),
         to_confirm=cause.to_confirm,
-        impact=view.sight.impact[key],
-        impact_known=view.sight.harm_known(key),
         state=_life_word(life),
         since=life.since if life else None,
-        muted=_muted(view, cause.explains),
-        undecided=cause.undecided,
-        **_by_now(view, key),
-        **_jobs(view, key, life.since if life else None),
+        **more,
     )
 
 
@@ -165,6 +186,16 @@ def state_count(states: Codes) -> StateCount:
 def count_of(wiring: Wiring, cables: Codes) -> StateCount:
     """The states of these cables."""
     return state_count(np.bincount(wiring.state[cables], minlength=len(State)))
+
+
+def place_of(view: View, port: int) -> tuple[str, int | None, int | None, str | None]:
+    """A port's name, rail and plane, and the planned other end."""
+    cable = int(view.index.cables_at(np.array([port]))[0])
+    if cable == NONE:
+        return str(view.index.spell(port)), None, None, None
+    planned = view.plan.cables[cable]
+    peer = planned.b if int(view.index.a[cable]) == port else planned.a
+    return str(view.index.spell(port)), planned.rail, planned.plane, str(peer)
 
 
 def end_of_port(view: View, port: int) -> End:
@@ -211,6 +242,23 @@ def why_words(view: View, cable: int, seen: End | None) -> str:
         return f"it is on {seen.name}, not on {planned}" if seen else f"{planned} hears another device"
     why = Why(int(view.wiring.why[cable]))
     return _NOT_DISCOVERED.get(why, _NOT_SEEN[why]) if view.wiring.met else _NOT_SEEN[why]
+
+
+@dataclass(frozen=True, slots=True)
+class CableLine:
+    """A planned cable in a list."""
+
+    subject: str
+    planned: str
+    actual: str | None
+    rail: int | None
+    plane: int | None
+    pod: str
+    label: str
+    state: str
+    why: str
+    verified: str
+    findings: tuple[str, ...]
 
 
 def cable_line(view: View, cable: int) -> CableLine:
@@ -307,13 +355,14 @@ def _touches(move: MoveLine, ends: tuple[str, str]) -> bool:
 def cable_paths(view: View, cables: Codes, history: History) -> tuple[CablePath, ...]:
     """The paths of several cables, in their order; the history is queried once."""
     numbers = cables.tolist()
-    since = changed_at(history, [str(view.plan.cables[cable].a) for cable in numbers])
-    return tuple(cable_path(view, cable, since.get(str(view.plan.cables[cable].a))) for cable in numbers)
+    ports = [str(view.plan.cables[cable].a) for cable in numbers]
+    since: Mapping[str, datetime] = journal_or(lambda: history.link_since(ports), {})
+    return tuple(cable_path(view, cable, since.get(port)) for cable, port in zip(numbers, ports, strict=True))
 
 
-def changed_at(history: History, ports: Sequence[str]) -> Mapping[str, datetime]:
-    """Times of the last known change of these cables' nearer ends; empty if the history is unavailable."""
+def journal_or(ask: Callable[[], T], otherwise: Otherwise) -> T | Otherwise:
+    """What the journal has; something else where it cannot be read."""
     try:
-        return history.link_since(ports)
+        return ask()
     except JournalUnavailableError:
-        return {}
+        return otherwise

@@ -17,8 +17,8 @@ from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.analysis.trends.declines import declines_of
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import BitErrorRate
-from truerail.model.finding import Severity
 from truerail.model.names import printable
+from truerail.views.findings import SEVERITIES, highest_at, severity_of
 from truerail.views.lines import finding_lines_of
 from truerail.views.list_rows import RowList, on_nodes, on_rail, on_words
 from truerail.views.pieces import FindingLine
@@ -33,7 +33,6 @@ _COUNTED = {
     "fec_uncorrected": Quantity.FEC_UNCORRECTED,
     "symbol_errors": Quantity.SYMBOL_ERRORS,
 }
-_SEVERITIES = [severity.value for severity in Severity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,6 @@ def _line(view: View, cable: int) -> LinkHealth:
     ends = view.once(_ends)
     planned, index = view.plan.cables[cable], view.index
     names = (str(planned.a), str(planned.b))
-    rank = int(ends.rank[cable])
     found = [one for one in view.findings_on(names) if one.rule.startswith(ABOUT_LINKS)]
     return LinkHealth(
         subject=names[0],
@@ -118,7 +116,7 @@ def _line(view: View, cable: int) -> LinkHealth:
         plane=planned.plane,
         label=planned.label,
         planned_speed_gbps=planned.speed_gbps,
-        severity=None if rank == NONE else _SEVERITIES[rank],
+        severity=severity_of(ends.rank[cable]),
         findings=finding_lines_of(view, found),
         reported=bool(ends.reported[cable]),
         ends=(
@@ -152,7 +150,8 @@ def _end(view: View, ends: _Ends, port: int, name: str, days: tuple[Days, Days])
     rate = ends.rates.get(port, BitErrorRate(""))
     speed = float(view.wiring.states.speed_gbps[port])
     device = view.plan.devices.get(name.partition("/")[0])
-    counted = {word: _count(float(column[port])) for word, column in ends.counted.items()}
+    totals = ((word, float(column[port])) for word, column in ends.counted.items())
+    counted = {word: None if np.isnan(total) else round(total) for word, total in totals}
     return LinkEnd(
         port=name,
         role=device.role.value if device else "",
@@ -182,10 +181,6 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else round(float(value), 3)
 
 
-def _count(value: float) -> int | None:
-    return None if np.isnan(value) else round(value)
-
-
 def _safe(text: str | None) -> str | None:
     return printable(text, 64) if text else None
 
@@ -201,7 +196,7 @@ def _ends(view: View) -> _Ends:
     for column in counted.values():
         known |= ~np.isnan(column)
     lane_order = np.argsort(lanes.port, kind="stable")
-    rank, reported = _rank(view), _on_either(view, known)
+    rank, reported = _rank(view), np.logical_or(*_both(view, known, missing=False))
     weakest = np.full(index.planned_ports, np.inf)
     np.fmin.at(weakest, lanes.port, lanes.rx)
     least = np.minimum(*_both(view, weakest, np.inf))
@@ -210,25 +205,17 @@ def _ends(view: View) -> _Ends:
     return _Ends(lanes, (lane_order, lanes.port[lane_order]), counted, rates, rank, reported, order)
 
 
-def _both(view: View, column: Numbers, missing: float) -> tuple[Numbers, Numbers]:
+def _both(view: View, column: Numbers | Mask, missing: float) -> tuple[Numbers, Numbers]:
     """A column of planned ports at both ends of each cable."""
     padded = np.append(column, missing)
     return padded[view.index.a], padded[view.index.b]
-
-
-def _on_either(view: View, known: Mask) -> Mask:
-    padded = np.append(known, False)
-    return np.asarray(padded[view.index.a] | padded[view.index.b], dtype=bool)
 
 
 def _rank(view: View) -> Codes:
     """The highest severity of unmuted findings of links, per cable."""
     findings = view.findings
     about = np.char.startswith(findings.rule, ABOUT_LINKS) if len(findings) else np.zeros(0, dtype=bool)
-    use = about & ~view.muted & (findings.cable >= 0)
-    rank = np.full(len(view.layout.rail), NONE, dtype=np.int64)
-    np.maximum.at(rank, findings.cable[use], findings.rank[use])
-    return rank
+    return highest_at(np.where(about & ~view.muted, findings.cable, NONE), findings.rank, len(view.layout.rail))
 
 
 def _rates(view: View) -> Iterator[tuple[int, BitErrorRate]]:
@@ -243,9 +230,7 @@ link_health = RowList(
     filters={
         "nodes": lambda view, text: on_nodes(view, text, view.layout.a_device, view.layout.b_device),
         "rail": lambda view, rail: on_rail(view, rail, view.layout.rail),
-        "severity": lambda view, text: on_words(
-            "severity", text, _SEVERITIES, [*_SEVERITIES, ""], view.once(_ends).rank
-        ),
+        "severity": lambda view, text: on_words("severity", text, SEVERITIES, [*SEVERITIES, ""], view.once(_ends).rank),
         "reported": lambda view, reported: view.once(_ends).reported == reported,
     },
     line=_line,

@@ -15,7 +15,8 @@ from truerail.errors import QueryError
 from truerail.files.problems import nearest
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.names import printable
-from truerail.views.nearest import Nearest
+from truerail.views.findings import highest_at
+from truerail.views.layout import Nearest
 from truerail.views.view import View, view_of
 
 Keys = Mapping[str, Callable[[View], npt.ArrayLike]]
@@ -77,30 +78,16 @@ def arranged(view: View, rows: Codes, keys: Keys, sort: str | None) -> Codes:
     if sort is None:
         return rows
     column = sort.removeprefix("-")
-    check_column(column, keys)
+    if column not in keys:
+        raise QueryError(f"cannot sort by {printable(column, 80)!r}{nearest(column, list(keys))}")
     key = np.asarray(keys[column](view), dtype=np.float64)[rows]
     ranked = np.where(key == NONE, np.inf, -key if sort.startswith("-") else key)
-    order: Codes = rows[np.argsort(ranked, kind="stable")]
-    return order
-
-
-def check_column(column: str, known: Iterable[str]) -> None:
-    """Raises `QueryError` if a list cannot be sorted by this."""
-    names = list(known)
-    if column not in names:
-        raise QueryError(f"cannot sort by {printable(column, 80)!r}{nearest(column, names)}")
-
-
-def contains(text: str | None, *parts: object) -> bool:
-    """Whether a row has every word of the text, in any case."""
-    row = " ".join(map(str, parts)).lower()
-    return all(word in row for word in (text or "").lower().split())
+    return np.asarray(rows[np.argsort(ranked, kind="stable")], dtype=np.int64)
 
 
 def of_device(values: Codes, device: Codes) -> Codes:
     """A value of each row's device; -1 for devices that the plan does not have."""
-    found: Codes = np.where((device >= 0) & (device < len(values)), values[np.clip(device, 0, len(values) - 1)], NONE)
-    return found
+    return np.asarray(np.append(values, NONE)[np.where(device < len(values), device, NONE)], dtype=np.int64)
 
 
 def findings_on_cables(view: View) -> Codes:
@@ -114,15 +101,12 @@ def findings_on_ports(view: View) -> Codes:
     port = view.findings.port
     number = np.bincount(port[port >= 0], minlength=len(view.index.ports))
     ports, near = _ports_and_near(view)
-    found: Codes = number[ports] + np.where(near == ports, 0, number[near])
-    return found
+    return np.asarray(number[ports] + np.where(near == ports, 0, number[near]), dtype=np.int64)
 
 
 def severity_on_ports(view: View) -> Codes:
     """The highest `Severity.rank` of these findings, -1 without any."""
-    findings, worst = view.findings, np.full(len(view.index.ports), NONE, dtype=np.int64)
-    use = findings.port >= 0
-    np.maximum.at(worst, findings.port[use], findings.rank[use])
+    worst = highest_at(view.findings.port, view.findings.rank, len(view.index.ports))
     ports, near = _ports_and_near(view)
     return np.maximum(worst[ports], worst[near])
 

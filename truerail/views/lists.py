@@ -3,10 +3,11 @@
 A filter takes several values, separated by commas.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from hashlib import blake2s
-from typing import Any
 
 import numpy as np
 
@@ -19,16 +20,14 @@ from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import NONE, Codes, Mask, factorize
 from truerail.model.finding import CableState, Cause, Severity
 from truerail.model.life import LifeState
-from truerail.model.names import natural_key, printable
+from truerail.model.names import printable
 from truerail.model.plan import Role
-from truerail.outputs.worklist import Entry, Key, Mark, Worklist
+from truerail.outputs.worklist import Entry, Mark, Worklist
+from truerail.views.findings import SEVERITIES, severity_of
 from truerail.views.layout import ranks
 from truerail.views.lines import cable_line, cause_lines, finding_line, state_count
 from truerail.views.list_rows import (
-    Part,
     RowList,
-    check_column,
-    contains,
     findings_on_cables,
     of_device,
     on_nodes,
@@ -37,35 +36,36 @@ from truerail.views.list_rows import (
     one_of,
     states,
 )
-from truerail.views.models import DeviceLine, StepLine
-from truerail.views.pieces import CauseLine
+from truerail.views.pieces import StateCount, StepLine
 from truerail.views.racks import NO_RACK
 from truerail.views.view import View, view_of
 
 _ROLES = [role.value for role in Role]
-_SEVERITIES = [severity.value for severity in Severity]
 _STATES = [CableState.RIGHT.value, CableState.WRONG.value, CableState.MISSING.value, CableState.UNKNOWN.value]
 """In the order of `wiring.State`."""
 NOT_VERIFIED = "the journal does not keep which ends confirmed a cable"
-CAUSE_KEYS: Mapping[str, Callable[[CauseLine], Any]] = {
-    "id": lambda line: natural_key(line.id),
-    "kind": lambda line: line.kind,
-    "severity": lambda line: Severity(line.severity).rank,
-    "impact": lambda line: line.impact,
-    "confidence": lambda line: line.confidence,
-    "explains": lambda line: len(line.explains),
-    "moves": lambda line: len(line.moves),
-    "state": lambda line: line.state,
-    "since": lambda line: line.since.timestamp() if line.since else 0.0,
-    "muted": lambda line: line.muted or "",
-}
-"""The columns that causes are sorted by."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLine:
+    """A device in a list."""
+
+    device: str
+    role: str
+    pod: str
+    rack: str
+    unit: int | None
+    platform: str
+    read: bool
+    count: StateCount
+    findings: int
+    severity: str | None
+    """The highest severity of its findings."""
 
 
 def device_line(view: View, code: int) -> DeviceLine:
     """A device of the plan as a row of a list."""
     device, (findings, loudest) = view.layout.devices[code], view.loudest
-    rank = int(loudest[code])
     return DeviceLine(
         device=device.name,
         role=device.role.value,
@@ -76,7 +76,7 @@ def device_line(view: View, code: int) -> DeviceLine:
         read=bool(view.wiring.read[code]),
         count=state_count(view.sight.counts[code]),
         findings=int(findings[code]),
-        severity=None if rank == NONE else _SEVERITIES[rank],
+        severity=severity_of(loudest[code]),
     )
 
 
@@ -84,11 +84,6 @@ def _on_verified(view: View, verified: str) -> Mask:
     if view.hindsight is not None:
         raise QueryError(f"verified: {NOT_VERIFIED}, so no list of {view.hindsight.at:%Y-%m-%d %H:%M:%S UTC} has it")
     return on_words("verified", verified, VERIFIED, VERIFIED, view.sight.verified)
-
-
-def _since(view: View, finding: str) -> float:
-    life = view.lives.get(finding)
-    return life.since.timestamp() if life else NONE
 
 
 def life_words(view: View) -> list[str]:
@@ -107,37 +102,9 @@ def _explained_by(view: View, cause: str) -> Mask:
     return mask
 
 
-def cause_rows(
-    view: View,
-    *,
-    kind: str | None = None,
-    severity: str | None = None,
-    state: str | None = None,
-    muted: bool | None = None,
-    text: str | None = None,
-    sort: str | None = None,
-    offset: int = 0,
-    limit: int = 100,
-) -> Part[CauseLine]:
-    """Causes, by default in order of impact: those from `offset` on, and the total. Filters that are None are not set.
-    Raises `QueryError` for an unknown value.
-    """
-    kinds = None if kind is None else one_of("kind", kind, (one.value for one in CauseKind))
-    severities = None if severity is None else one_of("severity", severity, (one.value for one in Severity))
-    lives = None if state is None else one_of("state", state, (one.value for one in LifeState))
-    lines = [
-        line
-        for line in cause_lines(view)
-        if (kinds is None or line.kind in kinds)
-        and (severities is None or line.severity in severities)
-        and (lives is None or line.state in lives)
-        and (muted is None or (line.muted is not None) == muted)
-        and contains(text, line.kind, line.summary, line.action, *line.subjects)
-    ]
-    if sort:
-        check_column(sort.removeprefix("-"), CAUSE_KEYS)
-        lines.sort(key=CAUSE_KEYS[sort.removeprefix("-")], reverse=sort.startswith("-"))
-    return Part(tuple(lines[offset : offset + limit]), len(lines))
+def _causes_with(view: View, what: str, text: str, known: Iterable[StrEnum]) -> Mask:
+    words = [getattr(line, what) for line in view.once(cause_lines)]
+    return on_words(what, text, [one.value for one in known], words, np.arange(len(words)))
 
 
 def _of_pod(view: View, pod: str, device: Codes) -> Mask:
@@ -160,11 +127,6 @@ def _in_state(view: View, state: str) -> Mask:
     return on_words("state", state, [one.value for one in LifeState], states_of_lives, lives)
 
 
-def _far(view: View) -> Codes:
-    """The device at the other end of each finding's cable."""
-    return np.asarray(np.append(view.layout.b_device, NONE)[view.findings.cable])
-
-
 device_lines = RowList(
     order=lambda view: view.layout.ordered_devices,
     filters={
@@ -172,7 +134,7 @@ device_lines = RowList(
         "role": lambda view, text: on_words("role", text, _ROLES, _ROLES, view.layout.tier),
         "pod": lambda view, text: _of_pod(view, text, np.arange(len(view.layout.devices))),
         "rack": _of_rack,
-        "severity": lambda view, text: on_words("severity", text, _SEVERITIES, [*_SEVERITIES, ""], view.loudest[1]),
+        "severity": lambda view, text: on_words("severity", text, SEVERITIES, [*SEVERITIES, ""], view.loudest[1]),
         "read": lambda view, read: view.wiring.read[: len(view.layout.devices)] == read,
     },
     line=device_line,
@@ -225,9 +187,11 @@ nearer end.
 finding_lines = RowList(
     order=lambda view: np.arange(len(view.findings)),
     filters={
-        "nodes": lambda view, text: on_nodes(view, text, view.findings.device, _far(view)),
+        "nodes": lambda view, text: on_nodes(
+            view, text, view.findings.device, np.append(view.layout.b_device, NONE)[view.findings.cable]
+        ),
         "rule": _of_rule,
-        "severity": lambda view, text: on_words("severity", text, _SEVERITIES, _SEVERITIES, view.findings.rank),
+        "severity": lambda view, text: on_words("severity", text, SEVERITIES, SEVERITIES, view.findings.rank),
         "rail": lambda view, rail: on_rail(view, rail, view.findings.rail),
         "state": _in_state,
         "muted": lambda view, muted: view.muted == muted,
@@ -240,7 +204,9 @@ finding_lines = RowList(
         "subject": lambda view: ranks(one.subject for one in view.findings.all),
         "rail": lambda view: view.findings.rail,
         "state": lambda view: ranks(life_words(view)),
-        "since": lambda view: [_since(view, one) for one in view.findings.ids],
+        "since": lambda view: [
+            life.since.timestamp() if (life := view.lives.get(one)) else NONE for one in view.findings.ids
+        ],
         "confidence": lambda view: [one.confidence for one in view.findings.all],
         "muted": lambda view: view.muted,
     },
@@ -249,6 +215,32 @@ finding_lines = RowList(
 """Findings, highest severity first, then by rule and subject; those pending resolution last. `nodes` matches both ends
 of the subject's cable, `state` takes `LifeState` words, `cause` is a key.
 """
+cause_rows = RowList(
+    order=lambda view: np.arange(len(view.sight.causes)),
+    filters={
+        "kind": lambda view, text: _causes_with(view, "kind", text, CauseKind),
+        "severity": lambda view, text: _causes_with(view, "severity", text, Severity),
+        "state": lambda view, text: _causes_with(view, "state", text, LifeState),
+        "muted": lambda view, muted: np.array([line.muted is not None for line in view.once(cause_lines)]) == muted,
+    },
+    line=lambda view, number: view.once(cause_lines)[number],
+    keys={
+        "id": lambda view: ranks(line.id for line in view.once(cause_lines)),
+        "kind": lambda view: ranks(line.kind for line in view.once(cause_lines)),
+        "severity": lambda view: [Severity(line.severity).rank for line in view.once(cause_lines)],
+        "impact": lambda view: [line.impact for line in view.once(cause_lines)],
+        "confidence": lambda view: [line.confidence for line in view.once(cause_lines)],
+        "explains": lambda view: [len(line.explains) for line in view.once(cause_lines)],
+        "moves": lambda view: [len(line.moves) for line in view.once(cause_lines)],
+        "state": lambda view: ranks(line.state for line in view.once(cause_lines)),
+        "since": lambda view: [line.since.timestamp() if line.since else 0.0 for line in view.once(cause_lines)],
+        "muted": lambda view: ranks(line.muted or "-" for line in view.once(cause_lines)),  # `-`: before all words
+    },
+    words=lambda view: [
+        " ".join((line.kind, line.summary, line.action, *line.subjects)).lower() for line in view.once(cause_lines)
+    ],
+)
+"""Causes in order of impact; `state` takes `LifeState` words."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -270,7 +262,7 @@ def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
     to_rack, to_unit = _stands(view, step.to.device if step.to else "")
     far_rack, far_unit = _stands(view, step.far.device if step.far else "")
     return StepLine(
-        key=step_key(entry.key),
+        key=blake2s("\0".join(entry.key).encode(), digest_size=6).hexdigest(),
         mark=entry.mark.value,
         kind=step.kind,
         cause=cause.key if cause else "",
@@ -298,11 +290,6 @@ def _stands(view: View, name: str) -> tuple[str, int | None]:
     """Rack and unit of a device in the plan."""
     device = view.plan.placed(name)
     return (device.rack, device.unit) if device else ("", None)
-
-
-def step_key(key: Key) -> str:
-    """A short key from the action and its place."""
-    return blake2s("\0".join(key).encode(), digest_size=6).hexdigest()
 
 
 def _cause_of(view: View, by_id: dict[str, Cause], entry: Entry) -> Cause | None:

@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.cabling.macs import MacOwners
 from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.model.columns import NONE, Codes, distinct, equals, grouped
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
@@ -88,19 +87,9 @@ class Nics:
     def _read(self, host: int, ports: Codes) -> Mapping[int, tuple[tuple[int, str], ...]]:
         known = ((rdma.device, port) for port in ports.tolist() if (rdma := self.rdma(port)) is not None)
         names = grouped(known)  # the device of a bond is that of each member
-        paths = (path for path in self.topologies.get(host, ()) if path.level in CLOSENESS)
+        paths = (path for path in self._wiring.once(topologies_of).get(host, ()) if path.level in CLOSENESS)
         near = ((path.gpu, (port, path.level)) for path in paths for port in names.get(path.device or path.nic, ()))
         return {gpu: nearest for gpu, nics in grouped(near).items() if (nearest := _nearest(nics))}
-
-    @property
-    def topologies(self) -> Mapping[int, Sequence[GpuNicPath]]:
-        """A host's topology, by the host's code."""
-        return self._wiring.once(topologies_of)
-
-    @property
-    def macs(self) -> MacOwners:
-        """The owner of each MAC."""
-        return self._wiring.identity.names.macs
 
     def port_hearing(self, mac: str) -> int:
         """The port that hears this MAC as its neighbour's port or chassis; -1 if none does, or several do."""

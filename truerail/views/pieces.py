@@ -212,3 +212,36 @@ class StateCount:
     wrong: int
     missing: int
     unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """One step of the punch list. `key` is stable over rounds for the same action."""
+
+    key: str
+    mark: str
+    """`left`, `new`, `done` or `unseen`."""
+    kind: str
+    cause: str
+    rack: str
+    unit: int | None
+    device: str
+    at: str
+    to: str | None
+    far: str | None
+    label: str
+    action: str
+    since: datetime | None
+    to_rack: str = ""
+    """The rack of the device of `to`."""
+    to_unit: int | None = None
+    far_rack: str = ""
+    """The rack of the device of `far`."""
+    far_unit: int | None = None
+    after: str = ""
+    """What to repair first; such steps come last."""
+    serial: str = ""
+    """Serial number of the optic or cable in `at`, where its device reports one."""
+    far_serial: str = ""
+    panels: str = ""
+    """The ports of patch panels to be checked first."""

@@ -182,8 +182,7 @@ def _worst_first(view: View) -> Codes:
     """The NICs, those with the worst state first."""
     states = states_of(view)
     rows = np.flatnonzero(states != NO_NIC)
-    ordered: Codes = rows[np.lexsort((view.layout.place[rows], -_BADNESS[states[rows]]))]
-    return ordered
+    return np.asarray(rows[np.lexsort((view.layout.place[rows], -_BADNESS[states[rows]]))], dtype=np.int64)
 
 
 probed_nics = RowList(

@@ -10,20 +10,17 @@ import numpy as np
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, factorize
-from truerail.model.finding import Severity
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.outputs.worklist import Mark
-from truerail.views.evaluation_index import states_at
+from truerail.views.findings import highest_at, severity_of
 from truerail.views.lines import state_count
-from truerail.views.models import StepLine
-from truerail.views.pieces import StateCount
-from truerail.views.view import View, view_of
+from truerail.views.pieces import StateCount, StepLine
+from truerail.views.view import View, states_at, view_of
 
 NO_RACK = "-"
 """Stands in filters for the devices without a rack."""
 _PLACE_IN_ROW = re.compile(r"[-_./ ]*\d+\D*$")
-_SEVERITIES = [severity.value for severity in Severity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +71,7 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
     code, names = factorize([device.rack for device in layout.devices])
     size, host = len(names), layout.tier == Role.HOST.tier
     unit = np.array([NONE if device.unit is None else device.unit for device in layout.devices], dtype=np.int64)
-    top, rank = np.full(size, NONE), np.full(size, NONE)
-    np.maximum.at(top, code, unit)
-    np.maximum.at(rank, code, loudest)
+    top, rank = highest_at(code, unit, size), highest_at(code, loudest, size)
     hosts, switches, no_unit, unread, found = (
         np.bincount(code, weights=column, minlength=size).astype(np.int64)
         for column in (host, ~host, unit < 0, ~view.wiring.read[: len(code)], findings)
@@ -95,7 +90,7 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
             count=state_count(states[one]),
             elsewhere=int(elsewhere[one]),
             findings=int(found[one]),
-            severity=None if rank[one] == NONE else _SEVERITIES[rank[one]],
+            severity=severity_of(rank[one]),
             steps=None,
             panels=panels.pop(name, 0),
         )

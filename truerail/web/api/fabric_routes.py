@@ -14,12 +14,10 @@ from truerail.model import Plan, Reading, Role, Severity, Verdict
 from truerail.model.names import printable
 from truerail.outputs.unevaluated import rule_name
 from truerail.plans import lint
-from truerail.views.fabric import fabric_view
+from truerail.views.fabric import FabricView, Topology, fabric_view, topology
 from truerail.views.fabric_map import FabricMap, MapCauses, map_causes
-from truerail.views.models import FabricView
 from truerail.views.probe_matrix import ProbedNic, ProbeMatrix, probe_matrix, probed_nics
 from truerail.views.probe_recordings import ProbeRecording, probe_recordings
-from truerail.views.topology import Topology, topology
 from truerail.web.answering import listed, pondered, published, reported
 from truerail.web.context import Newest, NewestOrPast, WithContext
 from truerail.web.etag import tag_of, to_bytes

@@ -9,13 +9,12 @@ from starlette.responses import Response
 from truerail.questions.find import LONGEST_QUERY, Found, find
 from truerail.questions.why import cause_then, not_then, past_cause, why, why_then
 from truerail.questions.why_answer import Why
-from truerail.views.device import PortLine, device_view, port_lines
-from truerail.views.fault_alert import Elsewhere, FaultAlert, fault_alerts
-from truerail.views.lines import cause_line
+from truerail.views.device import DeviceView, PortLine, device_view, port_lines
+from truerail.views.faults import Elsewhere, FaultAlert, fault_alerts
+from truerail.views.lines import CableLine, cause_line
 from truerail.views.link_health import LinkHealth, link_health
-from truerail.views.lists import cable_lines, cause_rows, device_lines, filter_steps, finding_lines
-from truerail.views.models import CableLine, DeviceLine, DeviceView, StepLine
-from truerail.views.pieces import CauseLine, FindingLine
+from truerail.views.lists import DeviceLine, cable_lines, cause_rows, device_lines, filter_steps, finding_lines
+from truerail.views.pieces import CauseLine, FindingLine, StepLine
 from truerail.views.racks import RackLine, rack_lines
 from truerail.web.answering import listed, pondered, published
 from truerail.web.context import Newest, NewestOrPast, RequestContext, WithContext
@@ -153,7 +152,7 @@ async def causes(
     asked: Listed, kind: Words = None, severity: Words = None, state: Words = None, muted: bool | None = None
 ) -> Response:
     """Causes, by impact."""
-    lines = partial(cause_rows, asked.shown.view, kind=kind, severity=severity, state=state, muted=muted)
+    lines = partial(cause_rows, asked.shown.publication, kind=kind, severity=severity, state=state, muted=muted)
     return await asked.answer(lines, lambda row: row.key)
 
 

@@ -53,11 +53,12 @@ def router_of(declared: Iterable[Question[Any]]) -> APIRouter:
     """An endpoint for each question; one about a file has a second, which takes it as a body. Readers may ask both."""
     router = APIRouter(tags=["on-call"])
     for question in declared:
+        operation = question.operation or f"the_{question.name.replace('-', '_')}"
         router.add_api_route(
             f"/{question.name}",
             _endpoint(question),
             response_model=question.answer,
-            name=question.operation or f"the_{question.name}",
+            name=operation,
             description=question.description,
             responses=_OTHER_STATUS if question.gate else None,
         )
@@ -67,7 +68,7 @@ def router_of(declared: Iterable[Question[Any]]) -> APIRouter:
                 _endpoint_of_body(question),
                 methods=["POST"],
                 response_model=question.answer,
-                name=f"{question.operation or f'the_{question.name}'}_of_a_body",
+                name=f"{operation}_of_a_body",
                 description=f"{question.description} The parameters are sent as a body: a file may be longer than a "
                 "query. Nothing is stored.",
             )
