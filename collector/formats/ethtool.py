@@ -52,17 +52,21 @@ _OF_PRIORITY = {"pause": "pause_frames", "pause_duration": "pause_us", "octets":
 _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pause_us"})
 
 
-def port_counters(answer: str) -> list[PortCounters]:
+def port_counters(answer: str) -> list[PortCounters] | None:
     """Counters of every port, without pauses. Raises `UnreadableError` if the answer ends inside a line."""
+    if TITLE not in answer:
+        return None
     rest, _, _ = _tallied(answer)
     return rest.some()
 
 
-def pfc_counters(answer: str) -> list[PortCounters]:
+def pfc_counters(answer: str) -> list[PortCounters] | None:
     """Number and duration of pauses sent and received by every port, by priority. Raises `UnreadableError` likewise.
 
     No facts if the ports' driver counts no pauses: that is a valid answer, not a failure of the device.
     """
+    if TITLE not in answer:
+        return None
     _, pauses, reported = _tallied(answer)
     return pauses.facts() if reported else pauses.some()
 

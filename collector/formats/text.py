@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -18,6 +18,18 @@ _DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
 
 PASTED = "#> \t"
 """What indents, comments out or quotes a line."""
+Found = TypeVar("Found")
+
+
+def read_first(answer: Any, readers: Iterable[Callable[[Any], Found | None]], why: str, *, line: int = 0) -> Found:
+    """What the first reader finds in a text or a document: each returns None for another form than its own.
+
+    Raises `UnreadableError` where all of them do, with the first line if `line` is 1.
+    """
+    for read in readers:
+        if (found := read(answer)) is not None:
+            return found
+    raise UnreadableError(why, line=line, text=answer.strip().split("\n")[0] if line else "")
 
 
 def decode(answer: str) -> Any:

@@ -10,7 +10,7 @@ from collector.formats.lldp_words import addresses, advertised, device, identifi
 from collector.formats.lldpd import neighbors_from_plain
 from collector.formats.port_words import PortStatus, gbps, of_words, status
 from collector.formats.table import cells_at
-from collector.formats.text import asks, lines, sections
+from collector.formats.text import asks, is_json, lines, sections
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
@@ -115,13 +115,15 @@ QUEUE = {
 _DURATIONS = frozenset({"rx-pause-duration", "tx-pause-duration"})
 
 
-def nvue_is_json(answer: str) -> bool:
-    """Whether the answer contains any of NVUE's groups."""
-    return any(f'"{word}"' in answer for word in ("in-bytes", "pfc-stats", "egress-queue-stats"))
+def _is_nvue(answer: str) -> bool:
+    """Whether the answer is JSON with any of NVUE's groups."""
+    return any(f'"{word}"' in answer for word in ("in-bytes", "pfc-stats", "egress-queue-stats")) and is_json(answer)
 
 
-def port_from_nvue(answer: str) -> list[PortCounters]:
+def port_from_nvue(answer: str) -> list[PortCounters] | None:
     """Counters of every port over all priorities. Raises `UnreadableError`."""
+    if not _is_nvue(answer):
+        return None
     tally = Tally()
     for port, at in _levels(answer):
         for word, counter in _LINK.items() if "in-bytes" in at else ():
@@ -129,17 +131,19 @@ def port_from_nvue(answer: str) -> list[PortCounters]:
     return tally.some()
 
 
-def pfc_from_nvue(answer: str) -> list[PortCounters]:
+def pfc_from_nvue(answer: str) -> list[PortCounters] | None:
     """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
     return _by_priority(answer, "pfc-stats", PFC)
 
 
-def queue_from_nvue(answer: str) -> list[PortCounters]:
+def queue_from_nvue(answer: str) -> list[PortCounters] | None:
     """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
     return _by_priority(answer, "egress-queue-stats", QUEUE)
 
 
-def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[PortCounters]:
+def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[PortCounters] | None:
+    if not _is_nvue(answer):
+        return None
     tally = Tally()
     for port, at in _levels(answer):
         for of, row in _nvue_rows(at.get(group)):
@@ -206,25 +210,19 @@ _PFC = re.compile(r"^[ \t]*switch-priority[ \t]+.*\b[rt]x-pause-frames\b", re.MU
 _QUEUES = re.compile(r"^[ \t]*traffic-class[ \t]+.*\btx-frames\b", re.MULTILINE)
 
 
-pfc_is_text = _PFC.search
-"""Whether the answer has the table of pauses."""
-
-
-queue_is_text = _QUEUES.search
-"""Whether the answer has the table of queues."""
-
-
-def pfc_from_text(answer: str) -> list[PortCounters]:
+def pfc_from_text(answer: str) -> list[PortCounters] | None:
     """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
     return _tallied(answer, _PFC, PFC)
 
 
-def queue_from_text(answer: str) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters] | None:
     """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
     return _tallied(answer, _QUEUES, QUEUE)
 
 
-def _tallied(answer: str, head: re.Pattern[str], names: Mapping[str, str]) -> list[PortCounters]:
+def _tallied(answer: str, head: re.Pattern[str], names: Mapping[str, str]) -> list[PortCounters] | None:
+    if not head.search(answer):
+        return None
     tally, text = Tally(), lines(answer)
     for section in sections(text, "nv", ASKED):
         for of, row in _text_rows(section.lines, section.line, head):

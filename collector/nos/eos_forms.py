@@ -6,7 +6,7 @@ from typing import Any
 
 from collector.formats.counts import Tally, count, own, priority, size, summed, words
 from collector.formats.lldp_words import VALUES, device, identified, local_port, neighbor, seconds
-from collector.formats.text import lines
+from collector.formats.text import lines, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters, PortQos
 
@@ -139,8 +139,10 @@ LATEST_SECONDS = 1e11
 _INSIDE = ("interfaceCounters", "inputErrorsDetail", "outputErrorsDetail")
 
 
-def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the ports in this document. Raises `UnreadableError` if it has none."""
+def port_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the ports in a document. Raises `UnreadableError` if it has none."""
+    if PORT_KEYS.isdisjoint(object_of(found)):
+        return None
     tally = Tally()
     for key in sorted(PORT_KEYS & found.keys()):
         for port, reported in found[key].items():
@@ -203,19 +205,13 @@ _ON = {"E", "Yes"}
 _PORTS = ("interfaces", "interfaceStatuses", "interfaceStatus")
 
 
-def pfc_is_json(found: Any) -> bool:
-    """Whether this is the JSON of `counters`, with or without `detail`."""
-    return isinstance(found, dict) and ("interfaceCounters" in found or _has_priorities(found.get("interfaces")))
-
-
-def _has_priorities(ports: Any) -> bool:
-    return isinstance(ports, dict) and any("rxFrames" in str(port) for port in ports.values())
-
-
-def pfc_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """The frames of the ports in a document."""
+def pfc_from_json(found: Any) -> list[PortCounters] | None:
+    """The frames of the ports in the JSON of `counters`, with or without `detail`."""
+    ports = object_of(object_of(found).get("interfaces"))
+    if "interfaceCounters" not in object_of(found) and not any("rxFrames" in str(port) for port in ports.values()):
+        return None
     tally = Tally()
-    for port, reported in found.get("interfaceCounters", found.get("interfaces", {})).items():
+    for port, reported in found.get("interfaceCounters", ports).items():
         for of, frames in _frames(reported):
             for word, name in _FRAMES.items():
                 tally.note(port, Counter(name, of), count(frames.get(word)))
@@ -231,14 +227,11 @@ def _frames(reported: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[s
         yield priority(of), frames
 
 
-def pfc_is_text(answer: str) -> bool:
-    """Whether the answer contains a table of pause frames."""
-    twice = re.search(r"pfc[ \t]+[rt]x ?pfc", answer.lower()) is not None
-    return twice and any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n"))
-
-
-def pfc_from_text(answer: str) -> list[PortCounters]:
+def pfc_from_text(answer: str) -> list[PortCounters] | None:
     """The frames in the text of `counters` or `counters detail`. Raises `UnreadableError` if a row is cut."""
+    twice = re.search(r"pfc[ \t]+[rt]x ?pfc", answer.lower())
+    if not twice or not any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n")):
+        return None
     tally = Tally()
     text = lines(answer)
     labels: list[str] = []
@@ -263,14 +256,16 @@ def _note_row(tally: Tally, labels: list[str], cells: list[str], line: int, *, c
             tally.note(cells[0], Counter(_COLUMNS[label], of), None if doubtful else count(cells[at], line=line))
 
 
-settings_is_text = re.compile(
+_SETTINGS = re.compile(
     r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
-).search
-"""Whether this is the text of `show priority-flow-control`."""
+)
+"""Only `show priority-flow-control` prints this."""
 
 
-def settings_from_text(answer: str) -> list[PortQos]:
+def settings_from_text(answer: str) -> list[PortQos] | None:
     """The paused priorities of each port: those reported where PFC is enabled, none where it is not."""
+    if not _SETTINGS.search(answer):
+        return None
     rows = [row for row in map(_STATUS.fullmatch, lines(answer)) if row]
     return [
         PortQos(row["port"], pfc_priorities=tuple(map(int, row["of"].split())) if _ON & {*row["flags"].split()} else ())
@@ -278,11 +273,11 @@ def settings_from_text(answer: str) -> list[PortQos]:
     ]
 
 
-def settings_from_json(found: Mapping[str, Any]) -> list[PortQos]:
+def settings_from_json(found: Any) -> list[PortQos] | None:
     """The same from JSON, where the key of the ports and the format of priorities differ between releases."""
-    ports = next((found[key] for key in _PORTS if key in found), None)
+    ports = next((found[key] for key in _PORTS if key in object_of(found)), None)
     if not isinstance(ports, dict):
-        raise UnreadableError("JSON that does not speak of priority flow control")
+        return None
     reported_of = {port: reported for port, reported in ports.items() if _enabled(reported) is not None}
     if ports and not reported_of:
         raise UnreadableError("no port says whether priority flow control is enabled")
@@ -309,7 +304,7 @@ def _priorities(reported: Mapping[str, Any]) -> tuple[int, ...] | None:
 # of destination: rows of one class are summed, those to several destinations (`MC`) apart. Source of the text: the
 # recorded answer in ntc-templates (arista_eos), of a switch with virtual output queues.
 
-QUEUE_KEY = "intfQueueCounters"
+_QUEUE_KEY = "intfQueueCounters"
 _HEAD = re.compile(
     r"^[ \t]*Port[ \t]+Traffic[ \t]+DropPrec[ \t]+DestType[ \t]+OutEnqPkts[ \t]+OutEnqOctets[ \t]+OutDropPkts"
     r"[ \t]+OutDropOctets[ \t]*$",
@@ -320,27 +315,26 @@ _BEGUN = re.compile(r"[ \t]*[A-Z][\w-]*\d[\w/.]*(?:[ \t]+TC.*)?")
 _QUEUE_NAMES = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes")
 
 
-def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+def queue_from_json(found: Any) -> list[PortCounters] | None:
     """The marked packets of each queue; EOS prints words if there is no number."""
+    if _QUEUE_KEY not in object_of(found):
+        return None
     tally = Tally()
-    for port, reported in found[QUEUE_KEY].items():
+    for port, reported in found[_QUEUE_KEY].items():
         for queue, value in reported.get("queueCounters", {}).items():
             if (of := priority(queue)) is not None:
                 tally.note(port, Counter("ecn_marked_packets", of), size(value))
     return tally.facts()
 
 
-def queue_is_text(answer: str) -> bool:
-    """Whether the answer has the table of queues."""
-    return _HEAD.search(answer.replace("\r", "")) is not None
-
-
-def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters] | None:
     """The counters of each port and class. Raises `UnreadableError` for a cut row.
 
     A last number that no line feed follows may be cut, and is skipped.
     """
-    tally, inside = Tally(), False
+    if not _HEAD.search(answer.replace("\r", "")):
+        return None
+    tally, text, inside = Tally(), lines(answer), False
     for number, line in enumerate(text, 1):
         row = _ROW.fullmatch(line) if inside else None
         if _HEAD.fullmatch(line):

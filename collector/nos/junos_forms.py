@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from collector.formats.counts import Tally, count, priority, summed, words
 from collector.formats.documents import data_of, document, listed
 from collector.formats.lldp_words import advertised, local_port, neighbor
-from collector.formats.text import lines
+from collector.formats.text import Found, lines, object_of, read_first
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
@@ -235,28 +235,34 @@ _PORT_QUEUE = {
 }
 
 
-def document_or_text(answer: str) -> Any:
-    """The document in an answer, or the counters in Junos' text as the tree of its JSON; None if there is neither."""
+def read_document(answer: str, readers: Iterable[Callable[[Any], Found | None]], what: str) -> Found | None:
+    """What the first reader finds in the document in an answer, or in the counters in Junos' text as the tree of its
+    JSON; None if there is neither. Raises `UnreadableError`.
+    """
     found = document(answer)
-    return tree(lines(answer)) if found is None and _SIGN in answer else found
+    if found is None and _SIGN in answer:
+        found = tree(lines(answer))
+    return None if found is None else read_first(found, readers, f"JSON that does not speak of {what}")
 
 
-def port_counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def port_counters(found: Any) -> list[PortCounters] | None:
     """Counters of every port over all priorities."""
     return _tallied(found, _note_port)
 
 
-def pfc_counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def pfc_counters(found: Any) -> list[PortCounters] | None:
     """The pause frames of every port by priority."""
     return _tallied(found, _note_pfc)
 
 
-def queue_counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def queue_counters(found: Any) -> list[PortCounters] | None:
     """Packets that every queue sent and dropped."""
     return _tallied(found, _note_queues)
 
 
-def _tallied(found: Mapping[str, Any], note: Callable[[Tally, str, Mapping[str, Any]], None]) -> list[PortCounters]:
+def _tallied(found: Any, note: Callable[[Tally, str, Mapping[str, Any]], None]) -> list[PortCounters] | None:
+    if PORT_KEY not in object_of(found):
+        return None
     tally = Tally()
     for information in listed(found[PORT_KEY]):
         for interface in listed(information.get("physical-interface")):
@@ -312,21 +318,18 @@ _KINDS = ("Tail-dropped packets", "RED-dropped packets", "RL-dropped packets")
 _ALL = "Total-dropped packets"
 
 
-def queue_is_text(answer: str) -> bool:
-    """Whether the answer has such paragraphs."""
-    return "Physical interface: " in answer and _QUEUES.search(answer.replace("\r", "")) is not None
-
-
-def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters] | None:
     """The counters of each port's egress queues. Raises `UnreadableError` if there is none.
 
     A last line without a line feed may be cut, and is skipped.
     """
+    if _SIGN not in answer or not _QUEUES.search(answer.replace("\r", "")):
+        return None
     tally, port, named = Tally(), "", ""
     of: int | None = None
     dropped: dict[str, int | None] = {}
     sent = False
-    for number, line in enumerate([*text[:-1], "Queue: 99, Forwarding classes: none"], 1):
+    for number, line in enumerate([*lines(answer)[:-1], "Queue: 99, Forwarding classes: none"], 1):
         begun, queue, part, value = (kind.fullmatch(line) for kind in (_QUEUE_PORT, _QUEUE_QUEUE, _PART, _VALUE))
         if begun or queue or _OTHER.fullmatch(line):
             if port and of is not None:

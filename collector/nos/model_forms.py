@@ -9,7 +9,7 @@ from collector.formats.documents import listed, requests
 from collector.formats.lldp_words import local_port, neighbor
 from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
-from collector.formats.text import spelled
+from collector.formats.text import object_of, spelled
 from truerail.model import Counter, Neighbor, Optic, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -129,8 +129,10 @@ def statuses_from_model(found: Any) -> list[PortStatus]:
     return [_status(port) for port in _ports(found)]
 
 
-def port_from_model(found: Any) -> list[PortCounters]:
+def port_from_model(found: Any) -> list[PortCounters] | None:
     """Counters of the ports of a document. Raises `UnreadableError` for a value that is none, or for no counters."""
+    if not port_is_model(found):
+        return None
     tally = Tally()
     for port in _ports(found):
         name, state = str(port["name"]), inside(port, "state")
@@ -220,15 +222,13 @@ _QUEUE_COUNTERS = {
 }
 
 
-def queue_is_model(found: Any) -> bool:
-    """Whether a document is of this model."""
-    return isinstance(found, Mapping) and "interfaces" in inside(plain(found), "qos")
-
-
-def queue_from_model(found: Mapping[str, Any]) -> list[PortCounters]:
+def queue_from_model(found: Any) -> list[PortCounters] | None:
     """The counters of the queues whose class is known. Raises `UnreadableError` where there is none."""
+    qos = inside(plain(object_of(found)), "qos")
+    if "interfaces" not in qos:
+        return None
     tally = Tally()
-    for port in map(plain, listed(inside(inside(plain(found), "qos"), "interfaces").get("interface"))):
+    for port in map(plain, listed(inside(qos, "interfaces").get("interface"))):
         for queue in map(plain, listed(inside(inside(port, "output"), "queues").get("queue"))):
             named = _CLASS.fullmatch(str(queue.get("name", "")))
             if named and "interface-id" in port:

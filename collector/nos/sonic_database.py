@@ -52,13 +52,10 @@ _PFC_NAMES = {
 }
 
 
-def is_dump(answer: str) -> bool:
-    """Whether this is the document."""
-    return _MAP in answer
-
-
-def port_from_dump(answer: str) -> list[PortCounters]:
+def port_from_dump(answer: str) -> list[PortCounters] | None:
     """Counters of every port over all priorities. Raises `UnreadableError`."""
+    if _MAP not in answer:
+        return None
     tally = Tally()
     for port, values in _ports(answer):
         for name, value in values.items():
@@ -69,9 +66,11 @@ def port_from_dump(answer: str) -> list[PortCounters]:
     return tally.some()
 
 
-def pfc_from_dump(answer: str) -> list[PortCounters]:
+def pfc_from_dump(answer: str) -> list[PortCounters] | None:
     """Counters of every port by priority, measured rather than estimated where both are reported. Raises
     `UnreadableError`."""
+    if _MAP not in answer:
+        return None
     tally = Tally()
     for port, values in _ports(answer):
         for name in sorted(name for name in values if name[4:18] == "PORT_STAT_PFC_"):

@@ -1,14 +1,14 @@
 """SONiC: LLDP, and the tables of its counters."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any
 
 from collector.formats.counts import Tally, count, own, priority, words
 from collector.formats.lldp_words import advertised, identified, neighbor
-from collector.formats.table import Table, rows
-from collector.formats.text import asks, is_prompt, lines, sections
+from collector.formats.table import Table, rows, tables
+from collector.formats.text import asks, is_prompt, lines, object_of, sections
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
@@ -104,39 +104,35 @@ _PORT_TITLE = "Packets Received "
 _CLEARED = "Time Since Counters Last Cleared"
 
 
-def port_is_table(table: Table) -> bool:
-    """Whether this is a table of port counters."""
-    return "iface" in table.labels and not _COLUMNS.keys().isdisjoint(table.labels) and not _routes(table.labels)
-
-
 def _routes(labels: Container[str]) -> bool:
     """Whether labels in lower case are those of a router interface."""
     return "rx_err" in labels and "rx_drp" not in labels and "state" not in labels
 
 
-def port_from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """Counters of the ports in these tables."""
-    tally = Tally()
-    for table in found:
+def port_from_tables(answer: str) -> list[PortCounters] | None:
+    """Counters of the ports in tables."""
+    tally, any_of_ports = Tally(), False
+    for table in tables(answer):
         port = table.column("iface")
         places = [at for at, label in enumerate(table.labels) if label in _COLUMNS]
+        if port < 0 or not places or _routes(table.labels):
+            continue
+        any_of_ports = True
         counters = [_COLUMNS[table.labels[at]] for at in places]
         for line, cells in table.rows:
             tally.row(cells[port], counters, [cells[at] for at in places], line=line)
-    return tally.facts()
+    return tally.facts() if any_of_ports else None
 
 
-port_is_cli = _CLI.search
-"""Whether this is the table of `sonic-cli`."""
-
-
-def port_from_cli(text: Sequence[str]) -> list[PortCounters]:
-    """Counters of the ports in that table. Raises `UnreadableError` if a row is cut.
+def port_from_cli(answer: str) -> list[PortCounters] | None:
+    """Counters of the ports in the table of `sonic-cli`. Raises `UnreadableError` if a row is cut.
 
     A last line without a line feed may be cut, and is skipped.
     """
+    if not _CLI.search(answer):
+        return None
     tally, labels = Tally(), list[str]()
-    for number, line in enumerate(text[:-1], 1):
+    for number, line in enumerate(lines(answer)[:-1], 1):
         cells = line.split()
         if _CLI.match(line):
             labels = line.lower().split()
@@ -151,18 +147,12 @@ def port_from_cli(text: Sequence[str]) -> list[PortCounters]:
     return tally.some()
 
 
-def port_is_details(answer: str) -> bool:
-    """Whether this is the long text of one port."""
-    return "....." in answer and _PORT_TITLE in answer
-
-
-def port_is_json(found: Mapping[str, Any]) -> bool:
-    """Whether this is `portstat -j`: ports with the columns of the table."""
-    return any(isinstance(cells, dict) and ("RX_OK" in cells or "FEC_CORR" in cells) for cells in found.values())
-
-
-def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the ports in this document. Other keys (`cached_time`) are skipped."""
+def port_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the ports in `portstat -j`, which has the columns of the table. Other keys (`cached_time`) are
+    skipped.
+    """
+    if not any("RX_OK" in cells or "FEC_CORR" in cells for cells in map(object_of, object_of(found).values())):
+        return None
     tally = Tally()
     for port, cells in found.items():
         reported = {label.lower(): value for label, value in cells.items()} if isinstance(cells, dict) else {}
@@ -172,11 +162,13 @@ def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     return tally.some()
 
 
-def port_from_details(answer: str) -> list[PortCounters]:
+def port_from_details(answer: str) -> list[PortCounters] | None:
     """Counters in lines of `Packets Received 64 Octets......... 0`; the command above them names the port.
 
     A last line without a line feed is skipped: its number may have more digits.
     """
+    if "....." not in answer or _PORT_TITLE not in answer:
+        return None
     tally = Tally()
     for section in sections(lines(answer[: answer.rfind("\n") + 1]), "show", _ASKED):
         for at, line in enumerate(section.lines, section.line):
@@ -199,8 +191,17 @@ _TIMES = {"total rx pause time us": 1, "total rx pause time ms": 1000}
 """Microseconds in a unit of each column."""
 
 
-def pfc_from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """The frames of the ports in both tables. Raises `UnreadableError` if a table or some of its ports are missing."""
+def pfc_from_tables(answer: str) -> list[PortCounters] | None:
+    """The frames of the ports in both tables, or their history. Raises `UnreadableError` if a table or some of its
+    ports are missing.
+    """
+    found = tables(answer)
+    if any(table.labels[0] in _WAYS for table in found):
+        return _frames(found)
+    return _history(found) if any(_TRANSITIONS in table.labels for table in found) else None
+
+
+def _frames(found: Sequence[Table]) -> list[PortCounters]:
     tally = Tally()
     seen: dict[str, set[str]] = {way: set() for way in _WAYS}
     for table in found:
@@ -216,17 +217,7 @@ def pfc_from_tables(found: Sequence[Table]) -> list[PortCounters]:
     return tally.facts()
 
 
-def has_pfc(found: Sequence[Table]) -> bool:
-    """Whether any of these tables has pause frames."""
-    return any(table.labels[0] in _WAYS for table in found)
-
-
-def has_pfc_history(found: Sequence[Table]) -> bool:
-    """Whether any of these tables has the history of pauses."""
-    return any(_TRANSITIONS in table.labels for table in found)
-
-
-def pfc_history_from_tables(found: Sequence[Table]) -> list[PortCounters]:
+def _history(found: Sequence[Table]) -> list[PortCounters]:
     """Number and duration of pauses by port. Ports without history (`N/A`) have no fact."""
     tally = Tally()
     for line, (port, of, transitions) in rows(found, "port", "priority", _TRANSITIONS):
@@ -260,15 +251,16 @@ _NAMES = {
 }  # fmt: skip
 
 
-def queue_is_table(table: Table) -> bool:
+def _has_queues(table: Table) -> bool:
     """Whether this is a table of what queues counted or priority groups dropped."""
     if table.labels[0] != "port" or table.labels[1:2] not in (("txq",), ("voq",), ("pg0",)):
         return False
     return "drop" in table.title.lower() if "pg0" in table.labels else not _NAMES.keys().isdisjoint(table.labels)
 
 
-def queue_from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """Counters of the queues and priority groups in these tables. Raises `UnreadableError` for an invalid cell."""
+def queue_from_tables(answer: str) -> list[PortCounters] | None:
+    """Counters of the queues and priority groups in tables. Raises `UnreadableError` for an invalid cell."""
+    found = list(filter(_has_queues, tables(answer)))
     tally = Tally()
     for table in found:
         if "pg0" not in table.labels:
@@ -277,7 +269,7 @@ def queue_from_tables(found: Sequence[Table]) -> list[PortCounters]:
             groups = [Counter("rx_discards", priority(label)) for label in table.labels[1:]]
             for line, cells in table.rows:
                 tally.row(cells[0], groups, cells[1:], line=line)
-    return tally.facts()
+    return tally.facts() if found else None
 
 
 def _note_queues(tally: Tally, table: Table) -> None:
@@ -287,15 +279,10 @@ def _note_queues(tally: Tally, table: Table) -> None:
         tally.row(cells[0], _of_queue(cells[1], labels), [cells[at] for at in places], line=line)
 
 
-def queue_is_json(found: Any) -> bool:
-    """Whether this is `queuestat -j` or `wredstat -j`: ports with queues."""
-    return isinstance(found, dict) and any(
-        isinstance(queues, dict) and any(map(_QUEUE.fullmatch, queues)) for queues in found.values()
-    )
-
-
-def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the queues in this document. Other keys (`time`) are skipped."""
+def queue_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the queues in `queuestat -j` or `wredstat -j`, by port. Other keys (`time`) are skipped."""
+    if not any(any(map(_QUEUE.fullmatch, queues)) for queues in map(object_of, object_of(found).values())):
+        return None
     tally = Tally()
     for port, queues in found.items():
         for queue, reported in queues.items() if isinstance(queues, dict) else ():
