@@ -19,15 +19,8 @@ Traps:
 - Loopback is left out. No speed is printed: it stays None.
 """
 
-from operator import index
-from typing import Any
-
-from collector.formats.ip_links import interfaces, net_links
+from collector.formats.ip_links import net_links
 from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minutes, saved_as
-
-UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
-"""Kinds whose `link` is the interface that carries their packets (linux/if_link.h)."""
-
 
 ASK = (
     Command("ip -j -d link", ("linux", "cumulus", "sonic")),
@@ -39,41 +32,4 @@ ASK = (
 @collector(on=EVERYWHERE, ask=ASK, every=minutes(1), yields=[NetLink])
 def net_link(answer: str, device: Device) -> list[NetLink]:
     """One `NetLink` for each interface but loopback, in the answer's order. Raises `UnreadableError`."""
-    found = net_links(answer, UPPER_KINDS)
-    return [_link(entry) for entry in interfaces(answer)] if found is None else found
-
-
-def _link(entry: dict[str, Any]) -> NetLink:
-    get = entry.get
-    aliases = get("altnames") or ()
-    alias = get("ifalias")
-    info = get("linkinfo")
-    kind = info.get("info_kind") if info else _vlan(entry)
-    flags = tuple(get("flags") or ())
-    mtu = get("mtu")
-    return NetLink(
-        entry["ifname"],
-        (_permanent(entry) if "SLAVE" in flags else None) or get("address"),
-        None if mtu is None else index(mtu),
-        get("operstate"),
-        flags,
-        None,
-        get("parentdev") if get("parentbus") == "pci" else None,
-        get("master"),
-        (*aliases, alias) if alias else tuple(aliases),
-        kind,
-        below=get("link") if kind in UPPER_KINDS else None,
-    )
-
-
-def _vlan(entry: dict[str, Any]) -> str | None:
-    """`vlan` for `eth1.100` on `eth1`: without `-d` nothing else shows that the interface is not a port of that MAC."""
-    below = entry.get("link")
-    return "vlan" if below and str(entry["ifname"]).startswith(f"{below}.") else None
-
-
-def _permanent(entry: dict[str, Any]) -> str | None:
-    """The permanent MAC of a bond's member."""
-    data = (entry.get("linkinfo") or {}).get("info_slave_data") or {}
-    mac: str | None = entry.get("permaddr") or data.get("perm_hwaddr")
-    return mac
+    return net_links(answer)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from operator import index
 from typing import Any
 
 from msgspec import UNSET, DecodeError, Struct
@@ -173,20 +174,36 @@ class _Link(Struct, gc=False):
 
 
 _DECODER = Decoder(list[_Link])
+_UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
+"""Kinds whose `link` is the interface that carries their packets (linux/if_link.h)."""
 
 
-def net_links(answer: str, upper_kinds: tuple[str, ...]) -> list[NetLink] | None:
-    """Each interface but loopback; None where the answer is anything else, right or wrong, or lists nothing.
+def net_links(answer: str) -> list[NetLink]:
+    """Each interface but loopback, in the answer's order. Raises `UnreadableError`."""
+    links = _decoded(answer) or [_of_entry(entry) for entry in interfaces(answer)]
+    return [_net_link(one) for one in links if one.link_type != "loopback"]
 
-    `upper_kinds` are the kinds whose `link` is the interface that carries their packets.
-    """
+
+def _decoded(answer: str) -> list[_Link]:
+    """The interfaces as iproute2 prints them; none where the answer is anything else, right or wrong."""
     try:
         listed = _DECODER.decode(answer)
     except (DecodeError, RecursionError, UnicodeError):
-        return None
-    if not listed or any(map(_foreign, listed)):
-        return None
-    return [_net_link(one, upper_kinds) for one in listed if one.link_type != "loopback"]
+        return []
+    return [] if any(map(_foreign, listed)) else listed
+
+
+def _of_entry(entry: dict[str, Any]) -> _Link:
+    """An interface of the reader of all forms, whose values may have any type."""
+    info, mtu = entry.get("linkinfo"), entry.get("mtu")
+    member = info.get("info_slave_data") or {} if info else {}
+    values = {key: entry[key] for key in _Link.__struct_fields__ if entry.get(key) is not None} | {
+        "linkinfo": _Info(info.get("info_kind"), _SlaveData(member.get("perm_hwaddr"))) if info else None,
+        "mtu": None if mtu is None else index(mtu),
+        "flags": tuple(entry.get("flags") or ()),
+        "altnames": tuple(entry.get("altnames") or ()),
+    }
+    return _Link(**values)
 
 
 def _foreign(link: _Link) -> bool:
@@ -197,7 +214,7 @@ def _foreign(link: _Link) -> bool:
     )
 
 
-def _net_link(link: _Link, upper_kinds: tuple[str, ...]) -> NetLink:
+def _net_link(link: _Link) -> NetLink:
     name, flags, info, below, alias, own = link.ifname, link.flags, link.linkinfo, link.link, link.ifalias, None
     kind = info.info_kind if info else "vlan" if below and name.startswith(f"{below}.") else None
     if "SLAVE" in flags:
@@ -214,5 +231,5 @@ def _net_link(link: _Link, upper_kinds: tuple[str, ...]) -> NetLink:
         (*link.altnames, alias) if alias else link.altnames,
         kind,
         None,
-        below if kind in upper_kinds else None,
+        below if kind in _UPPER_KINDS else None,
     )
