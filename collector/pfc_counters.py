@@ -31,19 +31,11 @@ from functools import partial
 
 from collector.formats import ethtool
 from collector.formats.text import read_first
-from collector.nos import (
-    cumulus_forms,
-    enterprise_forms,
-    eos_forms,
-    junos_forms,
-    nxos_qos_forms,
-    sonic_database,
-    sonic_forms,
-)
+from collector.nos import cumulus_forms, enterprise_forms, eos_forms, junos_forms, nxos_qos_forms, sonic_forms
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 ASK = (
-    sonic_database.DUMP,
+    sonic_forms.DUMP,
     Command("show pfc counters", ("sonic",)),
     Command("show priority-flow-control counters detail | json", ("eos",)),
     Command("show priority-flow-control counters | json", ("eos",)),
@@ -59,7 +51,7 @@ ASK = (
 _DOCUMENTS = (nxos_qos_forms.counters, eos_forms.pfc_from_json, junos_forms.pfc_counters)
 _FORMS = (
     ethtool.pfc_counters,  # most answers of a round, and the cheapest sign
-    sonic_database.pfc_from_dump,
+    sonic_forms.pfc_from_dump,
     cumulus_forms.pfc_from_nvue,
     cumulus_forms.pfc_from_text,
     partial(junos_forms.read_document, readers=_DOCUMENTS, what="pause frames"),

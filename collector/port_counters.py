@@ -39,20 +39,11 @@ from functools import partial
 
 from collector.formats import ethtool, port_paragraphs
 from collector.formats.text import read_first
-from collector.nos import (
-    cumulus_forms,
-    enterprise_forms,
-    eos_forms,
-    junos_forms,
-    model_forms,
-    nxos_forms,
-    sonic_database,
-    sonic_forms,
-)
+from collector.nos import cumulus_forms, enterprise_forms, eos_forms, junos_forms, model_forms, nxos_forms, sonic_forms
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 ASK = (
-    sonic_database.DUMP,
+    sonic_forms.DUMP,
     Command("show interfaces counters -j", ("sonic",)),
     *commands("eos", "show interfaces | json", "show interfaces counters | json"),
     *commands("nxos", "show interface counters | json", "show interface | json"),
@@ -78,7 +69,7 @@ _DOCUMENTS = (
 )
 _FORMS = (
     ethtool.port_counters,  # most answers of a round, and the cheapest sign
-    sonic_database.port_from_dump,
+    sonic_forms.port_from_dump,
     cumulus_forms.port_from_nvue,
     partial(junos_forms.read_document, readers=_DOCUMENTS, what="what ports counted"),
     enterprise_forms.aoscx_from_text,

@@ -25,14 +25,13 @@ Traps:
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 
-from collector.formats.counts import KEPT, MOST_KEPT, all_counts, counters_of, is_count, port_counters
+from collector.formats.counts import is_count, port_counters, read_values
 from collector.formats.rdma_reports import Counted, from_json, from_show_counters, from_statistic
 from collector.formats.sysfs import files
 from collector.formats.text import is_json, lines
 from truerail.errors import NoAnswerError
-from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes, saved_as
+from truerail.model import Command, Device, PortCounters, Role, collector, minutes, saved_as
 
 _FILES = "/sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*"
 _ALL_FILES = f"grep -sH . {_FILES}; :"
@@ -58,8 +57,11 @@ def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
 
     Raises `UnreadableError`, also if no port has counters.
     """
-    if _SYSFS_SIGN in answer[:_HEAD] and (ports_of_sysfs := _from_clean_sysfs(answer)):
-        return ports_of_sysfs
+    of_sysfs = _SYSFS_SIGN in answer[:_HEAD]
+    return read_values(answer, _counters, before=":") if of_sysfs else _counters(answer)
+
+
+def _counters(answer: str) -> list[PortCounters]:
     ports: dict[str, dict[str, int]] = {}
     for port, counted in _read(answer):
         ports.setdefault(port, {}).update(counted)
@@ -74,34 +76,6 @@ def _read(answer: str) -> Iterable[Counted]:
         if recognised(answer):
             return read(answer)
     return _from_sysfs(answer)
-
-
-def _from_clean_sysfs(answer: str) -> list[PortCounters] | None:
-    """The counters if every line is one, as in a live host's answer."""
-    if not answer.endswith("\n"):
-        return None
-    parts = [line.rpartition(":") for line in answer.split("\n")[:-1]]
-    if len(parts) > MOST_KEPT:
-        return None
-    values = all_counts([value for _, _, value in parts])
-    ports = _layout_of(tuple(path for path, _, _ in parts)) if values else None
-    if not values or not ports:
-        return None
-    return [PortCounters(port, counters, tuple(map(values.__getitem__, at))) for port, counters, at in ports]
-
-
-@lru_cache(maxsize=KEPT)
-def _layout_of(paths: tuple[str, ...]) -> list[tuple[str, tuple[Counter, ...], list[int]]] | None:
-    """Each port's counters and their indexes in `paths`. None if a file is not a counter's, or occurs twice."""
-    ports: dict[str, dict[str, int]] = {}
-    for at, path in enumerate(paths):
-        file = _PORT_FILE.fullmatch(path)
-        if file is None or ports.setdefault(f"{file['hca']}/{file['port']}", {}).setdefault(file["counter"], at) != at:
-            return None
-    for counted in ports.values():
-        for name in _NOT_COUNTERS:
-            counted.pop(name, None)
-    return [(port, counters_of(tuple(counted)), list(counted.values())) for port, counted in ports.items() if counted]
 
 
 def _from_sysfs(answer: str) -> Iterator[Counted]:

@@ -258,6 +258,13 @@ def rows_of(found: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
         yield from listed(table[f"ROW_{name}"])
 
 
+def below(found: Any, name: str) -> Iterator[Any]:
+    """What a document has under a name, at any depth, each element of a list by itself."""
+    for one in listed(found):
+        for key, value in one.items() if isinstance(one, dict) else ():
+            yield from listed(value) if key == name else below(value, name)
+
+
 def data_of(value: Any) -> Any:
     """The value in Junos' `[{"data": value}]`; XML and some exports omit the wrapper."""
     one = next(iter(listed(value)), None)

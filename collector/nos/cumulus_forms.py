@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector.formats.counts import Tally, count, priority, size, words
+from collector.formats.counts import Tally, both_ways, count, priority, size, words
 from collector.formats.documents import unwrapped
 from collector.formats.lldp_words import addresses, advertised, device, identified, local_port, seconds
 from collector.formats.lldpd import neighbors_from_plain
@@ -91,14 +91,10 @@ def neighbors_from_text(text: str) -> Iterator[Neighbor]:
 ASKED = asks("nv", "interface")
 _PORT = re.compile(r"[a-z]+[a-z_]*\d[\w./-]*")
 _ROW_KEYS = ("switch-priority", "traffic-class", "priority")
-_LINK = words(
-    {
-        f"{way}-{word}": f"{of}_{name}"
-        for word, name in (("bytes", "bytes"), ("pkts", "packets"), ("errors", "errors"), ("drops", "discards"))
-        for way, of in (("in", "rx"), ("out", "tx"))
-    }
-    | {"carrier-transitions": "carrier_transitions"}
-)
+_LINK = {
+    **both_ways("in-", "out-", {"bytes": "bytes", "pkts": "packets", "errors": "errors", "drops": "discards"}),
+    **words({"carrier-transitions": "carrier_transitions"}),
+}
 PFC = {
     "rx-pause-frames": "rx_pause_frames",
     "tx-pause-frames": "tx_pause_frames",

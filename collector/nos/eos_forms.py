@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector.formats.counts import Tally, count, own, priority, size, summed, words
+from collector.formats.counts import Tally, both_ways, count, own, priority, size, summed, words
 from collector.formats.lldp_words import VALUES, device, identified, local_port, neighbor, seconds
 from collector.formats.text import lines, object_of
 from truerail.errors import UnreadableError
@@ -113,22 +113,12 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
 
 PORT_KEYS = frozenset({"interfaces", "interfaceErrorCounters"})
 
-_PORT_NAMES = words(
-    {
-        "inOctets": "rx_bytes",
-        "outOctets": "tx_bytes",
-        "inDiscards": "rx_discards",
-        "outDiscards": "tx_discards",
-        "inErrors": "rx_errors",
-        "outErrors": "tx_errors",
-        "totalInErrors": "rx_errors",
-        "totalOutErrors": "tx_errors",
-        "fcsErrors": "crc_errors",
-        "symbolErrors": "symbol_errors",
-        "rxPause": "rx_global_pause_frames",
-        "txPause": "tx_global_pause_frames",
-    }
-)
+_PORT_NAMES = {
+    **both_ways("in", "out", {"Octets": "bytes", "Discards": "discards", "Errors": "errors"}),
+    **both_ways("totalIn", "totalOut", {"Errors": "errors"}),
+    **both_ways("rxPause", "txPause", {"": "global_pause_frames"}),
+    **words({"fcsErrors": "crc_errors", "symbolErrors": "symbol_errors"}),
+}
 _OWN = ("alignmentErrors", "frameTooLongs", "frameTooShorts", "linkStatusChanges", "runtFrames", "giantFrames")
 _PACKETS = {Counter(f"{way}_packets"): [f"{of}{cast}Pkts" for cast in ("Ucast", "Multicast", "Broadcast")]
             for way, of in (("rx", "in"), ("tx", "out"))}  # fmt: skip

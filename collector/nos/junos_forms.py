@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from collector.formats.counts import Tally, count, priority, summed, words
-from collector.formats.documents import data_of, document, listed
+from collector.formats.counts import Tally, both_ways, count, priority, summed, words
+from collector.formats.documents import below, data_of, document, listed, xml_tree
 from collector.formats.lldp_words import advertised, local_port, neighbor
 from collector.formats.text import Found, lines, object_of, read_first
 from truerail.errors import UnreadableError
@@ -42,29 +43,20 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
                 yield from neighbors_from_json(member)
         return
     for information in answer[_ROOT]:
-        for entry in information.get(_ENTRY, ()):
-            yield _neighbor({name: [_lldp_data(leaf) for leaf in leaves] for name, leaves in entry.items() if leaves})
-
-
-def _lldp_data(leaf: Any) -> str | None:
-    return advertised(leaf.get("data")) if isinstance(leaf, dict) else advertised(leaf)
+        yield from map(_neighbor, information.get(_ENTRY, ()))
 
 
 def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
     """The neighbours in `| display xml`. Raises `UnreadableError` for XML about something else."""
-    elements = [element for element in root.iter() if element.tag.rpartition("}")[2] in (_ROOT, _ENTRY)]
-    if not elements:
+    document = {root.tag.rpartition("}")[2]: xml_tree(root)}
+    if next(chain(below(document, _ROOT), below(document, _ENTRY)), None) is None:
         raise UnreadableError(f"XML without {_ROOT}")
-    for element in elements:
-        if element.tag.endswith(_ENTRY):
-            leaves: dict[str, list[str | None]] = {}
-            for leaf in element:
-                leaves.setdefault(leaf.tag.rpartition("}")[2], []).append(advertised(leaf.text))
-            yield _neighbor(leaves)
+    return map(_neighbor, below(document, _ENTRY))
 
 
-def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
-    first: dict[str | None, str | None] = {name: values[0] for name, values in leaves.items()}
+def _neighbor(entry: Any) -> Neighbor:
+    leaves = {name: [advertised(data_of(leaf)) for leaf in values] for name, values in (entry or {}).items()}
+    first: dict[str | None, str | None] = {name: next(iter(values), None) for name, values in leaves.items()}
     name, number = first.get("lldp-local-interface"), first.get("lldp-local-port-id")
     managed = leaves.get("lldp-remote-management-address", ())
     return neighbor(local_port(name or number), map(first.get, _LEAVES), managed, number if name else None)
@@ -205,22 +197,14 @@ _SECTIONS: dict[str, Section] = {
 
 _SIGN = "Physical interface: "
 
-_PORT_TRAFFIC = {
-    "input-bytes": "rx_bytes",
-    "output-bytes": "tx_bytes",
-    "input-packets": "rx_packets",
-    "output-packets": "tx_packets",
-}
+_PORT_TRAFFIC = both_ways("input-", "output-", {"bytes": "bytes", "packets": "packets"})
 _GROUPS = {
-    "traffic-statistics": words(_PORT_TRAFFIC),
-    "ethernet-mac-statistics": words(
-        {
-            **_PORT_TRAFFIC,
-            "input-crc-errors": "crc_errors",
-            "input-mac-pause-frames": "rx_global_pause_frames",
-            "output-mac-pause-frames": "tx_global_pause_frames",
-        }
-    ),
+    "traffic-statistics": _PORT_TRAFFIC,
+    "ethernet-mac-statistics": {
+        **_PORT_TRAFFIC,
+        **words({"input-crc-errors": "crc_errors"}),
+        **both_ways("input-", "output-", {"mac-pause-frames": "global_pause_frames"}),
+    },
     "input-error-list": words({"input-errors": "rx_errors", "input-drops": "rx_discards"}),
     "output-error-list": words(
         {"carrier-transitions": "link_downs", "output-errors": "tx_errors", "output-drops": "tx_discards"}

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector.formats.counts import Tally, count, summed
+from collector.formats.counts import Tally, both_ways, count, summed, words
 from collector.formats.documents import listed, requests
 from collector.formats.lldp_words import local_port, neighbor
 from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
-from collector.formats.text import object_of, spelled
+from collector.formats.text import object_of
 from truerail.model import Counter, Neighbor, Optic, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -85,22 +85,14 @@ def _neighbor(port: str, leaves: Mapping[str, Any]) -> Neighbor:
 # - SR Linux reports a module's readings as `latest-value`, in dBm, mA and degrees Celsius.
 
 _ADMIN = {"enable": "up", "disable": "down"}
-_PORT_COUNTERS = spelled(
-    {
-        "rx_bytes": "in-octets",
-        "tx_bytes": "out-octets",
-        "rx_packets": "in-packets, in-pkts",
-        "tx_packets": "out-packets, out-pkts",
-        "rx_errors": "in-error-packets, in-errors",
-        "tx_errors": "out-error-packets, out-errors",
-        "rx_discards": "in-discarded-packets, in-discards",
-        "tx_discards": "out-discarded-packets, out-discards",
-        "crc_errors": "in-fcs-error-packets, in-fcs-errors",
-        "carrier_transitions": "carrier-transitions",
-        "rx_global_pause_frames": "in-mac-pause-frames",
-        "tx_global_pause_frames": "out-mac-pause-frames",
-    }
-)
+_PORT_COUNTERS = {
+    **both_ways("in-", "out-", {"octets": "bytes", "packets": "packets", "pkts": "packets"}),
+    **both_ways("in-", "out-", {"error-packets": "errors", "errors": "errors"}),
+    **both_ways("in-", "out-", {"discarded-packets": "discards", "discards": "discards"}),
+    **words({"in-fcs-error-packets": "crc_errors", "in-fcs-errors": "crc_errors"}),
+    **words({"carrier-transitions": "carrier_transitions"}),
+    **both_ways("in-", "out-", {"mac-pause-frames": "global_pause_frames"}),
+}
 _READINGS = ("input-power", "output-power", "laser-bias-current")
 _SRLINUX = Names(
     *("temperature", "low-alarm-threshold", "high-alarm-threshold"),
@@ -139,11 +131,11 @@ def port_from_model(found: Any) -> list[PortCounters] | None:
         counted = {**inside(port, "statistics"), **inside(state, "counters")}
         counted |= inside(inside(inside(port, "ethernet"), "state"), "counters")
         for word, counter in _PORT_COUNTERS.items():
-            tally.note(name, Counter(counter), count(counted.get(word)))
-        for way, counter in (("in", "rx_packets"), ("out", "tx_packets")):
+            tally.note(name, counter, count(counted.get(word)))
+        for way, sum_of_casts in (("in", "rx_packets"), ("out", "tx_packets")):
             if not {f"{way}-packets", f"{way}-pkts"} & counted.keys():
                 casts = (counted.get(f"{way}-{cast}-{end}") for cast in _CASTS for end in ("packets", "pkts"))
-                tally.note(name, Counter(counter), summed(map(count, casts)))
+                tally.note(name, Counter(sum_of_casts), summed(map(count, casts)))
     return tally.some()
 
 

@@ -1,16 +1,17 @@
-"""SONiC: LLDP, and the tables of its counters."""
+"""SONiC: LLDP, the tables of its counters, and its database."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from collector.formats.counts import Tally, count, own, priority, words
+from collector.formats.counts import Tally, both_ways, count, own, priority, words
+from collector.formats.documents import unwrapped
 from collector.formats.lldp_words import advertised, identified, neighbor
 from collector.formats.table import Table, rows, tables
 from collector.formats.text import asks, is_prompt, lines, object_of, sections
 from truerail.errors import UnreadableError
-from truerail.model import Counter, Neighbor, PortCounters
+from truerail.model import Command, Counter, Neighbor, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
 # SONiC's neighbours: the blocks of `sonic-cli`, and `show lldp table` in its plain form.
@@ -84,14 +85,10 @@ def neighbors_from_table(answer: str) -> list[Neighbor] | None:
 # document of errors without drops and states is about router interfaces (`intfstat`), not about ports. `sonic-cli`
 # prints the columns between rulers without gaps (`show interface counters`, its template `show_interface_counters.j2`).
 
-_COLUMNS = words(
-    {
-        f"{way}_{word}": f"{way}_{name}"
-        for way in ("rx", "tx")
-        for word, name in (("ok", "packets"), ("err", "errors"), ("drp", "discards"), ("ovr", "overruns"))
-    }
-    | {"fec_corr": "fec_corrected", "fec_uncorr": "fec_uncorrected", "fec_symbol_err": "fec_symbols"}
-)
+_COLUMNS = {
+    **both_ways("rx_", "tx_", {"ok": "packets", "err": "errors", "drp": "discards", "ovr": "overruns"}),
+    **words({"fec_corr": "fec_corrected", "fec_uncorr": "fec_uncorrected", "fec_symbol_err": "fec_symbols"}),
+}
 _DETAILS = words(
     {"Total Packets Received Without Errors": "rx_packets", "Total Packets Transmitted Successfully": "tx_packets"}
 )
@@ -300,3 +297,91 @@ def _of_queue(queue: str, labels: tuple[str, ...]) -> tuple[Counter, ...]:
         raise UnreadableError("not the name of a queue", text=queue)
     before = "mc_" if found[1].upper() == "MC" else ""
     return tuple(Counter(before + _NAMES[label], int(found[2])) for label in labels)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# SONiC's counters in its database: one JSON document of `sonic-db-dump`.
+#
+# `COUNTERS_PORT_NAME_MAP` maps ports to object ids, `COUNTERS:oid:0x1...` contains a port's counters under SAI's names
+# (`saiport.h`), as strings. One Redis pattern matches both keys and, since ids of ports begin with 1 (their type in
+# SAI), none of the queues (0x15...). Unlike the command line, the database has bytes, pause durations, and values that
+# are independent of every user's `sonic-clear`.
+
+DUMP = Command("sonic-db-dump -n COUNTERS_DB -y -k 'COUNTERS[_:][Po][Oi][Rd][T:][_0][Nx][A1][M0]*'", ("sonic",))
+"""Run once for all its parsers."""
+
+_MAP = "COUNTERS_PORT_NAME_MAP"
+_IN, _OUT = "SAI_PORT_STAT_IF_IN_", "SAI_PORT_STAT_IF_OUT_"
+_OF_PORT = {
+    **both_ways(_IN, _OUT, {"OCTETS": "bytes", "ERRORS": "errors", "DISCARDS": "discards"}),
+    **both_ways("SAI_PORT_STAT_PAUSE_RX_", "SAI_PORT_STAT_PAUSE_TX_", {"PKTS": "global_pause_frames"}),
+    **words(
+        {
+            "SAI_PORT_STAT_IF_IN_FEC_CORRECTED_BITS": "corrected_bits",
+            "SAI_PORT_STAT_IF_IN_FEC_CORRECTABLE_FRAMES": "fec_corrected",
+            "SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES": "fec_uncorrected",
+            "SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS": "fec_symbols",
+        }
+    ),
+}
+_PACKETS = both_ways(_IN, _OUT, {"UCAST_PKTS": "packets", "NON_UCAST_PKTS": "packets"})
+_PFC = re.compile(r"(SAI|EST)_PORT_STAT_PFC_([0-7])_(\w+)")
+_PFC_COUNTERS = {
+    "RX_PKTS": "rx_pause_frames",
+    "TX_PKTS": "tx_pause_frames",
+    "RX_PAUSE_DURATION_US": "rx_pause_us",
+    "TX_PAUSE_DURATION_US": "tx_pause_us",
+    "ON2OFF_RX_PKTS": "rx_pause_transitions",
+}
+
+
+def port_from_dump(answer: str) -> list[PortCounters] | None:
+    """Counters of every port over all priorities. Raises `UnreadableError`."""
+    if _MAP not in answer:
+        return None
+    tally = Tally()
+    for port, values in _dumped(answer):
+        for name, value in values.items():
+            if name in _OF_PORT:
+                tally.note(port, _OF_PORT[name], count(value))
+            elif name in _PACKETS:
+                tally.add(port, _PACKETS[name], count(value))
+    return tally.some()
+
+
+def pfc_from_dump(answer: str) -> list[PortCounters] | None:
+    """Counters of every port by priority, measured rather than estimated where both are reported. Raises
+    `UnreadableError`."""
+    if _MAP not in answer:
+        return None
+    tally = Tally()
+    for port, values in _dumped(answer):
+        for name in sorted(name for name in values if name[4:18] == "PORT_STAT_PFC_"):
+            if counter := _pfc(name):
+                tally.note(port, counter, count(values[name]))
+    return tally.some()
+
+
+@lru_cache(maxsize=1024)
+def _pfc(name: str) -> Counter | None:
+    """Estimates (EST) sort first, so measured values replace them."""
+    found = _PFC.fullmatch(name)
+    return Counter(_PFC_COUNTERS[found[3]], int(found[2])) if found and found[3] in _PFC_COUNTERS else None
+
+
+def _dumped(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each port and the database entry of its object. A port without an entry has no counters yet."""
+    database = unwrapped(answer)
+    names = _hash(database, _MAP)
+    if not names:
+        raise UnreadableError("no port in COUNTERS_PORT_NAME_MAP: several ASICs have databases of their own")
+    for port, oid in names.items():
+        yield port, _hash(database, f"COUNTERS:{oid}")
+
+
+def _hash(database: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    entry = database.get(key, {})
+    found = entry.get("value", entry)
+    if not isinstance(found, dict):
+        raise UnreadableError("not a hash of the database", text=key)
+    return found
