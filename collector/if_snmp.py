@@ -28,10 +28,9 @@ _OPERSTATES = {1: "UP", 2: "DOWN", 3: "TESTING", 4: "UNKNOWN", 5: "DORMANT", 6: 
 _FULL = 4294967295  # ifSpeed of anything too fast for 32 bits, RFC 2863 section 3.1.7
 
 _OIDS = ("1", ".1", *(f"1.3.6.1.2.1{table}" for table in ("", ".31", ".31.1.1", ".31.1.1.1", ".2", ".2.2", ".2.2.1")))
-_FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
 
 
-@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[NetLink], long_lines=True)
+@collector(on=SWITCHES, ask=walks("if", *_OIDS), every=minutes(1), yields=[NetLink], long_lines=True)
 def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
     """The interfaces in a walk of IF-MIB."""
     found = tables(answer, (IF, IF_X))

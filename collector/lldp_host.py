@@ -25,14 +25,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from collector.formats import lldpd
 from collector.formats.documents import root_of
 from collector.formats.lldp_words import LLDPD
-from collector.formats.lldpd import (
-    neighbors_from_json,
-    neighbors_from_keyvalue,
-    neighbors_from_plain,
-    neighbors_from_xml,
-)
 from collector.formats.text import argument, decode, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import Device, Neighbor, Role, collector, commands, minutes, saved_as
@@ -60,13 +55,13 @@ def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `UnreadableError`."""
     if is_json(answer):
         of_networkctl = '"Neighbors"' in answer[:_FIRST_KEY]
-        return neighbors_from_networkctl_json(answer) if of_networkctl else neighbors_from_json(answer)
+        return neighbors_from_networkctl_json(answer) if of_networkctl else lldpd.neighbors_from_json(answer)
     if _XML.search(answer):
-        return neighbors_from_xml(root_of(answer))
+        return lldpd.neighbors_from_xml(root_of(answer))
     if "LLDP neighbors:" in answer or ", via: " in answer:
-        return neighbors_from_plain(answer)
+        return lldpd.neighbors_from_plain(answer)
     if ".via=" in answer:
-        return neighbors_from_keyvalue(answer)
+        return lldpd.neighbors_from_keyvalue(answer)
     if "Chassis ID TLV" in answer:
         return neighbors_from_lldptool(answer)
     text = lines(answer)

@@ -39,10 +39,9 @@ _PORT_TYPES = {1: "ifalias", 2: "component", 3: "mac", 4: "ip", 5: "ifname", 6: 
 _ADDRESS_OCTETS = {"1": 4, "2": 16}  # IANA address family -> octets, RFC 2677
 
 _OIDS = ("1", ".1", "1.0.8802", "1.0.8802.1.1.2", "1.0.8802.1.1.2.1", "1.0.8802.1.1.2.1.4", "1.0.8802.1.1.2.1.4.1")
-_FILES = ("device.snmprec", "snmp.snmprec", "lldp.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "lldp-mib")
 
 
-@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[Neighbor], long_lines=True)
+@collector(on=SWITCHES, ask=walks("lldp", *_OIDS), every=minutes(1), yields=[Neighbor], long_lines=True)
 def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a walk of LLDP-MIB."""
     found = tables(answer, (_REMOTE, _MANAGED, _LOCAL, _LLDP, IF_X, IF))

@@ -33,6 +33,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from collector.formats.nccl_lines import MARK, HopFields, Process, invented, read
@@ -40,6 +41,8 @@ from collector.formats.nccl_warnings import troubles
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
 from truerail.model.nccl_facts import (
+    NCCL_FACTS,
+    NcclBandwidth,
     NcclHop,
     NcclNetwork,
     NcclNic,
@@ -49,8 +52,9 @@ from truerail.model.nccl_facts import (
     NcclSetting,
     NcclTorn,
     NcclTree,
-    NcclTrouble,
     NcclVersion,
+    RasComm,
+    RasRank,
 )
 from truerail.model.pause import garbage_collection_paused
 
@@ -103,19 +107,7 @@ _LONGEST_FIRST = 400
 Devices = dict[int, tuple[tuple[str, ...], str | None]]
 
 
-_KINDS = (
-    NcclHop,
-    NcclNetwork,
-    NcclNic,
-    NcclOverride,
-    NcclRank,
-    NcclRing,
-    NcclSetting,
-    NcclTorn,
-    NcclTree,
-    NcclTrouble,
-    NcclVersion,
-)
+_KINDS = sorted(set(NCCL_FACTS) - {NcclBandwidth, RasComm, RasRank}, key=attrgetter("__name__"))
 
 
 ASK = (Command("NCCL_DEBUG=INFO", BY_HAND),)

@@ -36,10 +36,9 @@ _LIVE = Command(
     ("snmp",),
 )
 _OIDS = ("1", ".1")
-_FILES = ("device.snmprec", "snmp.snmprec", "pfc.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "pfc-mib")
 
 
-ASK = (_LIVE, *walks(*_OIDS, also=_FILES)[1:])
+ASK = walks("pfc", *_OIDS, live=_LIVE)
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True, long_lines=True)

@@ -26,13 +26,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from collector.formats.rdma_reports import (
-    physical_state,
-    port_state,
-    ports_from_devinfo,
-    ports_from_ibstat,
-    ports_from_ibstatus,
-)
+from collector.formats.rdma_reports import physical_state, port_state, ports_from_report
 from collector.formats.text import PASTED, is_json, lines, list_in
 from truerail.errors import UnreadableError
 from truerail.model import Device, RdmaLink, Role, collector, commands, minutes, saved_as
@@ -60,6 +54,8 @@ def rdma_link(answer: str, device: Device) -> Iterable[RdmaLink]:
     for recognised, read in _FORMS:
         if recognised(answer):
             return _refusing_several_hosts(read(answer))
+    if (reported := ports_from_report(answer)) is not None:
+        return _refusing_several_hosts(reported)
     raise UnreadableError("not an answer about RDMA links", line=1, text=lines(answer)[0])
 
 
@@ -135,8 +131,5 @@ _FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterator[RdmaLink]]
     (re.compile(r"^[#> \t]*(?:link|\d+/\d+:) +\S+/\d", re.MULTILINE).search, _from_rdma_text),
     (is_json, _from_json),
     (re.compile(r"==>").search, _from_ibdev2netdev),
-    (re.compile(r"^[#> \t]*Infiniband device '", re.MULTILINE).search, ports_from_ibstatus),
-    (re.compile(r"^[#> \t]*CA '", re.MULTILINE).search, ports_from_ibstat),
-    (re.compile(r"^[#> \t]*hca_id:", re.MULTILINE).search, ports_from_devinfo),
 )
-"""Test and parser of each form of the answer."""
+"""Test and parser of each form of the answer, except those of rdma-core's reports."""

@@ -179,15 +179,17 @@ descriptions, the bulk of lldpRemTable, are omitted; the capabilities after them
 """
 
 
-def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
+def walks(mib: str, *oids: str, live: Command = SWITCH) -> tuple[Command, ...]:
     """The walk of a live switch, then the names of other walks of `oids` in captures, the most useful first.
 
-    Those are file names and never sent: a capture may contain any walk.
+    Those are file names and never sent: a capture may contain any walk. `mib` is the word for the MIB in some of them.
     """
+    recorded = (f"{name}.snmprec" for name in ("device", "snmp", mib, "public"))
     tools = ("snmpbulkwalk", "snmpwalk")
     options = ("-On_", "-v2c_-On_", "")
     kept = [f"{tool}_{option}{oid}" for oid in oids for tool in tools for option in options]
-    return (SWITCH, *(Command(name, SWITCH.platforms) for name in (*also, *kept)))
+    names = (*recorded, "snmpwalk", "snmpbulkwalk", f"{mib}-mib", *kept)
+    return (live, *(Command(name, SWITCH.platforms) for name in names))
 
 
 def tables(text: str, entries: tuple[str, ...]) -> Tables:

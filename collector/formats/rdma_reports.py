@@ -99,19 +99,20 @@ _NOTE = re.compile(r"(?<=\S)(?:(?<!:) {2,}|\s++#).*")
 """No value has two blanks or a `#` in it: an author's note."""
 
 
-def ports_from_ibstat(answer: str) -> Iterator[RdmaLink]:
-    """Ports in the answer of `ibstat`. Raises `UnreadableError`."""
-    return _ports(lines(answer), _IBSTAT_DEVICE)
+_REPORTS = {
+    re.compile(r"^[#> \t]*Infiniband device '", re.MULTILINE): _IBSTATUS_PORT,
+    re.compile(r"^[#> \t]*CA '", re.MULTILINE): _IBSTAT_DEVICE,
+    re.compile(r"^[#> \t]*hca_id:", re.MULTILINE): _DEVINFO_DEVICE,
+}
+"""What only one report has at the beginning of a line, and its line for each device."""
 
 
-def ports_from_ibstatus(answer: str) -> Iterator[RdmaLink]:
-    """Ports in the answer of `ibstatus`. Raises `UnreadableError`."""
-    return _ports(lines(answer), _IBSTATUS_PORT)
-
-
-def ports_from_devinfo(answer: str) -> Iterator[RdmaLink]:
-    """Ports in the answer of `ibv_devinfo`, with or without `-v`. Raises `UnreadableError`."""
-    return _ports(lines(answer), _DEVINFO_DEVICE)
+def ports_from_report(answer: str) -> Iterator[RdmaLink] | None:
+    """Ports in the answer of `ibstat`, `ibstatus`, or `ibv_devinfo` with or without `-v`; None for another answer.
+    Raises `UnreadableError`.
+    """
+    heading = next((heading for sign, heading in _REPORTS.items() if sign.search(answer)), None)
+    return _ports(lines(answer), heading) if heading else None
 
 
 class _Device:
