@@ -17,7 +17,7 @@ Traps:
 from collections.abc import Iterable, Iterator
 
 from collector.formats.lldp_words import mac_of
-from collector.formats.mib import IF, IF_X, NO_MIB, Tables, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.mib import IF, IF_X, NO_MIB, Tables, Value, number_of, octets_of, tables, text_of, walks
 from collector.formats.port_words import of_snmp
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
@@ -34,29 +34,29 @@ _OIDS = ("1", ".1", *(f"1.3.6.1.2.1{table}" for table in ("", ".31", ".31.1.1", 
 def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
     """The interfaces in a walk of IF-MIB."""
     found = tables(answer, (IF, IF_X))
-    if not (column(found[IF], _DESCRIPTION) or column(found[IF_X], _NAME)):
+    if not (found[IF].get(_DESCRIPTION) or found[IF_X].get(_NAME)):
         raise UnreadableError(NO_MIB)
     return _links(found)
 
 
 def _links(found: Tables) -> Iterator[NetLink]:
     basic, extended = found[IF], found[IF_X]
-    names, descriptions, aliases = column(extended, _NAME), column(basic, _DESCRIPTION), column(extended, _ALIAS)
+    names, descriptions, aliases = extended.get(_NAME, {}), basic.get(_DESCRIPTION, {}), extended.get(_ALIAS, {})
     for index in dict.fromkeys((*names, *descriptions)):
         description = text_of(descriptions.get(index))
         name = text_of(names.get(index)) or description
         if name is None:
             continue
-        oper = number_of(column(basic, _OPER).get(index))
-        state = of_snmp(oper, number_of(column(basic, _ADMIN).get(index)))
+        oper = number_of(basic.get(_OPER, {}).get(index))
+        state = of_snmp(oper, number_of(basic.get(_ADMIN, {}).get(index)))
         others = (description, text_of(aliases.get(index)))
         yield NetLink(
             name,
-            mac=_mac(column(basic, _MAC).get(index)),
-            mtu=number_of(column(basic, _MTU).get(index)),
+            mac=_mac(basic.get(_MAC, {}).get(index)),
+            mtu=number_of(basic.get(_MTU, {}).get(index)),
             operstate=_OPERSTATES.get(oper or 0),
             flags=("UP",) if state.enabled else ("NO-CARRIER",) if state.reason == "switched off" else (),
-            speed_gbps=_gbps(column(extended, _HIGH_SPEED).get(index), column(basic, _SPEED).get(index)),
+            speed_gbps=_gbps(extended.get(_HIGH_SPEED, {}).get(index), basic.get(_SPEED, {}).get(index)),
             aliases=tuple(dict.fromkeys(other for other in others if other and other != name)),
             down_reason=state.reason,
         )

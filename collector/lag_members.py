@@ -94,8 +94,7 @@ def lag_members(answer: str, device: Device) -> list[LagMember]:
 
 
 def _partner(text: Any) -> str | None:
-    octets = re.split(r"[-:]", str(text).rpartition(",")[2].strip())
-    found = canonical_mac("".join(octet.zfill(2) for octet in octets))
+    found = canonical_mac(str(text).rpartition(",")[2].strip().replace("-", ":"))
     return None if found == _NONE else found
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
 from collector.formats.lldp_words import addresses, advertised, identified
-from collector.formats.mib import IF, IF_X, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.mib import IF, IF_X, Value, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, Neighbor, collector, minutes
 
@@ -95,9 +95,9 @@ def _unmarked(index: str) -> str:
 def _neighbors(
     remote: Mapping[int, dict[str, Value]], ports: "_Ports", managed: Mapping[str, list[str]]
 ) -> Iterator[Neighbor]:
-    chassis_types, port_types = column(remote, _CHASSIS_TYPE), column(remote, _PORT_TYPE)
-    chassis, port_ids = column(remote, _CHASSIS), column(remote, _PORT)
-    names, descriptions = column(remote, _NAME), column(remote, _DESCRIPTION)
+    chassis_types, port_types = remote.get(_CHASSIS_TYPE, {}), remote.get(_PORT_TYPE, {})
+    chassis, port_ids = remote.get(_CHASSIS, {}), remote.get(_PORT, {})
+    names, descriptions = remote.get(_NAME, {}), remote.get(_DESCRIPTION, {})
     for index in dict.fromkeys((*chassis_types, *chassis, *port_ids, *names)):
         parts = index.split(".")
         number = parts[1] if len(parts) == 3 else parts[0]
@@ -141,11 +141,11 @@ class _Ports:
         if_x: Mapping[int, dict[str, Value]],
         if_: Mapping[int, dict[str, Value]],
     ) -> None:
-        self._types, self._ids = column(local, _LOCAL_TYPE), column(local, _LOCAL_ID)
-        self._descriptions = column(local, _LOCAL_DESCRIPTION)
-        self._names = {**column(if_, 2), **column(if_x, 1)}
-        self._macs = {index: _identity(value, "mac")[0] for index, value in column(if_, 6).items()}
-        self._aliases = {index: text_of(value) for index, value in column(if_x, 18).items()}
+        self._types, self._ids = local.get(_LOCAL_TYPE, {}), local.get(_LOCAL_ID, {})
+        self._descriptions = local.get(_LOCAL_DESCRIPTION, {})
+        self._names = {**if_.get(2, {}), **if_x.get(1, {})}
+        self._macs = {index: _identity(value, "mac")[0] for index, value in if_.get(6, {}).items()}
+        self._aliases = {index: text_of(value) for index, value in if_x.get(18, {}).items()}
 
     def name(self, number: str) -> str:
         """The name of a LocalPortNum; the number itself if neither table has it."""

@@ -30,14 +30,12 @@ Traps:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from collector.formats.nccl_lines import MARK, HopFields, Process, invented, read
-from collector.formats.nccl_warnings import troubles
+from collector.formats.nccl_lines import MARK, HopFields, Process, Reader, invented, read, troubles
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
 from truerail.model.nccl_facts import (
@@ -135,12 +133,9 @@ def facts_of(parts: Iterable[str], log: str) -> list[Fact]:
 
 
 @dataclass
-class _Log:
+class _Log(Reader):
     """What a log has shown so far."""
 
-    hops: list[HopFields] = field(default_factory=list)
-    printed: Counter[Process] = field(default_factory=Counter)
-    torn: list[int] = field(default_factory=list)
     first: str = ""
     """The first line that is not empty, its beginning."""
     is_log: bool = False
@@ -153,8 +148,6 @@ class _Log:
     devices: dict[tuple[str | None, str | None], Devices] = field(default_factory=dict)
     called: dict[tuple[str | None, str | None], dict[int, tuple[str, str]]] = field(default_factory=dict)
     """Transport and name of devices by index, of processes that may have no list of them."""
-    open: dict[str | None, str | None] = field(default_factory=dict)
-    """The communicator that a thread initializes."""
     rings: dict[str, tuple[int, tuple[int, ...]] | None] = field(default_factory=dict)
     """Channel and ranks by line, which all ranks print alike; None for another line."""
 

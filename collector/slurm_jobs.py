@@ -35,7 +35,19 @@ from typing import Any
 
 from collector.formats import slurm_tables, slurm_words
 from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounting
-from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
+from collector.formats.slurm_words import (
+    MOST_OF_A_NAME,
+    Names,
+    end_of,
+    gpus_in,
+    name_of,
+    number,
+    records,
+    states,
+    text,
+    time,
+    value,
+)
 from collector.formats.text import decode, is_json, lines, objects_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerJob, collector, commands, saved_as
@@ -43,8 +55,6 @@ from truerail.model import Command, Device, Role, SchedulerJob, collector, comma
 SEPARATOR = "\x1f"
 FORMAT = SEPARATOR.join(("%A", "%F", "%K", "%T", "%N", "%D", "%b", "%S", "%e", "%u", "%a", "%P", "%j"))
 _ACCOUNTING = f"--delimiter='{SEPARATOR}' -o {','.join(COLUMNS)}"
-MOST_OF_A_NAME = 1024
-"""Characters of a job's name that are kept: Slurm bounds it no lower than a line of its own configuration."""
 _NONE = "No jobs in the system"
 """What scontrol prints where there are none."""
 _NO_WORD = ("", "N/A", "(null)", "n/a")

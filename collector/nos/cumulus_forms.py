@@ -6,7 +6,7 @@ from typing import Any
 
 from collector.formats.counts import Tally, both_ways, count, priority, size, words
 from collector.formats.documents import unwrapped
-from collector.formats.lldp_words import addresses, advertised, device, identified, local_port, seconds
+from collector.formats.lldp_words import advertised, device, identified, local_port, neighbor
 from collector.formats.lldpd import neighbors_from_plain
 from collector.formats.port_words import PortStatus, gbps, of_words, status
 from collector.formats.table import cells_at
@@ -42,33 +42,22 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
                 yield _from_nclu(port, row)
         else:
             lldp = entry.get("lldp") or entry
-            for name, neighbor in (lldp.get("neighbor") or {}).items():
-                yield _from_nvue(port, name, neighbor)
+            for name, found in (lldp.get("neighbor") or {}).items():
+                yield _from_nvue(port, name, found)
 
 
 def _from_nclu(port: str, row: Mapping[str, Any]) -> Neighbor:
-    return Neighbor(
-        local_port(port),
-        *device(row["adj_hostname"]),
-        *identified(row["adj_port"]),
-        management_addresses=addresses(row.get("adj_mgmt_ip")),
-    )
+    values = (*device(row["adj_hostname"]), row["adj_port"], None, None, None, None)
+    return neighbor(local_port(port), values, [row.get("adj_mgmt_ip")])
 
 
-def _from_nvue(port: str, name: str, neighbor: Mapping[str, Any]) -> Neighbor:
-    chassis, remote = neighbor.get("chassis", {}), neighbor.get("port", {})
-    of_key = device(chassis.get("system-name") or name)
-    chassis_id = identified(chassis.get("chassis-id"))
-    return Neighbor(
-        local_port(port),
-        *(chassis_id if chassis_id[0] else of_key[:2]),
-        of_key[2],
-        *identified(remote.get("name"), remote.get("type")),
-        advertised(remote.get("description")),
-        seconds(remote.get("ttl")),
-        seconds(neighbor.get("age")),
-        addresses(chassis.get("management-address-ipv4"), chassis.get("management-address-ipv6")),
-    )
+def _from_nvue(port: str, name: str, entry: Mapping[str, Any]) -> Neighbor:
+    chassis, remote = entry.get("chassis", {}), entry.get("port", {})
+    of_key, _, name_of_key = device(chassis.get("system-name") or name)
+    who = (advertised(chassis.get("chassis-id")) or of_key, None, name_of_key)
+    where = (remote.get("name"), remote.get("type"), remote.get("description"))
+    managed = (chassis.get("management-address-ipv4"), chassis.get("management-address-ipv6"))
+    return neighbor(local_port(port), (*who, *where, remote.get("ttl"), entry.get("age")), managed)
 
 
 def neighbors_from_text(text: str) -> Iterator[Neighbor]:
@@ -176,7 +165,7 @@ def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(found, dict):
         yield port, found
         for key, value in found.items():
-            yield from _within(value, key if _is_port(key) else port)
+            yield from _within(value, key if _PORT.fullmatch(key) else port)
     elif isinstance(found, list):
         for value in found:
             yield from _within(value, port)
@@ -185,11 +174,7 @@ def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def port_of(word: str) -> str:
     """The port after `interface` in a command, or at the start of a file name: `swp1_counters_qos_-o_json`."""
     name = word.partition("_")[0]
-    return name if _is_port(name) else ""
-
-
-def _is_port(name: str) -> bool:
-    return _PORT.fullmatch(name) is not None
+    return name if _PORT.fullmatch(name) else ""
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -133,29 +133,23 @@ def port_from_json(found: Any) -> list[PortCounters] | None:
     """Counters of the ports in a document. Raises `UnreadableError` if it has none."""
     if PORT_KEYS.isdisjoint(object_of(found)):
         return None
-    tally = Tally()
+    tally, renewed = Tally(), dict[str, float]()
     for key in sorted(PORT_KEYS & found.keys()):
         for port, reported in found[key].items():
-            for name, value in _flat(reported):
+            values = list(_flat(reported))
+            for name, value in values:
                 if counter := _PORT_NAMES.get(name) or (own(name) if name in _OWN else None):
                     tally.note(port, counter, count(value))
-            _note_packets(tally, port, dict(_flat(reported)))
+            by_name = dict(values)
+            for counter, casts in _PACKETS.items():
+                tally.note(port, counter, summed(count(by_name.get(cast)) for cast in casts))
+            at = by_name.get("counterRefreshTime")
+            if isinstance(at, int | float) and 0 < at < LATEST_SECONDS:
+                renewed[port] = at
     facts = tally.some()
-    renewed = {port: at for port, reported in _ports(found) if (at := _refreshed(reported)) is not None}
     newest = max(renewed.values(), default=0.0)
     ages = {port: newest - at for port, at in renewed.items() if 0 < newest - at <= OLDEST_SECONDS}
     return [fact._replace(lag_seconds=ages[fact.port]) if fact.port in ages else fact for fact in facts]
-
-
-def _ports(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for key in PORT_KEYS & found.keys():
-        yield from found[key].items()
-
-
-def _refreshed(reported: Mapping[str, Any]) -> float | None:
-    """When the switch refreshed a port's counters, in Unix seconds by its clock; None if not reported."""
-    at = dict(_flat(reported)).get("counterRefreshTime")
-    return float(at) if isinstance(at, (int, float)) and 0 < at < LATEST_SECONDS else None
 
 
 def _flat(reported: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -167,11 +161,6 @@ def _flat(reported: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from _flat(value)
         else:
             yield name, value
-
-
-def _note_packets(tally: Tally, port: str, reported: Mapping[str, Any]) -> None:
-    for counter, casts in _PACKETS.items():
-        tally.note(port, counter, summed(count(reported.get(cast)) for cast in casts))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

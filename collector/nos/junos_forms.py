@@ -87,8 +87,9 @@ _PRIORITY = re.compile(rf"^Priority :[ \t]+(\d)[ \t]+{_NUMBER}[ \t]+{_NUMBER}$")
 _TEXT_QUEUE = re.compile(rf"^(\d{{1,2}})(?:[ \t]+[A-Za-z][\w-]*)?[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+{_NUMBER}$")
 _FEC = re.compile(rf"^FEC (Corrected|Uncorrected) Errors[ \t]+{_NUMBER}$")
 _INGRESS, _TEXT_EGRESS = "Ingress queues:", "Egress queues:"
-_INPUT = {"Errors": "input-errors", "Drops": "input-drops"}
-_OUTPUT = {"Errors": "output-errors", "Drops": "output-drops", "Carrier transitions": "carrier-transitions"}
+_INPUT = {"Errors": ["input-errors"], "Drops": ["input-drops"]}
+_OUTPUT = {"Errors": ["output-errors"], "Drops": ["output-drops"], "Carrier transitions": ["carrier-transitions"]}
+_FEC_NAMES = {"Corrected": ["fec_ccw_count"], "Uncorrected": ["fec_nccw_count"]}
 _MAC_NAMES = {
     "Total octets": ("input-bytes", "output-bytes"),
     "Total packets": ("input-packets", "output-packets"),
@@ -142,22 +143,20 @@ def _ends(line: str, base: int) -> bool:
     return len(line) - len(line.lstrip()) <= base + 2 or line.rstrip().endswith(":")
 
 
-def _traffic(port: Port, found: re.Match[str], line: int) -> None:
-    port.setdefault("traffic-statistics", {})[f"{found[1].lower()}-{found[2]}"] = found[3]
+def _named(group: str, names: Mapping[str, Sequence[str]]) -> Take:
+    """Takes the values behind a label, which has names of its own for them in the tree."""
 
-
-def _errors(group: str, names: Mapping[str, str]) -> Take:
     def take(port: Port, found: re.Match[str], line: int) -> None:
-        port.setdefault(group, {})[names.get(found[1], found[1])] = found[2]
+        label, *values = found.groups()
+        if None in values:
+            raise UnreadableError("a row of counters without the sent ones: cut", line=line, text=found[0])
+        port.setdefault(group, {}).update(zip(names.get(label, [label]), values, strict=True))
 
     return take
 
 
-def _mac(port: Port, found: re.Match[str], line: int) -> None:
-    if found[3] is None:
-        raise UnreadableError("a row of counters without the sent ones: cut", line=line, text=found[0])
-    names = _MAC_NAMES[found[1]]
-    port.setdefault("ethernet-mac-statistics", {}).update(zip(names, found.groups()[1:], strict=True))
+def _traffic(port: Port, found: re.Match[str], line: int) -> None:
+    port.setdefault("traffic-statistics", {})[f"{found[1].lower()}-{found[2]}"] = found[3]
 
 
 def _pfc(port: Port, found: re.Match[str], line: int) -> None:
@@ -167,22 +166,16 @@ def _pfc(port: Port, found: re.Match[str], line: int) -> None:
 
 def _queues(port: Port, found: re.Match[str], line: int) -> None:
     names = ("queue-number", "queued", "queue-counters-trans-packets", "queue-counters-total-drop-packets")
-    rows = port.setdefault("queue-counters", {"queue": []})["queue"]
-    rows.append(dict(zip(names, found.groups(), strict=True)))
-
-
-def _fec(port: Port, found: re.Match[str], line: int) -> None:
-    name = "fec_ccw_count" if found[1] == "Corrected" else "fec_nccw_count"
-    port.setdefault("ethernet-fec-statistics", {})[name] = found[2]
+    port.setdefault("queue-counters", []).append({"queue": dict(zip(names, found.groups(), strict=True))})
 
 
 _SECTIONS: dict[str, Section] = {
     "Traffic statistics:": (_TEXT_TRAFFIC, _traffic),
-    "Input errors:": (_ERROR, _errors("input-error-list", _INPUT)),
-    "Output errors:": (_ERROR, _errors("output-error-list", _OUTPUT)),
+    "Input errors:": (_ERROR, _named("input-error-list", _INPUT)),
+    "Output errors:": (_ERROR, _named("output-error-list", _OUTPUT)),
     "Queue counters:": (_TEXT_QUEUE, _queues),
-    "Ethernet FEC statistics": (_FEC, _fec),
-    "MAC statistics:": (_MAC, _mac),
+    "Ethernet FEC statistics": (_FEC, _named("ethernet-fec-statistics", _FEC_NAMES)),
+    "MAC statistics:": (_MAC, _named("ethernet-mac-statistics", _MAC_NAMES)),
     "MAC Priority Flow Control Statistics:": (_PRIORITY, _pfc),
 }
 """The titles of sections whose counters are read."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector.formats.counts import Tally, Words, count, own, summed, words
+from collector.formats.counts import Tally, Words, both_ways, count, own, summed, words
 from collector.formats.documents import listed
 from collector.formats.lldp_words import advertised, identified, local_port, neighbor, seconds
 from collector.formats.text import lines, object_of
@@ -81,12 +81,10 @@ _EOS_ERRORS = words(
     {"fcs": "crc_errors", "align": "alignment_errors", "symbol": "symbol_errors", "rx": "rx_errors", "tx": "tx_errors"}
 )
 """Labels that mean this beside others of errors: too short to show what a table is about."""
-_ALL = {"inpkts": "rx", "eth_inpkts": "rx", "outpkts": "tx", "eth_outpkts": "tx"}
+_ALL = {**both_ways("in", "out", {"pkts": "packets"}), **both_ways("eth_in", "eth_out", {"pkts": "packets"})}
 _CASTS = {
-    f"{before}{way}{cast}{after}": counted
-    for before, after, names in (("", "pkts", ("ucast", "mcast", "bcast")), ("eth_", "", ("ucast", "mcast", "bcast")))
-    for way, counted in (("in", "rx"), ("out", "tx"))
-    for cast in names
+    **both_ways("in", "out", {"ucastpkts": "packets", "mcastpkts": "packets", "bcastpkts": "packets"}),
+    **both_ways("eth_in", "eth_out", {"ucast": "packets", "mcast": "packets", "bcast": "packets"}),
 }
 _KNOWN = {*_BOTH, *_ALL, *_CASTS}
 _IN_TEXT = _TEXT_OWN.union(_KNOWN)
@@ -155,10 +153,10 @@ def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
         for word, value in reported.items():
             if counter := _BOTH.get(word) or own_words.get(word):
                 tally.note(port, counter, value)
-        for way in ("rx", "tx"):
-            whole = summed(value for word, value in reported.items() if _ALL.get(word) == way)
-            parts = summed(value for word, value in reported.items() if _CASTS.get(word) == way)
-            tally.note(port, Counter(f"{way}_packets"), parts if whole is None else whole)
+        for packets in (Counter("rx_packets"), Counter("tx_packets")):
+            whole = summed(value for word, value in reported.items() if _ALL.get(word) == packets)
+            parts = summed(value for word, value in reported.items() if _CASTS.get(word) == packets)
+            tally.note(port, packets, parts if whole is None else whole)
     return tally.some()
 
 
