@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector import collectors
-from collector.formats.ip_links import _decoded, _net_link, _of_entry, interfaces, net_links
+from collector.formats.ip_links import interfaces
+from collector.net_link import _decoded, _net_link, _of_entry
 from tests.draws import SOAK, draws
 from tests.each import each
 from tests.patience import grows_with
@@ -200,10 +201,16 @@ LINK = st.fixed_dictionaries(
 @given(st.lists(st.one_of(LINK, LINK, LINK, st.just({})), max_size=4).map(json.dumps))
 def test_links_as_iproute2_prints_them_are_read_as_in_any_other_form(answer: str) -> None:
     if _decoded(answer):
-        assert net_links(answer) == [_net_link(_of_entry(entry)) for entry in interfaces(answer)]
+        assert [*collectors()["net_link"].parse(answer, HOST)] == [
+            _net_link(_of_entry(entry)) for entry in interfaces(answer)
+        ]
 
 
 def test_links_as_iproute2_prints_them_are_read_straight() -> None:
     recorded = (RECORDINGS / "net_link/upper/answer.txt").read_text()
     assert _decoded(recorded)
-    assert net_links(recorded) == [_net_link(_of_entry(entry)) for entry in interfaces(recorded)] != []
+    assert (
+        [*collectors()["net_link"].parse(recorded, HOST)]
+        == [_net_link(_of_entry(entry)) for entry in interfaces(recorded)]
+        != []
+    )
