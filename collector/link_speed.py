@@ -39,6 +39,7 @@ import re
 from collector.formats import port_statuses
 from collector.formats.port_words import PortStatus
 from collector.formats.sysfs import files
+from collector.formats.text import blocks
 from truerail.errors import NoAnswerError
 from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, minutes, saved_as
 
@@ -78,14 +79,13 @@ def _of_ports(reported: list[PortStatus]) -> list[LinkSpeed]:
 def _of_ethtool(answer: str) -> list[LinkSpeed]:
     """`ethtool PORT`, of several ports one below the other. A port without link has no speed, or its last one."""
     found: dict[str, LinkSpeed] = {}
-    port, speed = "", None
-    for line in answer.split("\n")[:-1]:
-        if named := _SETTINGS.fullmatch(line.strip()):
-            port, speed = named[1], None
-        elif value := _ETHTOOL.fullmatch(line.strip()):
-            speed = int(value[1]) / 1000
-        elif port and speed and line.strip() == "Link detected: yes":
-            found[port] = LinkSpeed(port, speed)
+    for named, below in blocks(map(str.strip, answer.split("\n")[:-1]), _SETTINGS):
+        speed = None
+        for line in below:
+            if value := _ETHTOOL.fullmatch(line):
+                speed = int(value[1]) / 1000
+            elif speed and line == "Link detected: yes":
+                found[named[1]] = LinkSpeed(named[1], speed)
     return list(found.values())
 
 

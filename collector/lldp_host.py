@@ -65,7 +65,7 @@ def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     if "Chassis ID TLV" in answer:
         return neighbors_from_lldptool(answer)
     text = lines(answer)
-    if is_table(text):
+    if any("CHASSIS" in line and _HEADER.match(line) for line in text):
         return neighbors_from_table(text)
     raise UnreadableError("not a list of LLDP neighbours", line=1, text=text[0])
 
@@ -82,11 +82,6 @@ _CAPABILITIES = re.compile(r"[o.][p.][b.][w.][r.][t.][d.][a.][c.][s.][m.]")
 _COUNT = re.compile(r"\s*(?:Total entries displayed: )?(\d+)(?: neighbou?r(?:\(s\)|s)? listed\.?)?\s*$")
 _FOOT = ("Capability Flags:", "Total entries")
 _ABSENT = frozenset(("", "-", "n/a"))
-
-
-def is_table(text: Sequence[str]) -> bool:
-    """Whether one of the lines is the header of the table."""
-    return any("CHASSIS" in line and _HEADER.match(line) for line in text)
 
 
 def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:

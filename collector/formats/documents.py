@@ -61,11 +61,6 @@ def stream(answer: str) -> list[Any] | None:
     return found
 
 
-def is_notifications(found: Any) -> bool:
-    """Whether a document is a list of notifications."""
-    return isinstance(found, list) and any(isinstance(one, Mapping) and "updates" in one for one in found)
-
-
 def gnmi_tree(notifications: Sequence[Any]) -> Tree:
     """All values of the notifications in one tree. Raises `UnreadableError` for an update without a path."""
     made = _Trunk()
@@ -242,7 +237,8 @@ def unwrapped(answer: str) -> Any:
     """
     streamed = stream(answer)
     found = _decoded(answer) if streamed is None else streamed
-    return gnmi_tree(found) if is_notifications(found) else _without_wrappers(found)
+    notified = isinstance(found, list) and any(isinstance(one, Mapping) and "updates" in one for one in found)
+    return gnmi_tree(found) if notified else _without_wrappers(found)
 
 
 def listed(value: Any) -> list[Any]:

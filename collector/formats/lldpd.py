@@ -114,7 +114,8 @@ def _text(value: Any) -> str | None:
 
 def _neighbor(port: str, seen: Any) -> Neighbor:
     seen = _object(seen, "interface ", port)
-    if "chassis" not in seen or "port" not in seen or ("rid" not in seen and _is_own(seen)):
+    own = "rid" not in seen and ("status" in seen or seen.get("via") == "unknown")  # unknown: lldpd before 1.0.9
+    if "chassis" not in seen or "port" not in seen or own:
         raise UnreadableError(f"interface {port} carries no neighbour: not a list of neighbours")
     chassis = _object(seen["chassis"], "chassis on interface ", port)
     far_port = _object(seen["port"], "port on interface ", port)
@@ -140,11 +141,6 @@ def _neighbor(port: str, seen: Any) -> Neighbor:
         tuple([text for address in _items(addresses) if (text := _text(address))]) if addresses is not None else (),
         seen.get("via"),
     )
-
-
-def _is_own(seen: dict[str, Any]) -> bool:
-    """Whether lldpd reports what its own port sends: with a status, or before 1.0.9 over no protocol."""
-    return "status" in seen or seen.get("via") == "unknown"
 
 
 def _is_identity(value: Any) -> bool:

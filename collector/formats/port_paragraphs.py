@@ -74,12 +74,8 @@ def _paragraph(head: re.Match[str], port: str, lines: list[tuple[int, str]]) -> 
     elif dell:
         state = of_words(words["second"], words["first"])
     else:
-        state = _linked(words["first"])
+        state = of_words("down", "down") if "admin" in words["first"] else of_words(words["first"], "up")
     return Paragraph(port, state, dell["speed"] if dell else None, lines)
-
-
-def _linked(word: str) -> PortState:
-    return of_words("down", "down") if "admin" in word else of_words(word, "up")
 
 
 def _displayed(words: str) -> PortState:

@@ -168,6 +168,17 @@ class Section(NamedTuple):
     lines: Sequence[str]
 
 
+def blocks(text: Iterable[str], heading: re.Pattern[str]) -> list[tuple[re.Match[str], list[str]]]:
+    """Each line that a pattern matches as a whole, with the lines below it up to the next such line."""
+    found: list[tuple[re.Match[str], list[str]]] = []
+    for line in text:
+        if head := heading.fullmatch(line):
+            found.append((head, []))
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
 def asks(tool: str, flag: str) -> re.Pattern[str]:
     """Matches a tool's command for one port after any prompt; group 1 is the port."""
     return re.compile(rf"\b{tool}\b[^|;&>]*?[ \t]{flag}[ \t]+([^\s|;&>-][^\s|;&>]*)")

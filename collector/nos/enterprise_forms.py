@@ -3,6 +3,7 @@
 import re
 
 from collector.formats.counts import Tally, count, priority
+from collector.formats.table import sure
 from collector.formats.text import is_prompt, lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
@@ -202,8 +203,7 @@ def pfc_from_table(answer: str) -> list[PortCounters] | None:
         elif not cells:
             labels = []
         elif labels and not _RULER.fullmatch(line):
-            if number == len(text) and cells[-1] != "0":
-                cells[-1] = "N/A"  # a last value without a line feed may be cut
+            cells = sure(cells, last=number == len(text))
             if len(cells) != len(labels) + 1:
                 raise UnreadableError("a row of pause frames that is cut", line=number, text=line)
             if cells[0] == "CPU":  # no port

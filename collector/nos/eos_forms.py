@@ -6,6 +6,7 @@ from typing import Any
 
 from collector.formats.counts import Tally, both_ways, count, own, priority, size, summed, words
 from collector.formats.lldp_words import VALUES, device, identified, local_port, neighbor, seconds
+from collector.formats.table import sure
 from collector.formats.text import lines, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters, PortQos
@@ -223,16 +224,11 @@ def pfc_from_text(answer: str) -> list[PortCounters] | None:
         elif labels and set(line) - set("- \t"):
             if len(cells) != len(labels):
                 raise UnreadableError("a row that does not fit the header, or is cut", line=at, text=line)
-            _note_row(tally, labels, cells, at, cut=at == len(text))
+            of = priority(cells[1]) if len(cells) == 4 else None
+            for label, cell in zip(labels, sure(cells, last=at == len(text)), strict=True):
+                if label in _COLUMNS:
+                    tally.note(cells[0], Counter(_COLUMNS[label], of), count(cell, line=at))
     return tally.facts()
-
-
-def _note_row(tally: Tally, labels: list[str], cells: list[str], line: int, *, cut: bool) -> None:
-    of = priority(cells[1]) if len(cells) == 4 else None
-    for at, label in enumerate(labels):
-        if label in _COLUMNS:
-            doubtful = cut and at == len(cells) - 1 and cells[at] != "0"
-            tally.note(cells[0], Counter(_COLUMNS[label], of), None if doubtful else count(cells[at], line=line))
 
 
 _SETTINGS = re.compile(
@@ -320,10 +316,7 @@ def queue_from_text(answer: str) -> list[PortCounters] | None:
             inside = True
         elif row:
             before = "mc_" if row[3] == "MC" else ""
-            cells = row[4].split()
-            if number == len(text) and cells[-1] != "0":
-                cells.pop()
-            for name, cell in zip(_QUEUE_NAMES, cells, strict=False):
+            for name, cell in zip(_QUEUE_NAMES, sure(row[4].split(), last=number == len(text)), strict=True):
                 tally.add(row[1], Counter(before + name, priority(row[2])), count(cell, line=number))
         elif inside and _BEGUN.fullmatch(line):
             raise UnreadableError("a row of queues that is cut", line=number, text=line)

@@ -121,8 +121,8 @@ def tree(text: Sequence[str]) -> dict[str, Any] | None:
             ingress = line.strip().startswith(_INGRESS) or (ingress and not line.strip().startswith(_TEXT_EGRESS))
             if title:
                 section = None if ingress and title[1] is _queues else title
-            elif _ends(line, base):
-                section = None
+            elif len(line) - len(line.lstrip()) <= base + 2 or line.rstrip().endswith(":"):
+                section = None  # the title of another one: indented as titles are, or with nothing behind its colon
             elif section:
                 pattern, take = section
                 for found in pattern.finditer(line.strip()):
@@ -136,11 +136,6 @@ def _title(line: str, base: int) -> Section | None:
         return None
     said = line.strip()
     return next((section for words, section in _SECTIONS.items() if said.startswith(words)), None)
-
-
-def _ends(line: str, base: int) -> bool:
-    """Whether a line is the title of another section: indented as titles are, or with nothing behind its colon."""
-    return len(line) - len(line.lstrip()) <= base + 2 or line.rstrip().endswith(":")
 
 
 def _named(group: str, names: Mapping[str, Sequence[str]]) -> Take:
