@@ -34,14 +34,13 @@ from collector.formats import ibdiagnet
 from collector.formats.ib_words import EXTENDED, MOST_PORTS, WIDTHS, End, Fact, Links, adapter, gbps, guid_text, switch
 from collector.formats.text import lines
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, minutes, saved_as
+from truerail.model import EVERYWHERE, Device, LinkSpeed, Neighbor, collector, commands, minutes, saved_as
 
 _REFUSED = re.compile(r"iberror: |can't open (?:UMAD|MAD) port|ibpanic: ")
 
 
 ASK = (
-    Command("ibnetdiscover", ("infiniband",)),
-    Command("iblinkinfo -l", ("infiniband",)),
+    *commands("infiniband", "ibnetdiscover", "iblinkinfo -l"),
     *saved_as("ibnetdiscover -g", "ibnetdiscover -f", "ibnetdiscover -p", "ibdiagnet2.ibnetdiscover"),
     *saved_as("ibdiagnet2.db_csv", "ibdiagnet2.lst", "ibdiagnet2.net_dump_ext", "ibdiagnet2.net_dump"),
     *saved_as("ibdiagnet2.topo", "iblinkinfo", "iblinkinfo --switches-only -l", "iblinkinfo --switches-only"),
@@ -83,9 +82,8 @@ _ADAPTERS = frozenset(("ca", "hca"))
 _HEADS = frozenset("SCHR?")
 
 
-def _listing_recognised(answer: str) -> bool:
-    """Whether any line begins with a node's heading."""
-    return re.search("^" + _HEADING.pattern, answer, re.IGNORECASE | re.MULTILINE) is not None
+_listing_recognised = re.compile("^" + _HEADING.pattern, re.IGNORECASE | re.MULTILINE).search
+"""Whether any line begins with a node's heading."""
 
 
 def _from_listing(answer: str) -> Iterator[Fact]:
@@ -190,9 +188,8 @@ _BETWEEN = "' - '"
 """The separator between two descriptions, which may also occur in one."""
 
 
-def _ports_recognised(answer: str) -> bool:
-    """Whether any line begins like a port's."""
-    return re.search("^" + _ROW.pattern, answer, re.MULTILINE) is not None
+_ports_recognised = re.compile("^" + _ROW.pattern, re.MULTILINE).search
+"""Whether any line begins like a port's."""
 
 
 def _from_ports(answer: str) -> Iterator[Fact]:

@@ -14,10 +14,10 @@ Traps:
 - net-snmp with MIBs loaded prints a MAC without leading zeros, `2:0:0:0:0:3`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from collector.formats.lldp_words import mac_of
-from collector.formats.mib import IF, IF_X, NO_MIB, Tables, Value, number_of, octets_of, tables, text_of, walks
+from collector.formats.mib import IF, IF_X, NO_MIB, Value, number_of, octets_of, tables, text_of, walks
 from collector.formats.port_words import of_snmp
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
@@ -31,15 +31,11 @@ _OIDS = ("1", ".1", *(f"1.3.6.1.2.1{table}" for table in ("", ".31", ".31.1.1", 
 
 
 @collector(on=SWITCHES, ask=walks("if", *_OIDS), every=minutes(1), yields=[NetLink], long_lines=True)
-def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
+def if_snmp(answer: str, device: Device) -> Iterator[NetLink]:
     """The interfaces in a walk of IF-MIB."""
     found = tables(answer, (IF, IF_X))
     if not (found[IF].get(_DESCRIPTION) or found[IF_X].get(_NAME)):
         raise UnreadableError(NO_MIB)
-    return _links(found)
-
-
-def _links(found: Tables) -> Iterator[NetLink]:
     basic, extended = found[IF], found[IF_X]
     names, descriptions, aliases = extended.get(_NAME, {}), basic.get(_DESCRIPTION, {}), extended.get(_ALIAS, {})
     for index in dict.fromkeys((*names, *descriptions)):

@@ -37,7 +37,6 @@ sonic-utilities `scripts/intfutil` and its tests, recorded answers of the others
 import re
 
 from collector.formats import port_statuses
-from collector.formats.port_words import PortStatus
 from collector.formats.sysfs import files
 from collector.formats.text import blocks
 from truerail.errors import NoAnswerError
@@ -65,15 +64,13 @@ ASK = (
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     """One `LinkSpeed` for each port with a speed, RDMA devices first. Raises `UnreadableError`, also for none."""
     reported = None if answer.startswith(_SYSFS) else port_statuses.answer_statuses(answer)
-    found = _of_sysfs(answer) + _of_ethtool(answer) if reported is None else _of_ports(reported)
+    if reported is None:
+        found = _of_sysfs(answer) + _of_ethtool(answer)
+    else:
+        found = [LinkSpeed(port.port, port.gbps) for port in reported if port.up and port.gbps]
     if not found:
         raise NoAnswerError("no port's speed in it")
     return found
-
-
-def _of_ports(reported: list[PortStatus]) -> list[LinkSpeed]:
-    running = ((port.port, port.running_gbps) for port in reported)
-    return [LinkSpeed(port, speed) for port, speed in running if speed]
 
 
 def _of_ethtool(answer: str) -> list[LinkSpeed]:

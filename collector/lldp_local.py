@@ -31,7 +31,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from collector.formats import lldpd
-from collector.formats.documents import below, data_of, root_of, unwrapped, xml_tree
+from collector.formats.documents import below, data_of, root_of, tree_of, unwrapped
 from collector.formats.lldp_words import LLDPD, identified
 from collector.formats.table import rows, tables
 from collector.formats.text import is_json, lines
@@ -90,8 +90,7 @@ def _from_junos(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def _from_xml(answer: str) -> Iterable[tuple[str, str]]:
-    root = root_of(answer)
-    document = {root.tag.rpartition("}")[2]: xml_tree(root)}
+    document = tree_of(root_of(answer))
     if next(below(document, _JUNOS), None) is None:
         raise UnreadableError(f"XML without {_JUNOS}")
     return _from_junos(document)

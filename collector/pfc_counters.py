@@ -37,8 +37,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, c
 ASK = (
     sonic_forms.DUMP,
     Command("show pfc counters", ("sonic",)),
-    Command("show priority-flow-control counters detail | json", ("eos",)),
-    Command("show priority-flow-control counters | json", ("eos",)),
+    *commands("eos", "show priority-flow-control counters detail | json", "show priority-flow-control counters | json"),
     *commands("nxos", "show interface priority-flow-control detail", "show interface priority-flow-control | json"),
     Command("show interfaces extensive | display json", ("junos",)),
     Command("show qos priority-flow-control statistics", ("sonic_cli",)),

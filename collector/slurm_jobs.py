@@ -48,7 +48,7 @@ from collector.formats.slurm_words import (
     time,
     value,
 )
-from collector.formats.text import decode, is_json, lines, objects_of
+from collector.formats.text import decode, is_json, lines, object_of, objects_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerJob, collector, commands, saved_as
 
@@ -145,7 +145,7 @@ def _from_json(document: Any) -> Iterator[SchedulerJob]:
 
 def _job(job: dict[str, Any], names: Names) -> SchedulerJob:
     """A job of squeue and slurmctld, or one of the accounting, whose array, times and state are objects."""
-    times, array, het = (found if isinstance(found := job.get(key), dict) else {} for key in ("time", "array", "het"))
+    times, array, het = (object_of(job.get(key)) for key in ("time", "array", "het"))
     state = "+".join(states(job.get("job_state", job.get("state"))))
     if not state:
         raise UnreadableError("a job without a state", text=str(job.get("job_id"))[:40])

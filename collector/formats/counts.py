@@ -28,16 +28,10 @@ _KEPT, _MOST_KEPT = 256, 5000
 """Cached lists of names, and the most names in one: answers must not fill the memory."""
 
 
+@lru_cache(maxsize=_KEPT)
 def _counters_of(names: tuple[str, ...]) -> tuple[Counter, ...]:
     """The counters of these names: ports with the same names share one tuple."""
-    return _kept(names) if len(names) <= _MOST_KEPT else _made(names)
-
-
-def _made(names: tuple[str, ...]) -> tuple[Counter, ...]:
     return tuple(Counter(name, priority_in(name)) for name in names)
-
-
-_kept = lru_cache(maxsize=_KEPT)(_made)
 
 
 def priority_in(name: str) -> int | None:
@@ -75,14 +69,13 @@ def may_be_cut(answer: str, value: str) -> bool:
 
 def port_counters(port: str, names: Iterable[str], values: Iterable[int]) -> PortCounters:
     """The fact. `values` are in the order of `names`."""
-    return PortCounters(port, _counters_of(tuple(names)), tuple(values))
+    named = tuple(names)
+    counters = _counters_of(named) if len(named) <= _MOST_KEPT else _counters_of.__wrapped__(named)
+    return PortCounters(port, counters, tuple(values))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # From the cells of switches' tables to `PortCounters`: share names between ports, tell numbers from words.
-
-Words = Mapping[str, Counter]
-"""Label that a device prints above a column or before a value -> the counter."""
 
 _NUMBER = re.compile(r"[0-9]{1,20}|[0-9]{1,3}(?:,[0-9]{3}){1,6}")
 _BYTES = re.compile(r"([0-9,]{1,26}) bytes?", re.IGNORECASE)

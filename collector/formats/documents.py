@@ -181,6 +181,11 @@ def root_of(answer: str) -> Element:
         raise UnreadableError(f"not whole XML ({error})", line=line) from error
 
 
+def tree_of(root: Element) -> dict[str, Any]:
+    """An XML document in the shape of Junos' JSON."""
+    return {root.tag.rpartition("}")[2]: [xml_tree(root)]}
+
+
 def xml_tree(element: Element) -> dict[str, Any]:
     """An XML element's children in the shape of Junos' JSON, each name with a list, without namespaces."""
     found: dict[str, Any] = {}
@@ -214,9 +219,8 @@ def document(answer: str) -> Any:
     if is_json(answer):
         return _joined(unwrapped(answer))
     if _JUNOS_XML.search(answer, 0, _HEAD):
-        root = root_of(answer)
-        name = root.tag.rpartition("}")[2]
-        return _joined(xml_tree(root) if name == "rpc-reply" else {name: [xml_tree(root)]})
+        tree = tree_of(root_of(answer))
+        return _joined(tree["rpc-reply"][0] if "rpc-reply" in tree else tree)
     return None
 
 

@@ -35,8 +35,8 @@ _LONGEST = 20
 
 def json_statuses(found: Any) -> list[PortStatus]:
     """The ports in a document, in its order. Raises `UnreadableError` if it is about something else."""
-    if model_forms.port_is_model(found):
-        return model_forms.statuses_from_model(found)
+    if of_model := model_forms.statuses_from_model(found):
+        return of_model
     if isinstance(found, dict):
         for key, read in _READERS.items():
             if key in found:

@@ -5,8 +5,6 @@ Sources: sonic-utilities `utilities_common/sfp_helper.py` and `tests/sfp_test.py
 (`TABLE_lane`), Juniper's `show interfaces diagnostics optics` and its XML tags, recorded answers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

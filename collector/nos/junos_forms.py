@@ -1,21 +1,16 @@
 """Junos: LLDP, counters of ports and queues."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from collector.formats.counts import Tally, both_ways, count, priority, summed, words
-from collector.formats.documents import below, data_of, document, listed, xml_tree
+from collector.formats.documents import below, data_of, document, listed
 from collector.formats.lldp_words import advertised, local_port, neighbor
 from collector.formats.text import Found, lines, object_of, read_first
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 # ----------------------------------------------------------------------------------------------------------------------
 # LLDP neighbours as Junos prints them in XML and in JSON, which is the same tree with every leaf as `[{"data": ...}]`.
@@ -46,9 +41,8 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
         yield from map(_neighbor, information.get(_ENTRY, ()))
 
 
-def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
-    """The neighbours in `| display xml`. Raises `UnreadableError` for XML about something else."""
-    document = {root.tag.rpartition("}")[2]: xml_tree(root)}
+def neighbors_from_xml(document: Mapping[str, Any]) -> Iterator[Neighbor]:
+    """The neighbours in the tree of `| display xml`. Raises `UnreadableError` for XML about something else."""
     if next(chain(below(document, _ROOT), below(document, _ENTRY)), None) is None:
         raise UnreadableError(f"XML without {_ROOT}")
     return map(_neighbor, below(document, _ENTRY))

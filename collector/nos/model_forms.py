@@ -111,22 +111,18 @@ PORT_REQUESTS = (
 Leaves = Mapping[str, Any]
 
 
-def port_is_model(found: Any) -> bool:
-    """Whether a document has the ports of such a model."""
-    return next(_ports(found), None) is not None
-
-
 def statuses_from_model(found: Any) -> list[PortStatus]:
-    """The ports of a document, in its order."""
+    """The ports of a document, in its order; none if it is of another form."""
     return [_status(port) for port in _ports(found)]
 
 
 def port_from_model(found: Any) -> list[PortCounters] | None:
     """Counters of the ports of a document. Raises `UnreadableError` for a value that is none, or for no counters."""
-    if not port_is_model(found):
+    ports = list(_ports(found))
+    if not ports:
         return None
     tally = Tally()
-    for port in _ports(found):
+    for port in ports:
         name, state = str(port["name"]), inside(port, "state")
         counted = {**inside(port, "statistics"), **inside(state, "counters")}
         counted |= inside(inside(inside(port, "ethernet"), "state"), "counters")

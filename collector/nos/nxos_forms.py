@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector.formats.counts import Tally, Words, both_ways, count, own, summed, words
+from collector.formats.counts import Tally, both_ways, count, own, summed, words
 from collector.formats.documents import listed
 from collector.formats.lldp_words import advertised, identified, local_port, neighbor, seconds
 from collector.formats.text import lines, object_of
@@ -147,7 +147,7 @@ def _row(labels: list[str], cells: list[str], line: int, *, cut: bool) -> dict[s
     return reported
 
 
-def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
+def _tallied(ports: Ports, own_words: Mapping[str, Counter]) -> list[PortCounters]:
     tally = Tally()
     for port, reported in ports.items():
         for word, value in reported.items():
