@@ -221,7 +221,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
 
 
 @lru_cache(maxsize=16)
-def _command_of(head: str) -> str | None:
+def command_of(head: str) -> str | None:
     """The command whose answer begins with this; None if unknown. Many devices refuse a command with the same words,
     and one text is offered to several collectors.
     """
@@ -264,5 +264,5 @@ def naming(found: Collector) -> Collector:
 
 def _other(found: Collector, answer: str) -> str | None:
     """The command whose answer this is, if it is not one of the collector's."""
-    command = _command_of(answer[:_HEAD])
+    command = command_of(answer[:_HEAD])
     return None if command is None or any(command in asked.text for asked in found.ask) else command

@@ -255,16 +255,12 @@ def _lldptool_neighbor(port: str, values: dict[str, list[str]], line: int) -> Ne
     def first(tlv: str) -> str | None:
         return next(iter(values.get(f"{tlv} TLV", ())), None)
 
-    chassis_type, chassis_id = _identity(first("Chassis ID"), "chassis id", line)
-    port_type, port_id = _identity(first("Port ID"), "port id", line)
     ttl = first("Time to Live")
     return Neighbor(
         port,
-        chassis_id,
-        chassis_type,
+        *_identity(first("Chassis ID"), "chassis id", line),
         first("System Name"),
-        port_id,
-        port_type,
+        *_identity(first("Port ID"), "port id", line),
         first("Port Description"),
         int(ttl) if ttl and ttl.isdecimal() else None,
         None,
@@ -273,11 +269,12 @@ def _lldptool_neighbor(port: str, values: dict[str, list[str]], line: int) -> Ne
 
 
 def _identity(value: str | None, what: str, line: int) -> tuple[str, str]:
+    """An id and its type."""
     kind, _, text = (value or "").partition(":")
     word = _ID_TYPES.get(kind.strip().lower())
     if word is None or not text.strip():
         raise UnreadableError(f"a neighbour without a {what} of a known type", line=line, text=value or "")
-    return word, text.strip()
+    return text.strip(), word
 
 
 def _addresses(values: list[str]) -> Iterator[str]:

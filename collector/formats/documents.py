@@ -118,7 +118,9 @@ class _Trunk:
             for one in value:
                 names = {str(key).rpartition(":")[2]: key for key in _of(dict, one, "a list")}
                 key = next((key for key in _KEYS if isinstance(one.get(names.get(key)), str | int)), None)
-                self._merge(self._entry(entries, {key: one[names[key]]}) if key else _added(entries), one)
+                entry = self._entry(entries, {key: one[names[key]]}) if key else Tree()
+                entries += [] if key else [entry]
+                self._merge(entry, one)
             return entries
         return value
 
@@ -127,12 +129,6 @@ def _of(kind: type[T], found: Any, name: str) -> T:
     if not isinstance(found, kind):
         raise UnreadableError("in one place a value, in another a container", text=name)
     return found
-
-
-def _added(entries: list[Any]) -> Tree:
-    made: Tree = {}
-    entries.append(made)
-    return made
 
 
 def _updates(notifications: Sequence[Any]) -> Iterator[tuple[str, Any]]:

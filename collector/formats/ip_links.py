@@ -102,18 +102,14 @@ _FOREIGN = frozenset({"port", "mac", "identifier"})
 """Keys beside `ifname` in lists of other things: `rdma -j`, `bridge -j fdb`, `ethtool --json -m`."""
 
 
-def _is_text(answer: str) -> bool:
-    """Whether a line begins an interface, in an answer that is no JSON."""
-    return not is_json(answer) and any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
-
-
 def interfaces(answer: str) -> list[dict[str, Any]]:
     """The interfaces in the answer, without loopback.
 
     `ip -j` prints `{}` for an interface that its filter excludes; these are skipped. Raises `UnreadableError` if the
     answer is not a list of interfaces, or is one of several hosts.
     """
-    document = from_text(answer) if _is_text(answer) else list_in(answer, "interfaces")
+    is_text = not is_json(answer) and any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
+    document = from_text(answer) if is_text else list_in(answer, "interfaces")
     found = []
     addresses: dict[str, Any] = {}
     for entry in document:

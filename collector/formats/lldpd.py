@@ -48,7 +48,7 @@ def own_ids(document: Any) -> Iterator[tuple[str, str]]:
         if "status" not in own or "rid" in own:
             raise UnreadableError(f"{subject} carries no status: not what lldpd says of its own ports")
         sent = _object(own.get("port"), f"port on {subject}").get("id")
-        kind, text = _identity(sent, "port on interface ", port)
+        text, kind = _identity(sent, "port on interface ", port)
         if kind != "mac":
             yield port, text
 
@@ -125,16 +125,12 @@ def _neighbor(port: str, seen: Any) -> Neighbor:
             raise UnreadableError(f"chassis on interface {port} carries no id")
         ((name, chassis),) = chassis.items()
         chassis = _object(chassis, "chassis on interface ", port)
-    chassis_type, chassis_id = _identity(chassis.get("id"), "chassis on interface ", port)
-    port_type, port_id = _identity(far_port.get("id"), "port on interface ", port)
     addresses = chassis.get("mgmt-ip")
     return Neighbor(
         port,
-        chassis_id,
-        chassis_type,
+        *_identity(chassis.get("id"), "chassis on interface ", port),
         name or None,
-        port_id,
-        port_type,
+        *_identity(far_port.get("id"), "port on interface ", port),
         _text(far_port.get("descr")),
         small_count(_text(far_port.get("ttl")) or _text(chassis.get("ttl"))),
         seconds(seen.get("age")),
@@ -151,10 +147,11 @@ def _is_identity(value: Any) -> bool:
 
 
 def _identity(value: Any, what: str, port: str) -> tuple[str, str]:
+    """An id and its type."""
     found = _object(value, "id of the ", what, port)
     kind, text = found.get("type"), found.get("value")
     if type(text) is int:
         text = str(text)
     if type(kind) is not str or type(text) is not str or not text:
         raise UnreadableError(f"id of the {what}{port} is incomplete")
-    return kind, text
+    return text, kind

@@ -9,7 +9,7 @@ from collector.formats.counts import Tally, both_ways, count, own, priority, wor
 from collector.formats.documents import unwrapped
 from collector.formats.lldp_words import advertised, identified, neighbor
 from collector.formats.table import Table, rows, tables
-from collector.formats.text import asks, is_prompt, lines, object_of, sections
+from collector.formats.text import asks, blocks, is_prompt, lines, object_of, sections
 from truerail.errors import UnreadableError
 from truerail.model import Command, Counter, Neighbor, PortCounters
 
@@ -37,18 +37,15 @@ def neighbors_from_cli(rows: Sequence[str]) -> list[Neighbor] | None:
     """The neighbours that `sonic-cli` shows (`lldp_neighbor_show.j2` of SONiC's management framework), a block for
     each between rulers; None for anything else. Raises `UnreadableError` if the last block is cut.
     """
-    blocks: list[tuple[str, dict[str, str]]] = []
-    closed = True
-    for line in rows:
-        begun, keyed = _INTERFACE.fullmatch(line), _VALUE.fullmatch(line)
-        closed = _LLDP_RULER.fullmatch(line) is not None or (closed and not begun)
-        if begun:
-            blocks.append((begun[1], {}))
-        elif keyed and blocks:
-            blocks[-1][1].setdefault(keyed[1], keyed[2])
-    if blocks and not closed:
-        raise UnreadableError("a neighbour without the ruler below it: the answer is cut", text=blocks[-1][0])
-    return [neighbor(port, map(values.get, _FRAMED)) for port, values in blocks] or None
+    found: list[Neighbor] = []
+    for begun, below in blocks(rows, _INTERFACE):
+        values: dict[str, str] = {}
+        for keyed in filter(None, map(_VALUE.fullmatch, below)):
+            values.setdefault(keyed[1], keyed[2])
+        found.append(neighbor(begun[1], map(values.get, _FRAMED)))
+    if found and not any(map(_LLDP_RULER.fullmatch, below)):
+        raise UnreadableError("a neighbour without the ruler below it: the answer is cut", text=begun[1])
+    return found or None
 
 
 def neighbors_from_table(answer: str) -> list[Neighbor] | None:
