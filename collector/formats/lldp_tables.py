@@ -128,8 +128,7 @@ def _ruled(line: str, ruler: str, labelled: Header) -> Header:
     labels = tuple(start + labelled.indent - indent for start in labelled.labels)
     if len(starts) == len(labels):
         return labelled._replace(starts=starts, labels=labels, indent=indent)
-    ends = (*starts[1:], None)
-    words = [line[indent:][start:end].strip().lower() for start, end in zip(starts, ends, strict=True)]
+    words = cells_at(line[indent:].lower(), starts)
     return Header(tuple(_LABELS.get(word, "") for word in words), starts, labels, labelled.body, indent)
 
 

@@ -192,19 +192,11 @@ def pfc_from_json(found: Any) -> list[PortCounters] | None:
         return None
     tally = Tally()
     for port, reported in found.get("interfaceCounters", ports).items():
-        for of, frames in _frames(reported):
+        by_priority = reported.get("priorities")
+        for of, frames in ({None: reported} if by_priority is None else by_priority).items():
             for word, name in _FRAMES.items():
-                tally.note(port, Counter(name, of), count(frames.get(word)))
+                tally.note(port, Counter(name, priority(of)), count(frames.get(word)))
     return tally.facts()
-
-
-def _frames(reported: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    by_priority = reported.get("priorities")
-    if by_priority is None:
-        yield None, reported
-        return
-    for of, frames in by_priority.items():
-        yield priority(of), frames
 
 
 def pfc_from_text(answer: str) -> list[PortCounters] | None:
