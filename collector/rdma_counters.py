@@ -24,7 +24,7 @@ Traps:
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from collector.formats.counts import is_count, may_be_cut, name_count, not_reported, port_counters, read_values
@@ -65,19 +65,13 @@ def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
 
 def _counters(answer: str) -> list[PortCounters]:
     ports: dict[str, dict[str, int]] = {}
-    for port, counted in _read(answer):
+    read = next((read for recognised, read in _FORMS if recognised(answer)), _from_sysfs)
+    for port, counted in read(answer):
         ports.setdefault(port, {}).update(counted)
     found = [port_counters(port, counted, counted.values()) for port, counted in ports.items() if counted]
     if not found:
         raise NoAnswerError("no RDMA port's counters in it", line=1, text=lines(answer)[0])
     return found
-
-
-def _read(answer: str) -> Iterable[Counted]:
-    for recognised, read in _FORMS:
-        if recognised(answer):
-            return read(answer)
-    return _from_sysfs(answer)
 
 
 def _from_sysfs(answer: str) -> Iterator[Counted]:

@@ -201,10 +201,8 @@ def answer_statuses(answer: str) -> list[PortStatus] | None:
     if cumulus_forms.interface_is_table(text):
         return cumulus_forms.statuses_from_table(text)
     rows = port_tables.statuses(answer, text)
-    return rows if rows is not None else _prose(answer, text)
-
-
-def _prose(answer: str, text: list[str]) -> list[PortStatus] | None:
+    if rows is not None:
+        return rows
     if _PARAGRAPHS.search(answer):
         return port_paragraphs.statuses(text)
     return text_statuses(answer, text) or None

@@ -90,7 +90,7 @@ def of_switch(answer: str) -> list[Optic] | None:
         named = root.tag.endswith("interface-information")
         return list(_junos({"interface-information": [xml_tree(root)]} if named else xml_tree(root)))
     if "<chassis-inventory" in answer:
-        return list(junos_tree(xml_tree(root_of(answer))))
+        return list(junos_tree(xml_tree(root_of(answer)), {}))
     if "transceiver is " in answer:
         return list(_nxos_text(text))
     if "Physical interface: " in answer and "aser" in answer:
@@ -108,7 +108,7 @@ def _from_json(answer: str) -> list[Optic] | None:
     if '"xcvrSlots"' in answer:
         return list(eos_json(unwrapped(answer)))
     if '"chassis-inventory"' in answer:
-        return list(junos_tree(unwrapped(answer)))
+        return list(junos_tree(unwrapped(answer), {}))
     if '"vendorSn"' in answer or '"rxPower"' in answer:
         return list(_eos(unwrapped(answer)))
     return None

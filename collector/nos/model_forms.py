@@ -35,15 +35,11 @@ lldp_is_model = re.compile(
 """Whether the JSON in an answer is of such a model."""
 
 
-def neighbors_from_model(document: Any) -> Iterator[Neighbor]:
-    """The neighbours anywhere in the document. Raises `UnreadableError` for one without a local port."""
-    return _within(document, "")
-
-
-def _within(found: Any, port: str) -> Iterator[Neighbor]:
+def neighbors_from_model(found: Any, port: str = "") -> Iterator[Neighbor]:
+    """The neighbours anywhere in a document, or below a port. Raises `UnreadableError` for one without a local port."""
     if isinstance(found, list):
         for value in found:
-            yield from _within(value, port)
+            yield from neighbors_from_model(value, port)
     elif isinstance(found, dict):
         leaves = {str(key).rpartition(":")[2]: value for key, value in found.items()}
         if "chassis-id" in leaves and "port-id" in leaves:
@@ -53,7 +49,7 @@ def _within(found: Any, port: str) -> Iterator[Neighbor]:
         named = leaves.get("name") if not _HOLDS_NEIGHBORS.isdisjoint(leaves) else None
         here = str(named) if named else _port_in(path) or port
         for key, value in found.items():
-            yield from _within(value, _port_in(str(key)) or here)
+            yield from neighbors_from_model(value, _port_in(str(key)) or here)
 
 
 def _port_in(path: str) -> str:
