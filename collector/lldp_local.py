@@ -31,7 +31,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from collector.formats import lldpd
-from collector.formats.documents import below, data_of, root_of, tree_of, unwrapped
+from collector.formats.documents import below, listed, root_of, tree_of, unwrapped
 from collector.formats.lldp_words import LLDPD, identified
 from collector.formats.table import rows, tables
 from collector.formats.text import is_json, lines
@@ -84,7 +84,8 @@ def _from_json(answer: str) -> Iterable[tuple[str, str]]:
 
 def _from_junos(document: Any) -> Iterator[tuple[str, str]]:
     for port in below(document, _PORT):
-        name, sent = (data_of(port.get(key)) for key in (_NAME, _ID))
+        leaves = (next(iter(listed(port.get(key))), None) for key in (_NAME, _ID))
+        name, sent = (leaf["data"] if isinstance(leaf, dict) else leaf for leaf in leaves)
         if name and sent:
             yield str(name), str(sent)
 

@@ -27,7 +27,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.documents import data_of, document, listed
+from collector.formats.documents import document, listed
 from collector.formats.table import has_title, refuse_several, stations
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
@@ -132,14 +132,19 @@ def _junos(found: dict[str, Any]) -> Iterator[AddressEntry]:
         for row in table.get("arp-table-entry", ()):
             yield _of_junos(row, "interface-name", "ip-address", "mac-address")
         for row in table.get("ipv6-nd-entry", ()):
-            if data_of(row.get(_ND[2])) not in (None, "none"):
+            if _data(row, _ND[2]) not in (None, "none"):
                 yield _of_junos(row, *_ND)
 
 
 def _of_junos(row: dict[str, Any], *keys: str) -> AddressEntry:
-    interface, address, mac = (data_of(row.get(key)) for key in keys)
+    interface, address, mac = (_data(row, key) for key in keys)
     name, _, port = str(interface).partition(" [")
     return _entry(name, address, mac, port.rstrip("]"))
+
+
+def _data(row: dict[str, Any], key: str) -> str | None:
+    one = next(iter(listed(row.get(key))), None)
+    return None if one is None else str(one["data"] if isinstance(one, dict) else one)
 
 
 def _of_vrp(answer: str) -> Iterator[AddressEntry]:
