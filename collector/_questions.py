@@ -220,14 +220,11 @@ _SIGNS: tuple[tuple[str, str], ...] = (
 """Commands and the text that only they print, the most specific first."""
 
 
-def command_of(answer: str) -> str | None:
-    """The command whose answer this is; None if unknown."""
-    return _command_of(answer[:_HEAD])
-
-
 @lru_cache(maxsize=16)
-def _command_of(head: str) -> str | None:
-    """Many devices refuse a command with the same words, and one text is offered to several collectors."""
+def command_of(head: str) -> str | None:
+    """The command whose answer begins with this; None if unknown. Many devices refuse a command with the same words,
+    and one text is offered to several collectors.
+    """
     lines = f"\n{head}"
     return next((command for command, sign in _signs() if sign.search(lines)), None)
 
@@ -267,5 +264,5 @@ def naming(found: Collector) -> Collector:
 
 def _other(found: Collector, answer: str) -> str | None:
     """The command whose answer this is, if it is not one of the collector's."""
-    command = command_of(answer)
+    command = command_of(answer[:_HEAD])
     return None if command is None or any(command in asked.text for asked in found.ask) else command

@@ -23,7 +23,7 @@ from typing import Any
 
 from collector.formats.documents import listed, unwrapped
 from collector.formats.table import is_port
-from collector.formats.text import is_json, lines
+from collector.formats.text import blocks, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, BgpPeer, Command, Device, collector, minutes, saved_as
 
@@ -147,17 +147,15 @@ def _nvue(rows: Sequence[str], indent: str) -> Iterator[BgpPeer]:
 
 
 def _neighbors(text: Sequence[str]) -> Iterator[BgpPeer]:
-    peer: BgpPeer | None = None
-    for line in (*text, "BGP neighbor is 0.0.0.0, end"):
-        begun = _NEIGHBOR.match(line.strip())
-        key, _, value = (part.strip() for part in line.partition(":"))
-        if begun:
-            if peer:
-                yield peer
-            peer = BgpPeer(begun[1], None, begun[2]) if begun[1] and is_port(begun[1]) else None
-        elif peer and key == "Hostname":
-            peer = peer._replace(hostname=value or None)
-        elif peer and line.strip().startswith("BGP state = ") and peer.state is None:
-            peer = peer._replace(state=line.partition("=")[2].split(",")[0].strip())
-        elif peer and line.strip() == "Administratively shut down":
-            peer = peer._replace(state="Idle (Admin)")
+    for begun, below in blocks(map(str.strip, text), _NEIGHBOR):
+        if begun[1] and is_port(begun[1]):
+            peer = BgpPeer(begun[1], None, begun[2])
+            for line in below:
+                key, _, value = (part.strip() for part in line.partition(":"))
+                if key == "Hostname":
+                    peer = peer._replace(hostname=value or None)
+                elif line.startswith("BGP state = ") and peer.state is None:
+                    peer = peer._replace(state=line.partition("=")[2].split(",")[0].strip())
+                elif line == "Administratively shut down":
+                    peer = peer._replace(state="Idle (Admin)")
+            yield peer

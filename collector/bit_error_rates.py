@@ -33,7 +33,7 @@ from typing import Any
 
 from collector.formats.counts import count
 from collector.formats.documents import unwrapped
-from collector.formats.table import Table, rows, tables
+from collector.formats.table import rows, tables
 from collector.formats.text import Section, asks, is_json, lines, sections
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, BitErrorRate, Command, Device, collector, minutes, saved_as
@@ -65,16 +65,11 @@ def bit_error_rates(answer: str, device: Device) -> list[BitErrorRate]:
     elif is_json(answer):
         found = _from_json(unwrapped(answer))
     else:
-        found = list(_from_tables(tables(answer)))
+        cells = rows(tables(answer), "iface", "state", "fec_corr", _FEC_STATS)
+        found = [rate for line, of_port in cells for rate in _of_sonic(*of_port, line=line)]
     if not found:
         raise NoAnswerError("no bit error rate in it", line=1, text=text[0])
     return found
-
-
-def _from_tables(found: list[Table]) -> Iterator[BitErrorRate]:
-    """SONiC's tables."""
-    for line, cells in rows(found, "iface", "state", "fec_corr", _FEC_STATS):
-        yield from _of_sonic(*cells, line=line)
 
 
 def _from_json(found: Any) -> list[BitErrorRate]:

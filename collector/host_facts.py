@@ -47,8 +47,8 @@ _LIVE = (
 )
 Reported: TypeAlias = HostSetting | PcieLink
 _DRIVER = "nvidia"
-_PEERMEM = frozenset(("nvidia_peermem", "nv_peer_mem"))
-_STORAGE = frozenset(("nvidia_fs",))
+_GPUDIRECT = {"nvidia_peermem": ("nvidia_peermem", "nv_peer_mem"), "nvidia_fs": ("nvidia_fs",)}
+"""Settings, and the modules that make them."""
 _PROC, _DRIVER_VERSION, _KERNEL_VERSION = "/proc/", "driver/nvidia/version", "version"
 _OPEN, _PROPRIETARY = "NVIDIA UNIX Open Kernel ", re.compile(r"NVIDIA UNIX \S+ Kernel Module ")
 _KERNEL = re.compile(r"Linux version (\d{1,3})\.(\d{1,3})\.")
@@ -105,7 +105,7 @@ def _from_sysfs(reported: Sequence[tuple[str, str]]) -> Iterator[Reported]:
 
 
 def _modules(modules: dict[str, str]) -> Iterator[HostSetting]:
-    for setting, names in (("nvidia_peermem", _PEERMEM), ("nvidia_fs", _STORAGE)):
+    for setting, names in _GPUDIRECT.items():
         loaded = any(modules.get(name) == "live" for name in names)
         if loaded or _DRIVER in modules:
             yield HostSetting(setting, "loaded" if loaded else "not loaded")

@@ -24,10 +24,9 @@ _COUNTERS = {
 }
 _LIVE = Command("snmpbulkwalk -On 1.3.6.1.2.1.31.1.1.1.{1,6,7,10,11} 1.3.6.1.2.1.2.2.1.{2,13,14,19,20}", ("snmp",))
 _OIDS = ("1", ".1", "1.3.6.1.2.1", "1.3.6.1.2.1.31.1.1.1", "1.3.6.1.2.1.2.2.1")
-_FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
 
 
-ASK = (_LIVE, *walks(*_OIDS, also=_FILES)[1:])
+ASK = walks("if", *_OIDS, live=_LIVE)
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True, long_lines=True)

@@ -14,10 +14,10 @@ Traps:
 - net-snmp with MIBs loaded prints a MAC without leading zeros, `2:0:0:0:0:3`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from collector.formats.lldp_words import mac_of
-from collector.formats.mib import IF, IF_X, NO_MIB, Tables, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.mib import IF, IF_X, NO_MIB, Value, number_of, octets_of, tables, text_of, walks
 from collector.formats.port_words import of_snmp
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
@@ -28,36 +28,31 @@ _OPERSTATES = {1: "UP", 2: "DOWN", 3: "TESTING", 4: "UNKNOWN", 5: "DORMANT", 6: 
 _FULL = 4294967295  # ifSpeed of anything too fast for 32 bits, RFC 2863 section 3.1.7
 
 _OIDS = ("1", ".1", *(f"1.3.6.1.2.1{table}" for table in ("", ".31", ".31.1.1", ".31.1.1.1", ".2", ".2.2", ".2.2.1")))
-_FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
 
 
-@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[NetLink], long_lines=True)
-def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
+@collector(on=SWITCHES, ask=walks("if", *_OIDS), every=minutes(1), yields=[NetLink], long_lines=True)
+def if_snmp(answer: str, device: Device) -> Iterator[NetLink]:
     """The interfaces in a walk of IF-MIB."""
     found = tables(answer, (IF, IF_X))
-    if not (column(found[IF], _DESCRIPTION) or column(found[IF_X], _NAME)):
+    if not (found[IF].get(_DESCRIPTION) or found[IF_X].get(_NAME)):
         raise UnreadableError(NO_MIB)
-    return _links(found)
-
-
-def _links(found: Tables) -> Iterator[NetLink]:
     basic, extended = found[IF], found[IF_X]
-    names, descriptions, aliases = column(extended, _NAME), column(basic, _DESCRIPTION), column(extended, _ALIAS)
+    names, descriptions, aliases = extended.get(_NAME, {}), basic.get(_DESCRIPTION, {}), extended.get(_ALIAS, {})
     for index in dict.fromkeys((*names, *descriptions)):
         description = text_of(descriptions.get(index))
         name = text_of(names.get(index)) or description
         if name is None:
             continue
-        oper = number_of(column(basic, _OPER).get(index))
-        state = of_snmp(oper, number_of(column(basic, _ADMIN).get(index)))
+        oper = number_of(basic.get(_OPER, {}).get(index))
+        state = of_snmp(oper, number_of(basic.get(_ADMIN, {}).get(index)))
         others = (description, text_of(aliases.get(index)))
         yield NetLink(
             name,
-            mac=_mac(column(basic, _MAC).get(index)),
-            mtu=number_of(column(basic, _MTU).get(index)),
+            mac=_mac(basic.get(_MAC, {}).get(index)),
+            mtu=number_of(basic.get(_MTU, {}).get(index)),
             operstate=_OPERSTATES.get(oper or 0),
             flags=("UP",) if state.enabled else ("NO-CARRIER",) if state.reason == "switched off" else (),
-            speed_gbps=_gbps(column(extended, _HIGH_SPEED).get(index), column(basic, _SPEED).get(index)),
+            speed_gbps=_gbps(extended.get(_HIGH_SPEED, {}).get(index), basic.get(_SPEED, {}).get(index)),
             aliases=tuple(dict.fromkeys(other for other in others if other and other != name)),
             down_reason=state.reason,
         )

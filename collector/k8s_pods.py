@@ -23,7 +23,7 @@ Traps:
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.text import decode, object_of, objects_of
+from collector.formats.text import decode, object_of, objects_of, small_count
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, PodOfJob, Role, collector, saved_as
 
@@ -187,8 +187,7 @@ def _devices(spec: dict[str, Any]) -> tuple[bool, int | None]:
         asked = {**object_of(resources.get("requests")), **object_of(resources.get("limits"))}
         claimed = claimed or bool(objects_of(resources.get("claims")))
         for resource, value in asked.items():
-            amount = str(value)
-            many = int(amount) if amount.isascii() and amount.isdigit() and len(amount) < 10 else 0
+            many = small_count(str(value)) or 0
             gpu = resource.endswith("/gpu")
             counts = counts or bool(many and (gpu or resource.startswith("rdma/") or resource == _EFA))
             gpus += many if gpu else 0

@@ -87,15 +87,15 @@ def lag_members(answer: str, device: Device) -> list[LagMember]:
         return _junos(text)
     if any(_NXOS_LAG.fullmatch(line) for line in text):
         return list(_nxos(text))
-    members = members_in_text(text)
+    read = next((read for is_form, read in _FORMS if any(map(is_form.search, text))), None)
+    members = list(read(text)) if read else []
     if members or _NO_LAGS in text:
-        return members or []
+        return members
     raise UnreadableError("not an answer about members of link aggregations", line=1, text=answer.strip()[:80])
 
 
 def _partner(text: Any) -> str | None:
-    octets = re.split(r"[-:]", str(text).rpartition(",")[2].strip())
-    found = canonical_mac("".join(octet.zfill(2) for octet in octets))
+    found = canonical_mac(str(text).rpartition(",")[2].strip().replace("-", ":"))
     return None if found == _NONE else found
 
 
@@ -266,14 +266,6 @@ _DELL_PARTNER = re.compile(r"Partner System ID: Priority \d+, +Address ([0-9a-f:
 _DELL_PORT = re.compile(r"Port (\S.*?) is \w+, LACP is ", re.IGNORECASE)
 _DELL_STATE = re.compile(r"(?:(Actor|Partner)\s+)?(Admin|Oper): State ([A-P]{8})\b", re.IGNORECASE)
 _DELL_BITS = dict(zip("ACEGIKMO", (1, 2, 4, 8, 16, 32, 64, 128), strict=True))
-
-
-def members_in_text(text: Sequence[str]) -> list[LagMember] | None:
-    """The members that stripped lines of text name; None if the answer has none of these forms."""
-    for is_form, read in _FORMS:
-        if any(is_form.search(line) for line in text):
-            return list(read(text))
-    return None
 
 
 def _octet(letters: str, bits: Mapping[str, int]) -> int:

@@ -37,8 +37,8 @@ sonic-utilities `scripts/intfutil` and its tests, recorded answers of the others
 import re
 
 from collector.formats import port_statuses
-from collector.formats.port_words import PortStatus
 from collector.formats.sysfs import files
+from collector.formats.text import blocks
 from truerail.errors import NoAnswerError
 from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, minutes, saved_as
 
@@ -64,28 +64,25 @@ ASK = (
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     """One `LinkSpeed` for each port with a speed, RDMA devices first. Raises `UnreadableError`, also for none."""
     reported = None if answer.startswith(_SYSFS) else port_statuses.answer_statuses(answer)
-    found = _of_sysfs(answer) + _of_ethtool(answer) if reported is None else _of_ports(reported)
+    if reported is None:
+        found = _of_sysfs(answer) + _of_ethtool(answer)
+    else:
+        found = [LinkSpeed(port.port, port.gbps) for port in reported if port.up and port.gbps]
     if not found:
         raise NoAnswerError("no port's speed in it")
     return found
 
 
-def _of_ports(reported: list[PortStatus]) -> list[LinkSpeed]:
-    running = ((port.port, port.running_gbps) for port in reported)
-    return [LinkSpeed(port, speed) for port, speed in running if speed]
-
-
 def _of_ethtool(answer: str) -> list[LinkSpeed]:
     """`ethtool PORT`, of several ports one below the other. A port without link has no speed, or its last one."""
     found: dict[str, LinkSpeed] = {}
-    port, speed = "", None
-    for line in answer.split("\n")[:-1]:
-        if named := _SETTINGS.fullmatch(line.strip()):
-            port, speed = named[1], None
-        elif value := _ETHTOOL.fullmatch(line.strip()):
-            speed = int(value[1]) / 1000
-        elif port and speed and line.strip() == "Link detected: yes":
-            found[port] = LinkSpeed(port, speed)
+    for named, below in blocks(map(str.strip, answer.split("\n")[:-1]), _SETTINGS):
+        speed = None
+        for line in below:
+            if value := _ETHTOOL.fullmatch(line):
+                speed = int(value[1]) / 1000
+            elif speed and line == "Link detected: yes":
+                found[named[1]] = LinkSpeed(named[1], speed)
     return list(found.values())
 
 

@@ -25,14 +25,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from collector.formats import lldpd
 from collector.formats.documents import root_of
 from collector.formats.lldp_words import LLDPD
-from collector.formats.lldpd import (
-    neighbors_from_json,
-    neighbors_from_keyvalue,
-    neighbors_from_plain,
-    neighbors_from_xml,
-)
 from collector.formats.text import argument, decode, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import Device, Neighbor, Role, collector, commands, minutes, saved_as
@@ -60,17 +55,17 @@ def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `UnreadableError`."""
     if is_json(answer):
         of_networkctl = '"Neighbors"' in answer[:_FIRST_KEY]
-        return neighbors_from_networkctl_json(answer) if of_networkctl else neighbors_from_json(answer)
+        return neighbors_from_networkctl_json(answer) if of_networkctl else lldpd.neighbors_from_json(answer)
     if _XML.search(answer):
-        return neighbors_from_xml(root_of(answer))
+        return lldpd.neighbors_from_xml(root_of(answer))
     if "LLDP neighbors:" in answer or ", via: " in answer:
-        return neighbors_from_plain(answer)
+        return lldpd.neighbors_from_plain(answer)
     if ".via=" in answer:
-        return neighbors_from_keyvalue(answer)
+        return lldpd.neighbors_from_keyvalue(answer)
     if "Chassis ID TLV" in answer:
         return neighbors_from_lldptool(answer)
     text = lines(answer)
-    if is_table(text):
+    if any("CHASSIS" in line and _HEADER.match(line) for line in text):
         return neighbors_from_table(text)
     raise UnreadableError("not a list of LLDP neighbours", line=1, text=text[0])
 
@@ -87,11 +82,6 @@ _CAPABILITIES = re.compile(r"[o.][p.][b.][w.][r.][t.][d.][a.][c.][s.][m.]")
 _COUNT = re.compile(r"\s*(?:Total entries displayed: )?(\d+)(?: neighbou?r(?:\(s\)|s)? listed\.?)?\s*$")
 _FOOT = ("Capability Flags:", "Total entries")
 _ABSENT = frozenset(("", "-", "n/a"))
-
-
-def is_table(text: Sequence[str]) -> bool:
-    """Whether one of the lines is the header of the table."""
-    return any("CHASSIS" in line and _HEADER.match(line) for line in text)
 
 
 def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
@@ -265,16 +255,12 @@ def _lldptool_neighbor(port: str, values: dict[str, list[str]], line: int) -> Ne
     def first(tlv: str) -> str | None:
         return next(iter(values.get(f"{tlv} TLV", ())), None)
 
-    chassis_type, chassis_id = _identity(first("Chassis ID"), "chassis id", line)
-    port_type, port_id = _identity(first("Port ID"), "port id", line)
     ttl = first("Time to Live")
     return Neighbor(
         port,
-        chassis_id,
-        chassis_type,
+        *_identity(first("Chassis ID"), "chassis id", line),
         first("System Name"),
-        port_id,
-        port_type,
+        *_identity(first("Port ID"), "port id", line),
         first("Port Description"),
         int(ttl) if ttl and ttl.isdecimal() else None,
         None,
@@ -283,11 +269,12 @@ def _lldptool_neighbor(port: str, values: dict[str, list[str]], line: int) -> Ne
 
 
 def _identity(value: str | None, what: str, line: int) -> tuple[str, str]:
+    """An id and its type."""
     kind, _, text = (value or "").partition(":")
     word = _ID_TYPES.get(kind.strip().lower())
     if word is None or not text.strip():
         raise UnreadableError(f"a neighbour without a {what} of a known type", line=line, text=value or "")
-    return word, text.strip()
+    return text.strip(), word
 
 
 def _addresses(values: list[str]) -> Iterator[str]:

@@ -27,11 +27,11 @@ Traps:
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from collector.formats import lldpd
-from collector.formats.documents import root_of, unwrapped
+from collector.formats.documents import below, listed, root_of, tree_of, unwrapped
 from collector.formats.lldp_words import LLDPD, identified
 from collector.formats.table import rows, tables
 from collector.formats.text import is_json, lines
@@ -40,7 +40,7 @@ from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, c
 
 _JUNOS, _PORT = "lldp-local-info", "lldp-local-interface-info"
 _NAME, _ID = "lldp-local-interface-name", "lldp-local-interface-id"
-_WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
+_WRAPPED = "multi-routing-engine-results"
 
 
 ASK = (
@@ -82,26 +82,19 @@ def _from_json(answer: str) -> Iterable[tuple[str, str]]:
     raise UnreadableError("JSON that does not say what the ports send in LLDP")
 
 
-def _from_junos(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for results in document.get(_WRAPPED, ()):
-        for member in results[_MEMBER]:
-            yield from _from_junos(member)
-    for information in document.get(_JUNOS, ()):
-        for port in information.get(_PORT, ()):
-            leaves = {name: str(values[0]["data"]) for name, values in port.items() if name in (_NAME, _ID)}
-            if leaves.get(_NAME) and leaves.get(_ID):
-                yield leaves[_NAME], leaves[_ID]
+def _from_junos(document: Any) -> Iterator[tuple[str, str]]:
+    for port in below(document, _PORT):
+        leaves = (next(iter(listed(port.get(key))), None) for key in (_NAME, _ID))
+        name, sent = (leaf["data"] if isinstance(leaf, dict) else leaf for leaf in leaves)
+        if name and sent:
+            yield str(name), str(sent)
 
 
-def _from_xml(answer: str) -> Iterator[tuple[str, str]]:
-    elements = [*root_of(answer).iter()]
-    if not any(element.tag.rpartition("}")[2] == _JUNOS for element in elements):
+def _from_xml(answer: str) -> Iterable[tuple[str, str]]:
+    document = tree_of(root_of(answer))
+    if next(below(document, _JUNOS), None) is None:
         raise UnreadableError(f"XML without {_JUNOS}")
-    for element in elements:
-        if element.tag.rpartition("}")[2] == _PORT:
-            leaves = {leaf.tag.rpartition("}")[2]: (leaf.text or "").strip() for leaf in element}
-            if leaves.get(_NAME) and leaves.get(_ID):
-                yield leaves[_NAME], leaves[_ID]
+    return _from_junos(document)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -19,11 +19,11 @@ a dozen vendors. Traps:
 - A dead LLDP daemon leaves "No Such Object": that is not a switch without neighbours.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 
 from collector.formats.lldp_words import addresses, advertised, identified
-from collector.formats.mib import IF, IF_X, Value, column, number_of, octets_of, tables, text_of, walks
+from collector.formats.mib import IF, IF_X, Tables, Value, number_of, octets_of, tables, text_of, walks
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Device, Neighbor, collector, minutes
 
@@ -39,11 +39,10 @@ _PORT_TYPES = {1: "ifalias", 2: "component", 3: "mac", 4: "ip", 5: "ifname", 6: 
 _ADDRESS_OCTETS = {"1": 4, "2": 16}  # IANA address family -> octets, RFC 2677
 
 _OIDS = ("1", ".1", "1.0.8802", "1.0.8802.1.1.2", "1.0.8802.1.1.2.1", "1.0.8802.1.1.2.1.4", "1.0.8802.1.1.2.1.4.1")
-_FILES = ("device.snmprec", "snmp.snmprec", "lldp.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "lldp-mib")
 
 
-@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[Neighbor], long_lines=True)
-def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
+@collector(on=SWITCHES, ask=walks("lldp", *_OIDS), every=minutes(1), yields=[Neighbor], long_lines=True)
+def lldp_snmp(answer: str, device: Device) -> Iterator[Neighbor]:
     """The neighbours in a walk of LLDP-MIB."""
     found = tables(answer, (_REMOTE, _MANAGED, _LOCAL, _LLDP, IF_X, IF))
     remote = found[_REMOTE]
@@ -52,9 +51,22 @@ def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
     if remote:
         _refuse_cut(remote)
         remote = _rejoined(remote)
-    ports = _Ports(found[_LOCAL], found[IF_X], found[IF])
-    managed = _managed(found[_MANAGED])
-    return _neighbors(remote, ports, managed)
+    ports, managed = _Ports(found), _managed(found[_MANAGED])
+    chassis_types, port_types = remote.get(_CHASSIS_TYPE, {}), remote.get(_PORT_TYPE, {})
+    chassis, port_ids = remote.get(_CHASSIS, {}), remote.get(_PORT, {})
+    names, descriptions = remote.get(_NAME, {}), remote.get(_DESCRIPTION, {})
+    for index in dict.fromkeys((*chassis_types, *chassis, *port_ids, *names)):
+        parts = index.split(".")
+        number = parts[1] if len(parts) == 3 else parts[0]
+        yield Neighbor(
+            ports.name(number),
+            *_identity(chassis.get(index), _CHASSIS_TYPES.get(number_of(chassis_types.get(index)) or 0)),
+            advertised(text_of(names.get(index))),
+            *_identity(port_ids.get(index), _PORT_TYPES.get(number_of(port_types.get(index)) or 0)),
+            advertised(text_of(descriptions.get(index))),
+            management_addresses=addresses(*managed.get(index, ())),
+            local_port_id=ports.sent(number),
+        )
 
 
 def _refuse_cut(remote: Mapping[int, Mapping[str, Value]]) -> None:
@@ -93,26 +105,6 @@ def _unmarked(index: str) -> str:
     return index.partition(".")[2] or index
 
 
-def _neighbors(
-    remote: Mapping[int, dict[str, Value]], ports: "_Ports", managed: Mapping[str, list[str]]
-) -> Iterator[Neighbor]:
-    chassis_types, port_types = column(remote, _CHASSIS_TYPE), column(remote, _PORT_TYPE)
-    chassis, port_ids = column(remote, _CHASSIS), column(remote, _PORT)
-    names, descriptions = column(remote, _NAME), column(remote, _DESCRIPTION)
-    for index in dict.fromkeys((*chassis_types, *chassis, *port_ids, *names)):
-        parts = index.split(".")
-        number = parts[1] if len(parts) == 3 else parts[0]
-        yield Neighbor(
-            ports.name(number),
-            *_identity(chassis.get(index), _CHASSIS_TYPES.get(number_of(chassis_types.get(index)) or 0)),
-            advertised(text_of(names.get(index))),
-            *_identity(port_ids.get(index), _PORT_TYPES.get(number_of(port_types.get(index)) or 0)),
-            advertised(text_of(descriptions.get(index))),
-            management_addresses=addresses(*managed.get(index, ())),
-            local_port_id=ports.sent(number),
-        )
-
-
 def _identity(value: Value | None, kind: str | None) -> tuple[str | None, str | None]:
     octets = octets_of(value)
     if kind == "mac" and len(octets) == 6:
@@ -136,17 +128,13 @@ def _managed(table: Mapping[int, Mapping[str, Value]]) -> dict[str, list[str]]:
 class _Ports:
     """Names of local ports, from lldpLocPortTable and IF-MIB."""
 
-    def __init__(
-        self,
-        local: Mapping[int, dict[str, Value]],
-        if_x: Mapping[int, dict[str, Value]],
-        if_: Mapping[int, dict[str, Value]],
-    ) -> None:
-        self._types, self._ids = column(local, _LOCAL_TYPE), column(local, _LOCAL_ID)
-        self._descriptions = column(local, _LOCAL_DESCRIPTION)
-        self._names = {**column(if_, 2), **column(if_x, 1)}
-        self._macs = {index: _identity(value, "mac")[0] for index, value in column(if_, 6).items()}
-        self._aliases = {index: text_of(value) for index, value in column(if_x, 18).items()}
+    def __init__(self, found: Tables) -> None:
+        local, if_x, if_ = found[_LOCAL], found[IF_X], found[IF]
+        self._types, self._ids = local.get(_LOCAL_TYPE, {}), local.get(_LOCAL_ID, {})
+        self._descriptions = local.get(_LOCAL_DESCRIPTION, {})
+        self._names = {**if_.get(2, {}), **if_x.get(1, {})}
+        self._macs = {index: _identity(value, "mac")[0] for index, value in if_.get(6, {}).items()}
+        self._aliases = {index: text_of(value) for index, value in if_x.get(18, {}).items()}
 
     def name(self, number: str) -> str:
         """The name of a LocalPortNum; the number itself if neither table has it."""

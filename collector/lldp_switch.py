@@ -35,7 +35,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from collector.formats import documents, lldp_tables, lldp_text, lldpd
-from collector.formats.documents import root_of, unwrapped
+from collector.formats.documents import root_of, tree_of, unwrapped
 from collector.formats.lldp_words import OF_SWITCHES
 from collector.formats.text import lines
 from collector.nos import cumulus_forms, eos_forms, junos_forms, model_forms, nxos_forms, sonic_forms
@@ -61,8 +61,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
 ASK = (
     Command("show lldp neighbors detail | json", ("eos", "nxos")),
     Command("show lldp neighbors detail | display json", ("junos",)),
-    Command("docker exec lldp lldpctl -f json0", ("sonic",)),
-    Command("sudo docker exec lldp lldpctl -f json0", ("sonic",)),
+    *commands("sonic", "docker exec lldp lldpctl -f json0", "sudo docker exec lldp lldpctl -f json0"),
     Command("lldpctl -f json0", ("cumulus", "linux")),
     Command("nv show interface lldp-detail -o json", ("cumulus",)),
     Command("lldpctl -f keyvalue", ("linux",)),
@@ -103,7 +102,7 @@ def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
         return _from_text(answer)
     if "<" in document.group():
         root = root_of(answer)
-        return lldpd.neighbors_from_xml(root) if root.tag == "lldp" else junos_forms.neighbors_from_xml(root)
+        return lldpd.neighbors_from_xml(root) if root.tag == "lldp" else junos_forms.neighbors_from_xml(tree_of(root))
     return _from_json(unwrapped(answer), answer)
 
 

@@ -30,16 +30,17 @@ Traps:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
-from collector.formats.nccl_lines import MARK, HopFields, Process, invented, read
-from collector.formats.nccl_warnings import troubles
+from collector.formats.nccl_lines import MARK, HopFields, Process, Reader, invented, read, troubles
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
 from truerail.model.nccl_facts import (
+    NCCL_FACTS,
+    NcclBandwidth,
     NcclHop,
     NcclNetwork,
     NcclNic,
@@ -49,8 +50,9 @@ from truerail.model.nccl_facts import (
     NcclSetting,
     NcclTorn,
     NcclTree,
-    NcclTrouble,
     NcclVersion,
+    RasComm,
+    RasRank,
 )
 from truerail.model.pause import garbage_collection_paused
 
@@ -103,19 +105,7 @@ _LONGEST_FIRST = 400
 Devices = dict[int, tuple[tuple[str, ...], str | None]]
 
 
-_KINDS = (
-    NcclHop,
-    NcclNetwork,
-    NcclNic,
-    NcclOverride,
-    NcclRank,
-    NcclRing,
-    NcclSetting,
-    NcclTorn,
-    NcclTree,
-    NcclTrouble,
-    NcclVersion,
-)
+_KINDS = sorted(set(NCCL_FACTS) - {NcclBandwidth, RasComm, RasRank}, key=attrgetter("__name__"))
 
 
 ASK = (Command("NCCL_DEBUG=INFO", BY_HAND),)
@@ -143,12 +133,9 @@ def facts_of(parts: Iterable[str], log: str) -> list[Fact]:
 
 
 @dataclass
-class _Log:
+class _Log(Reader):
     """What a log has shown so far."""
 
-    hops: list[HopFields] = field(default_factory=list)
-    printed: Counter[Process] = field(default_factory=Counter)
-    torn: list[int] = field(default_factory=list)
     first: str = ""
     """The first line that is not empty, its beginning."""
     is_log: bool = False
@@ -161,8 +148,6 @@ class _Log:
     devices: dict[tuple[str | None, str | None], Devices] = field(default_factory=dict)
     called: dict[tuple[str | None, str | None], dict[int, tuple[str, str]]] = field(default_factory=dict)
     """Transport and name of devices by index, of processes that may have no list of them."""
-    open: dict[str | None, str | None] = field(default_factory=dict)
-    """The communicator that a thread initializes."""
     rings: dict[str, tuple[int, tuple[int, ...]] | None] = field(default_factory=dict)
     """Channel and ranks by line, which all ranks print alike; None for another line."""
 

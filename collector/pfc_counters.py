@@ -27,28 +27,17 @@ QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
 - One release of NVUE prints durations in bytes (`36.0 KB`): they are skipped.
 """
 
-from typing import Any
+from functools import partial
 
 from collector.formats import ethtool
-from collector.formats.table import tables
-from collector.formats.text import is_json, lines
-from collector.nos import (
-    cumulus_forms,
-    enterprise_forms,
-    eos_forms,
-    junos_forms,
-    nxos_qos_forms,
-    sonic_database,
-    sonic_forms,
-)
-from truerail.errors import UnreadableError
+from collector.formats.text import read_first
+from collector.nos import cumulus_forms, enterprise_forms, eos_forms, junos_forms, nxos_qos_forms, sonic_forms
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 ASK = (
-    sonic_database.DUMP,
+    sonic_forms.DUMP,
     Command("show pfc counters", ("sonic",)),
-    Command("show priority-flow-control counters detail | json", ("eos",)),
-    Command("show priority-flow-control counters | json", ("eos",)),
+    *commands("eos", "show priority-flow-control counters detail | json", "show priority-flow-control counters | json"),
     *commands("nxos", "show interface priority-flow-control detail", "show interface priority-flow-control | json"),
     Command("show interfaces extensive | display json", ("junos",)),
     Command("show qos priority-flow-control statistics", ("sonic_cli",)),
@@ -58,45 +47,23 @@ ASK = (
     *saved_as("show priority-flow-control counters", "show interface priority-flow-control"),
     *saved_as("nv show interface {port}"),
 )
+_DOCUMENTS = (nxos_qos_forms.counters, eos_forms.pfc_from_json, junos_forms.pfc_counters)
+_FORMS = (
+    ethtool.pfc_counters,  # most answers of a round, and the cheapest sign
+    sonic_forms.pfc_from_dump,
+    cumulus_forms.pfc_from_nvue,
+    cumulus_forms.pfc_from_text,
+    partial(junos_forms.read_document, readers=_DOCUMENTS, what="pause frames"),
+    nxos_qos_forms.counters,
+    nxos_qos_forms.detailed_counters,
+    eos_forms.pfc_from_text,
+    enterprise_forms.pfc_from_table,
+    sonic_forms.pfc_from_tables,
+)
+"""Each reads its own form, and returns None for another."""
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port. Raises `UnreadableError`."""
-    if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign
-        return ethtool.pfc_counters(answer)
-    if sonic_database.is_dump(answer):
-        return sonic_database.pfc_from_dump(answer)
-    if is_json(answer) and cumulus_forms.nvue_is_json(answer):
-        return cumulus_forms.pfc_from_nvue(answer)
-    if cumulus_forms.pfc_is_text(answer):
-        return cumulus_forms.pfc_from_text(answer)
-    found = junos_forms.document_or_text(answer)
-    return _from_text(answer) if found is None else _from_json(found)
-
-
-def _from_text(answer: str) -> list[PortCounters]:
-    if nxos_qos_forms.pfc_is_text(answer):
-        return nxos_qos_forms.counters(nxos_qos_forms.pfc_from_text(answer))
-    if nxos_qos_forms.is_detail(answer):
-        return nxos_qos_forms.detailed_counters(answer)
-    if eos_forms.pfc_is_text(answer):
-        return eos_forms.pfc_from_text(answer)
-    if enterprise_forms.pfc_is_table(answer):
-        return enterprise_forms.pfc_from_table(lines(answer))
-    found = tables(answer)
-    if sonic_forms.has_pfc(found):
-        return sonic_forms.pfc_from_tables(found)
-    if sonic_forms.has_pfc_history(found):
-        return sonic_forms.pfc_history_from_tables(found)
-    raise UnreadableError("not an answer about pause frames", line=1, text=answer.strip().split("\n")[0])
-
-
-def _from_json(found: Any) -> list[PortCounters]:
-    if nxos_qos_forms.pfc_is_json(found):
-        return nxos_qos_forms.counters(nxos_qos_forms.pfc_from_json(found))
-    if eos_forms.pfc_is_json(found):
-        return eos_forms.pfc_from_json(found)
-    if isinstance(found, dict) and junos_forms.PORT_KEY in found:
-        return junos_forms.pfc_counters(found)
-    raise UnreadableError("JSON that does not speak of pause frames")
+    return read_first(answer, _FORMS, "not an answer about pause frames", line=1)

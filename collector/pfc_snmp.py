@@ -19,7 +19,7 @@ Traps:
 from collections.abc import Mapping
 
 from collector.formats.counts import Tally, priority
-from collector.formats.mib import IF, IF_X, Value, column, names, note, of_snmp, tables, walks
+from collector.formats.mib import IF, IF_X, Value, names, note, of_snmp, tables, walks
 from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
 
 _IEEE = "1.3.111.2.802.1.1.21.1.1.1"
@@ -36,10 +36,9 @@ _LIVE = Command(
     ("snmp",),
 )
 _OIDS = ("1", ".1")
-_FILES = ("device.snmprec", "snmp.snmprec", "pfc.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "pfc-mib")
 
 
-ASK = (_LIVE, *walks(*_OIDS, also=_FILES)[1:])
+ASK = walks("pfc", *_OIDS, live=_LIVE)
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True, long_lines=True)
@@ -49,7 +48,7 @@ def pfc_snmp(answer: str, device: Device) -> list[PortCounters]:
     ports = names(found)
     tally = Tally()
     for number, name in _PRIORITIES.items():
-        _note_priorities(tally, ports, column(found[_CISCO_PRIORITY], number), name)
+        _note_priorities(tally, ports, found[_CISCO_PRIORITY].get(number, {}), name)
     note(tally, ports, found, _PORTS)
     return tally.some()
 

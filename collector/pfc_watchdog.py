@@ -15,8 +15,7 @@ Traps:
 
 from collector.formats.counts import Tally, count, priority
 from collector.formats.table import rows, tables
-from collector.formats.text import lines
-from collector.nos.enterprise_forms import watchdog_from_text, watchdog_is_text
+from collector.nos.enterprise_forms import watchdog_from_text
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Counter, Device, PortCounters, collector, commands, minutes, saved_as
 
@@ -33,8 +32,8 @@ ASK = (
 def pfc_watchdog(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with a watched queue; none where no queue is watched. Raises
     `UnreadableError`."""
-    if watchdog_is_text(answer):
-        return watchdog_from_text(lines(answer))
+    if (of_cli := watchdog_from_text(answer)) is not None:
+        return of_cli
     found = tables(answer)
     if not any(table.column(_STORMS) >= 0 for table in found):
         raise UnreadableError("not the table of a PFC watchdog", line=1, text=answer.strip().split("\n")[0])

@@ -35,26 +35,15 @@ documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' document
   digits is skipped.
 """
 
-from typing import Any
+from functools import partial
 
 from collector.formats import ethtool, port_paragraphs
-from collector.formats.table import tables
-from collector.formats.text import is_json, lines
-from collector.nos import (
-    cumulus_forms,
-    enterprise_forms,
-    eos_forms,
-    junos_forms,
-    model_forms,
-    nxos_forms,
-    sonic_database,
-    sonic_forms,
-)
-from truerail.errors import UnreadableError
+from collector.formats.text import read_first
+from collector.nos import cumulus_forms, enterprise_forms, eos_forms, junos_forms, model_forms, nxos_forms, sonic_forms
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 ASK = (
-    sonic_database.DUMP,
+    sonic_forms.DUMP,
     Command("show interfaces counters -j", ("sonic",)),
     *commands("eos", "show interfaces | json", "show interfaces counters | json"),
     *commands("nxos", "show interface counters | json", "show interface | json"),
@@ -71,52 +60,31 @@ ASK = (
     *saved_as("show interfaces counters detailed {port}", "openconfig-interfaces", "ethtool -S {port}"),
     *saved_as("nv show interface {port}"),
 )
+_DOCUMENTS = (
+    model_forms.port_from_model,
+    junos_forms.port_counters,
+    eos_forms.port_from_json,
+    nxos_forms.port_from_json,
+    sonic_forms.port_from_json,
+)
+_FORMS = (
+    ethtool.port_counters,  # most answers of a round, and the cheapest sign
+    sonic_forms.port_from_dump,
+    cumulus_forms.port_from_nvue,
+    partial(junos_forms.read_document, readers=_DOCUMENTS, what="what ports counted"),
+    enterprise_forms.aoscx_from_text,
+    port_paragraphs.from_text,
+    nxos_forms.paragraph_from_text,
+    enterprise_forms.counted_from_text,
+    sonic_forms.port_from_cli,
+    sonic_forms.port_from_tables,
+    nxos_forms.port_from_text,
+    sonic_forms.port_from_details,
+)
+"""Each reads its own form, and returns None for another."""
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def port_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with counters. Raises `UnreadableError`."""
-    if ethtool.TITLE in answer:  # most answers of a round, and the cheapest sign
-        return ethtool.port_counters(answer)
-    if sonic_database.is_dump(answer):
-        return sonic_database.port_from_dump(answer)
-    if is_json(answer) and cumulus_forms.nvue_is_json(answer):
-        return cumulus_forms.port_from_nvue(answer)
-    found = junos_forms.document_or_text(answer)
-    return _from_text(answer) if found is None else from_json(found)
-
-
-def _from_text(answer: str) -> list[PortCounters]:
-    if enterprise_forms.aoscx_is_text(answer):
-        return enterprise_forms.aoscx_from_text(lines(answer))
-    if port_paragraphs.is_text(answer):
-        return port_paragraphs.from_text(lines(answer))
-    if nxos_forms.paragraph_is_text(answer):
-        return nxos_forms.paragraph_from_text(lines(answer))
-    if enterprise_forms.counted_is_text(answer):
-        return enterprise_forms.counted_from_text(lines(answer))
-    if sonic_forms.port_is_cli(answer):
-        return sonic_forms.port_from_cli(lines(answer))
-    if found := [table for table in tables(answer) if sonic_forms.port_is_table(table)]:
-        return sonic_forms.port_from_tables(found)
-    if nxos_forms.port_is_text(answer):
-        return nxos_forms.port_from_text(answer)
-    if sonic_forms.port_is_details(answer):
-        return sonic_forms.port_from_details(answer)
-    raise UnreadableError("not an answer about what ports counted", line=1, text=answer.strip().split("\n")[0])
-
-
-def from_json(found: Any) -> list[PortCounters]:
-    """The counters in a document of any platform. Raises `UnreadableError`."""
-    if model_forms.port_is_model(found):
-        return model_forms.port_from_model(found)
-    if isinstance(found, dict):
-        if junos_forms.PORT_KEY in found:
-            return junos_forms.port_counters(found)
-        if not eos_forms.PORT_KEYS.isdisjoint(found):
-            return eos_forms.port_from_json(found)
-        if nxos_forms.port_is_json(found):
-            return nxos_forms.port_from_json(found)
-        if sonic_forms.port_is_json(found):
-            return sonic_forms.port_from_json(found)
-    raise UnreadableError("JSON that does not speak of what ports counted")
+    return read_first(answer, _FORMS, "not an answer about what ports counted", line=1)

@@ -11,9 +11,8 @@ were damaged on another link and forwarded: they are among the CRC errors, and n
 """
 
 from collector.formats.documents import unwrapped
-from collector.formats.text import is_json
+from collector.formats.text import is_json, object_of, read_first
 from collector.nos import eos_forms, nxos_forms
-from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes
 
 ASK = (
@@ -25,12 +24,11 @@ ASK = (
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], optional=True)
 def port_errors(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with error counters. Raises `UnreadableError`."""
-    if is_json(answer):
-        found = unwrapped(answer)
-        if isinstance(found, dict) and "interfaceErrorCounters" in found:
-            return eos_forms.port_from_json(found)
-        if isinstance(found, dict) and nxos_forms.port_is_json(found):
-            return nxos_forms.port_from_json(found)
-    elif nxos_forms.port_is_text(answer):
-        return nxos_forms.port_from_text(answer)
-    raise UnreadableError("not an answer about errors of ports", line=1, text=answer.strip().split("\n")[0])
+    read = _from_document if is_json(answer) else nxos_forms.port_from_text
+    return read_first(answer, [read], "not an answer about errors of ports", line=1)
+
+
+def _from_document(answer: str) -> list[PortCounters] | None:
+    found = unwrapped(answer)
+    of_eos = "interfaceErrorCounters" in object_of(found)
+    return eos_forms.port_from_json(found) if of_eos else nxos_forms.port_from_json(found)

@@ -19,12 +19,10 @@ Traps:
 - EOS' JSON has changed its keys between releases: a port that does not report whether PFC is enabled yields no fact.
 """
 
-from typing import Any
-
 from collector.formats.counts import priority
 from collector.formats.documents import unwrapped
 from collector.formats.table import Table, rows, tables
-from collector.formats.text import is_json
+from collector.formats.text import is_json, read_first
 from collector.nos import eos_forms, nxos_qos_forms
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortQos, collector, commands, minutes, saved_as
@@ -45,33 +43,21 @@ ASK = (
 def port_qos(answer: str, device: Device) -> list[PortQos]:
     """One `PortQos` for each port whose settings are reported. Raises `UnreadableError`."""
     if is_json(answer):
-        return _from_json(unwrapped(answer))
-    if nxos_qos_forms.pfc_is_text(answer):
-        return nxos_qos_forms.settings(nxos_qos_forms.pfc_from_text(answer))
-    if nxos_qos_forms.is_detail(answer):
-        return nxos_qos_forms.detailed_settings(answer)
-    if eos_forms.settings_is_text(answer):
-        return eos_forms.settings_from_text(answer)
-    found = tables(answer)
-    if not any(_has(table, _PRIORITIES) or _has(table, _WATCHDOG) for table in found):
-        raise UnreadableError("not an answer about lossless priorities", line=1, text=answer.strip().split("\n")[0])
-    return _sonic(found)
-
-
-def _from_json(found: Any) -> list[PortQos]:
-    if nxos_qos_forms.pfc_is_json(found):
-        return nxos_qos_forms.settings(nxos_qos_forms.pfc_from_json(found))
-    if isinstance(found, dict):
-        return eos_forms.settings_from_json(found)
-    raise UnreadableError("JSON that does not speak of priority flow control")
+        documents = (nxos_qos_forms.settings, eos_forms.settings_from_json)
+        return read_first(unwrapped(answer), documents, "JSON that does not speak of priority flow control")
+    forms = (nxos_qos_forms.settings, nxos_qos_forms.detailed_settings, eos_forms.settings_from_text, _sonic)
+    return read_first(answer, forms, "not an answer about lossless priorities", line=1)
 
 
 def _has(table: Table, labels: tuple[str, ...]) -> bool:
     return set(labels) <= set(table.labels)
 
 
-def _sonic(found: list[Table]) -> list[PortQos]:
+def _sonic(answer: str) -> list[PortQos] | None:
     """The priorities of one table and the watchdog's actions of the other, joined by the port."""
+    found = tables(answer)
+    if not any(_has(table, _PRIORITIES) or _has(table, _WATCHDOG) for table in found):
+        return None
     paused = {port: _priorities(reported, line) for line, (port, reported) in rows(found, *_PRIORITIES)}
     actions = {port: action for _, (port, action, _) in rows(found, *_WATCHDOG)}
     unwatched = "disabled" if any(_has(table, _WATCHDOG) for table in found) else None

@@ -37,7 +37,7 @@ ASK = (Command(f'for t in {" ".join(TABLES)}; do sonic-db-dump -n CONFIG_DB -y -
 def port_qos_profile(answer: str, device: Device) -> list[PortQos]:
     """One `PortQos` for each port with any of these settings. Raises `UnreadableError`."""
     database = _Database(dict(_entries(answer)))
-    found = [database.of_port(port) for port in database.ports()]
+    found = [database.of_port(port) for port in database.maps if port != "global"]  # the switch itself
     if not found:
         raise NoAnswerError("no port has a QoS map in its configuration")
     return found
@@ -65,23 +65,19 @@ class _Database:
     def __init__(self, entries: Mapping[str, Mapping[str, str]]) -> None:
         self._entries = entries
         self._rows: dict[tuple[str, str], dict[int, Mapping[str, str]]] = {}
-        self._maps: dict[str, Mapping[str, str]] = {}
+        self.maps: dict[str, Mapping[str, str]] = {}
         for key, value in entries.items():
             table, _, rest = key.partition("|")
             ports, _, priorities = rest.partition("|")
             for port in ports.split(","):
                 if table == "PORT_QOS_MAP":
-                    self._maps[port] = value
+                    self.maps[port] = value
                 elif table in ("QUEUE", "BUFFER_PG"):
                     self._rows.setdefault((table, port), {}).update(product(_span(priorities), [value]))
 
-    def ports(self) -> list[str]:
-        """Ports with a map; `global` is the switch itself."""
-        return [port for port in self._maps if port != "global"]
-
     def of_port(self, port: str) -> PortQos:
         """The settings of one port."""
-        maps, queues = self._maps[port], self._rows.get(("QUEUE", port), {})
+        maps, queues = self.maps[port], self._rows.get(("QUEUE", port), {})
         lossless = [of for of in map(small_count, maps.get("pfc_enable", "").split(",")) if of is not None]
         wred = {of: self._named("WRED_PROFILE", row, "wred_profile") for of, row in queues.items()}
         marked = tuple(of for of in sorted(wred) if wred[of].get("ecn") in _GREEN)

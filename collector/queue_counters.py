@@ -22,10 +22,9 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 - NVUE rounds sizes (`36.0 KB`): such a value is skipped. It takes a second for one port, so it is not run live.
 """
 
-from typing import Any
+from functools import partial
 
-from collector.formats.table import tables
-from collector.formats.text import is_json, lines
+from collector.formats.text import read_first
 from collector.nos import (
     cumulus_forms,
     enterprise_forms,
@@ -35,7 +34,6 @@ from collector.nos import (
     nxos_qos_forms,
     sonic_forms,
 )
-from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, commands, minutes, saved_as
 
 _SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
@@ -52,40 +50,27 @@ ASK = (
     *saved_as("show priority-group drop counters", "show queuing interface", "show interfaces queue"),
     *saved_as("nv show interface {port}", "show queue counters {port}", "show queuing statistics interface {port}"),
 )
+_DOCUMENTS = (
+    sonic_forms.queue_from_json,
+    nxos_qos_forms.queue_from_json,
+    eos_forms.queue_from_json,
+    junos_forms.queue_counters,
+    model_forms.queue_from_model,
+)
+_FORMS = (
+    cumulus_forms.queue_from_nvue,
+    cumulus_forms.queue_from_text,
+    partial(junos_forms.read_document, readers=_DOCUMENTS, what="queues"),
+    nxos_qos_forms.queue_from_text,
+    eos_forms.queue_from_text,
+    junos_forms.queue_from_text,
+    enterprise_forms.os10_from_table,
+    sonic_forms.queue_from_tables,
+)
+"""Each reads its own form, and returns None for another."""
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1 / 6), yields=[PortCounters], megabytes=16, optional=True)
 def queue_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
-    if is_json(answer) and cumulus_forms.nvue_is_json(answer):
-        return cumulus_forms.queue_from_nvue(answer)
-    if cumulus_forms.queue_is_text(answer):
-        return cumulus_forms.queue_from_text(answer)
-    if (document_of := junos_forms.document_or_text(answer)) is not None:
-        return _from_json(document_of)
-    if nxos_qos_forms.queue_is_text(answer):
-        return nxos_qos_forms.queue_from_text(lines(answer))
-    if eos_forms.queue_is_text(answer):
-        return eos_forms.queue_from_text(lines(answer))
-    if junos_forms.queue_is_text(answer):
-        return junos_forms.queue_from_text(lines(answer))
-    if enterprise_forms.os10_is_table(answer):
-        return enterprise_forms.os10_from_table(lines(answer))
-    found = [table for table in tables(answer) if sonic_forms.queue_is_table(table)]
-    if not found:
-        raise UnreadableError("not an answer about queues", line=1, text=answer.strip().split("\n")[0])
-    return sonic_forms.queue_from_tables(found)
-
-
-def _from_json(found: Any) -> list[PortCounters]:
-    if sonic_forms.queue_is_json(found):
-        return sonic_forms.queue_from_json(found)
-    if nxos_qos_forms.queue_is_json(found):
-        return nxos_qos_forms.queue_from_json(found)
-    if isinstance(found, dict) and eos_forms.QUEUE_KEY in found:
-        return eos_forms.queue_from_json(found)
-    if isinstance(found, dict) and junos_forms.PORT_KEY in found:
-        return junos_forms.queue_counters(found)
-    if model_forms.queue_is_model(found):
-        return model_forms.queue_from_model(found)
-    raise UnreadableError("JSON that does not speak of queues")
+    return read_first(answer, _FORMS, "not an answer about queues", line=1)

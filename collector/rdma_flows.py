@@ -22,8 +22,8 @@ from collections import Counter as Tally
 from collections.abc import Iterator
 from typing import Any
 
-from collector.formats.rdma_reports import link_words
 from collector.formats.text import PASTED, is_json, lines, list_in
+from collector.rdma_counters import link_words
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes, saved_as
 

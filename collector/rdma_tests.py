@@ -54,7 +54,8 @@ def rdma_tests(answer: str, device: Device) -> Iterator[RdmaTest]:
     if type(found.get("tests")) is not list:
         raise UnreadableError("the recording has no list `tests`")
     for test in found["tests"]:
-        if type(test) is not dict or not _number(test.get("test")):
+        number = test.get("test") if type(test) is dict else None
+        if type(number) is not int or not 0 <= number < _MOST_TESTS:
             raise UnreadableError("a test without its number", text=str(test)[:60])
         about = f"test {test['test']}"
         if test.get("role") not in _ROLES:
@@ -121,7 +122,3 @@ def _numeric(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _number(value: object) -> bool:
-    return type(value) is int and 0 <= value < _MOST_TESTS

@@ -35,16 +35,26 @@ from typing import Any
 
 from collector.formats import slurm_tables, slurm_words
 from collector.formats.slurm_tables import COLUMNS, from_accounting, is_accounting
-from collector.formats.slurm_words import Names, end_of, gpus_in, name_of, number, records, states, text, time, value
-from collector.formats.text import decode, is_json, lines, objects_of
+from collector.formats.slurm_words import (
+    MOST_OF_A_NAME,
+    Names,
+    end_of,
+    gpus_in,
+    name_of,
+    number,
+    records,
+    states,
+    text,
+    time,
+    value,
+)
+from collector.formats.text import decode, is_json, lines, object_of, objects_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerJob, collector, commands, saved_as
 
 SEPARATOR = "\x1f"
 FORMAT = SEPARATOR.join(("%A", "%F", "%K", "%T", "%N", "%D", "%b", "%S", "%e", "%u", "%a", "%P", "%j"))
 _ACCOUNTING = f"--delimiter='{SEPARATOR}' -o {','.join(COLUMNS)}"
-MOST_OF_A_NAME = 1024
-"""Characters of a job's name that are kept: Slurm bounds it no lower than a line of its own configuration."""
 _NONE = "No jobs in the system"
 """What scontrol prints where there are none."""
 _NO_WORD = ("", "N/A", "(null)", "n/a")
@@ -135,7 +145,7 @@ def _from_json(document: Any) -> Iterator[SchedulerJob]:
 
 def _job(job: dict[str, Any], names: Names) -> SchedulerJob:
     """A job of squeue and slurmctld, or one of the accounting, whose array, times and state are objects."""
-    times, array, het = (found if isinstance(found := job.get(key), dict) else {} for key in ("time", "array", "het"))
+    times, array, het = (object_of(job.get(key)) for key in ("time", "array", "het"))
     state = "+".join(states(job.get("job_state", job.get("state"))))
     if not state:
         raise UnreadableError("a job without a state", text=str(job.get("job_id"))[:40])

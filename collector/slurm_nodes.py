@@ -22,7 +22,7 @@ from typing import Any
 
 from collector.formats import slurm_tables
 from collector.formats.slurm_words import Names, entries, gpus_in, records, states, text, value
-from collector.formats.text import decode, is_json
+from collector.formats.text import decode, is_json, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerNode, collector, saved_as
 
@@ -101,11 +101,8 @@ def _alike(rows: list[Any]) -> Iterator[SchedulerNode]:
     """The nodes of `sinfo`'s rows, each once: a row has nodes that are alike, and there is one for each partition."""
     names, seen = Names(), set[str]()
     for at, row in enumerate(rows):
-        parts = row if isinstance(row, dict) else {}
-        node, listed, gres, reason, features = (
-            part if isinstance(part := parts.get(key), dict) else {}
-            for key in ("node", "nodes", "gres", "reason", "features")
-        )
+        parts = ("node", "nodes", "gres", "reason", "features")
+        node, listed, gres, reason, features = (object_of(object_of(row).get(key)) for key in parts)
         if not isinstance(listed.get("nodes"), list):
             raise UnreadableError(f"sinfo[{at}] has no nodes", text=str(row)[:80])
         for name in names.expand(",".join(filter(None, map(text, listed["nodes"])))):

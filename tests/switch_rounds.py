@@ -9,7 +9,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from collector.nos.sonic_database import DUMP
+from collector.nos.sonic_forms import DUMP
 from tests.capture_trees import grow
 from truerail.cli.app import app
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from collector import collectors
 from collector.formats import counts, ethtool
-from collector.nos import cumulus_forms, sonic_database
+from collector.nos import cumulus_forms, sonic_forms
 from tests.each import each
 from tests.real import require
 from tests.snmpd import COMMUNITY, Relay, snmpd
@@ -138,7 +138,7 @@ def test_the_names_are_quantities_that_rules_know(name: str, recording: str, exp
 )
 def test_one_pattern_matches_the_ports_and_their_names_and_no_queue(key: str, *, dumped: bool) -> None:
     """Redis' KEYS and Python's fnmatch read such a pattern alike."""
-    pattern = sonic_database.DUMP.text.split("'")[1]
+    pattern = sonic_forms.DUMP.text.split("'")[1]
     assert fnmatchcase(key, pattern) is dumped
 
 

@@ -63,8 +63,7 @@ def behind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], object]:
     def of(collector: str, answer: str) -> object:
         with monkeypatch.context() as without:
             without.setattr(sonic_forms, "neighbors_from_table", lambda answer: None)
-            module = __import__("sys").modules["collector.nic_counters"]
-            without.setattr(module, "read_values", lambda answer, parse: parse(answer))
+            without.setattr("collector.nic_counters.read_values", lambda answer, parse: parse(answer))
             return outcome(lambda: read(collector, answer))
 
     return of

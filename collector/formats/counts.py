@@ -24,20 +24,14 @@ _NOT_REPORTED = frozenset(
     ("", "-", "--", "---", "?", "n/a", "na", "nan", "none", "null", "unknown", "unavailable", "not available", ALL_ONES)
 )
 _COUNTS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
-KEPT, MOST_KEPT = 256, 5000
+_KEPT, _MOST_KEPT = 256, 5000
 """Cached lists of names, and the most names in one: answers must not fill the memory."""
 
 
-def counters_of(names: tuple[str, ...]) -> tuple[Counter, ...]:
+@lru_cache(maxsize=_KEPT)
+def _counters_of(names: tuple[str, ...]) -> tuple[Counter, ...]:
     """The counters of these names: ports with the same names share one tuple."""
-    return _kept(names) if len(names) <= MOST_KEPT else _made(names)
-
-
-def _made(names: tuple[str, ...]) -> tuple[Counter, ...]:
     return tuple(Counter(name, priority_in(name)) for name in names)
-
-
-_kept = lru_cache(maxsize=KEPT)(_made)
 
 
 def priority_in(name: str) -> int | None:
@@ -75,14 +69,13 @@ def may_be_cut(answer: str, value: str) -> bool:
 
 def port_counters(port: str, names: Iterable[str], values: Iterable[int]) -> PortCounters:
     """The fact. `values` are in the order of `names`."""
-    return PortCounters(port, counters_of(tuple(names)), tuple(values))
+    named = tuple(names)
+    counters = _counters_of(named) if len(named) <= _MOST_KEPT else _counters_of.__wrapped__(named)
+    return PortCounters(port, counters, tuple(values))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # From the cells of switches' tables to `PortCounters`: share names between ports, tell numbers from words.
-
-Words = Mapping[str, Counter]
-"""Label that a device prints above a column or before a value -> the counter."""
 
 _NUMBER = re.compile(r"[0-9]{1,20}|[0-9]{1,3}(?:,[0-9]{3}){1,6}")
 _BYTES = re.compile(r"([0-9,]{1,26}) bytes?", re.IGNORECASE)
@@ -161,6 +154,12 @@ def words(reported: Mapping[str, str]) -> dict[str, Counter]:
     return {word: Counter(name) for word, name in reported.items()}
 
 
+def both_ways(received: str, sent: str, reported: Mapping[str, str]) -> dict[str, Counter]:
+    """The same for both directions, which begin a device's words: `In` and `Octets` -> `rx_bytes` from `bytes`."""
+    ways = ((received, "rx"), (sent, "tx"))
+    return {begin + word: Counter(f"{way}_{name}") for word, name in reported.items() for begin, way in ways}
+
+
 @lru_cache(maxsize=4096)
 def own(word: str, priority: int | None = None) -> Counter:
     """A counter such as `InL3Drops` or `Xmit-Err`, under the device's own name in lower_snake_case."""
@@ -219,8 +218,8 @@ def priority(value: Any) -> int | None:
 
 Parse = Callable[[str], list[PortCounters]]
 Pick = Callable[[Sequence[int]], tuple[int, ...]]
-_VALUE = re.compile(r": ([0-9]{1,19})$", re.MULTILINE)
-"""A value that fits into 64 bits, at the end of a line, and what divides it from its name."""
+_VALUES = {before: re.compile(f"{before}([0-9]{{1,19}})$", re.MULTILINE) for before in (": ", ":")}
+"""A value that fits into 64 bits, at the end of a line, by what divides it from its name."""
 _FIRST = 10**18
 """The number of a layout's first value, which no other number in it is."""
 _LAYOUTS, _MOST_VALUES = 128, 10_000
@@ -228,10 +227,10 @@ _LAYOUTS, _MOST_VALUES = 128, 10_000
 
 
 @lru_cache(maxsize=_LAYOUTS)
-def _places(layout: tuple[str, ...], parse: Parse) -> list[tuple[str, tuple[Counter, ...], Pick]] | None:
+def _places(layout: tuple[str, ...], before: str, parse: Parse) -> list[tuple[str, tuple[Counter, ...], Pick]] | None:
     """Port, names and the picker of its values, for each port of a layout; None if it cannot be read."""
     end = _FIRST + len(layout) - 1
-    numbers = (f": {number}" for number in range(_FIRST, end))
+    numbers = (f"{before}{number}" for number in range(_FIRST, end))
     try:
         facts = parse("".join(chain.from_iterable(zip(layout, numbers, strict=False))) + layout[-1])
     except UnreadableError:
@@ -249,12 +248,12 @@ def _pick(places: Sequence[int]) -> Pick:
     return itemgetter(*places)  # more than one: a single place is a range
 
 
-def read_values(answer: str, parse: Parse) -> list[PortCounters]:
-    """The same as `parse(answer)`, which raises `UnreadableError`."""
-    parts = _VALUE.split(answer) if answer.endswith("\n") else []
+def read_values(answer: str, parse: Parse, before: str = ": ") -> list[PortCounters]:
+    """The same as `parse(answer)`, which raises `UnreadableError`; `before` divides names from values."""
+    parts = _VALUES[before].split(answer) if answer.endswith("\n") else []
     if not 1 < len(parts) < 2 * _MOST_VALUES:
         return parse(answer)
-    places = _places(tuple(parts[::2]), parse)
+    places = _places(tuple(parts[::2]), before, parse)
     if places is None:
         return parse(answer)
     values = list(map(int, parts[1::2]))

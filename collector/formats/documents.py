@@ -61,11 +61,6 @@ def stream(answer: str) -> list[Any] | None:
     return found
 
 
-def is_notifications(found: Any) -> bool:
-    """Whether a document is a list of notifications."""
-    return isinstance(found, list) and any(isinstance(one, Mapping) and "updates" in one for one in found)
-
-
 def gnmi_tree(notifications: Sequence[Any]) -> Tree:
     """All values of the notifications in one tree. Raises `UnreadableError` for an update without a path."""
     made = _Trunk()
@@ -123,7 +118,9 @@ class _Trunk:
             for one in value:
                 names = {str(key).rpartition(":")[2]: key for key in _of(dict, one, "a list")}
                 key = next((key for key in _KEYS if isinstance(one.get(names.get(key)), str | int)), None)
-                self._merge(self._entry(entries, {key: one[names[key]]}) if key else _added(entries), one)
+                entry = self._entry(entries, {key: one[names[key]]}) if key else Tree()
+                entries += [] if key else [entry]
+                self._merge(entry, one)
             return entries
         return value
 
@@ -132,12 +129,6 @@ def _of(kind: type[T], found: Any, name: str) -> T:
     if not isinstance(found, kind):
         raise UnreadableError("in one place a value, in another a container", text=name)
     return found
-
-
-def _added(entries: list[Any]) -> Tree:
-    made: Tree = {}
-    entries.append(made)
-    return made
 
 
 def _updates(notifications: Sequence[Any]) -> Iterator[tuple[str, Any]]:
@@ -186,6 +177,11 @@ def root_of(answer: str) -> Element:
         raise UnreadableError(f"not whole XML ({error})", line=line) from error
 
 
+def tree_of(root: Element) -> dict[str, Any]:
+    """An XML document in the shape of Junos' JSON."""
+    return {root.tag.rpartition("}")[2]: [xml_tree(root)]}
+
+
 def xml_tree(element: Element) -> dict[str, Any]:
     """An XML element's children in the shape of Junos' JSON, each name with a list, without namespaces."""
     found: dict[str, Any] = {}
@@ -219,9 +215,8 @@ def document(answer: str) -> Any:
     if is_json(answer):
         return _joined(unwrapped(answer))
     if _JUNOS_XML.search(answer, 0, _HEAD):
-        root = root_of(answer)
-        name = root.tag.rpartition("}")[2]
-        return _joined(xml_tree(root) if name == "rpc-reply" else {name: [xml_tree(root)]})
+        tree = tree_of(root_of(answer))
+        return _joined(tree["rpc-reply"][0] if "rpc-reply" in tree else tree)
     return None
 
 
@@ -242,7 +237,8 @@ def unwrapped(answer: str) -> Any:
     """
     streamed = stream(answer)
     found = _decoded(answer) if streamed is None else streamed
-    return gnmi_tree(found) if is_notifications(found) else _without_wrappers(found)
+    notified = isinstance(found, list) and any(isinstance(one, Mapping) and "updates" in one for one in found)
+    return gnmi_tree(found) if notified else _without_wrappers(found)
 
 
 def listed(value: Any) -> list[Any]:
@@ -256,6 +252,13 @@ def rows_of(found: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """The rows of a table in NX-OS' JSON; none if it is not there."""
     for table in listed(found.get(f"TABLE_{name}")):
         yield from listed(table[f"ROW_{name}"])
+
+
+def below(found: Any, name: str) -> Iterator[Any]:
+    """What a document has under a name, at any depth, each element of a list by itself."""
+    for one in listed(found):
+        for key, value in one.items() if isinstance(one, dict) else ():
+            yield from listed(value) if key == name else below(value, name)
 
 
 def data_of(value: Any) -> Any:

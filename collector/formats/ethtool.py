@@ -7,7 +7,7 @@ pause frames by priority. Other names are kept, in lower_snake_case.
 import re
 from functools import lru_cache
 
-from collector.formats.counts import Tally, count, own, summed, words
+from collector.formats.counts import Tally, both_ways, count, own, summed, words
 from collector.formats.text import Section, asks, is_prompt, lines, sections
 from truerail.errors import UnreadableError
 from truerail.model import Command, Counter, PortCounters
@@ -23,28 +23,18 @@ LIVE = Command(
 NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 _COUNTED = re.compile(r"[ \t]*(\w+)[ \t]*:[ \t]*([0-9]{1,19})[ \t]*")
 ASKED = asks("ethtool", "(?:-S|--statistics)")
-_NAMES = words(
-    {
-        "HwIfInOctets": "rx_bytes", "a_octets_received_ok": "rx_bytes",
-        "HwIfOutOctets": "tx_bytes", "a_octets_transmitted_ok": "tx_bytes",
-        "HwIfInDiscards": "rx_discards", "if_in_discards": "rx_discards",
-        "HwIfOutDiscards": "tx_discards", "if_out_discards": "tx_discards",
-        "HwIfInErrors": "rx_errors", "if_in_errors": "rx_errors",
-        "HwIfOutErrors": "tx_errors", "if_out_errors": "tx_errors",
-        "a_frames_received_ok": "rx_packets", "a_frames_transmitted_ok": "tx_packets",
-        "a_frame_check_sequence_errors": "crc_errors",
-        "a_symbol_error_during_carrier": "symbol_errors",
-        "HwIfInPausePkt": "rx_global_pause_frames", "a_pause_mac_ctrl_frames_received": "rx_global_pause_frames",
-        "HwIfOutPausePkt": "tx_global_pause_frames", "a_pause_mac_ctrl_frames_transmitted": "tx_global_pause_frames",
-        "carrier_down_count": "link_downs",
-    }
-)  # fmt: skip
-_WAYS = {"In": "rx", "Out": "tx"}
-_CASTS = {
-    f"HwIf{way}{cast}Pkts": Counter(f"{counted}_packets")
-    for way, counted in _WAYS.items()
-    for cast in ("Ucast", "Mcast", "Bcast")
+_NAMES = {
+    **both_ways("HwIfIn", "HwIfOut", {"Octets": "bytes", "Discards": "discards", "Errors": "errors"}),
+    **both_ways("HwIfIn", "HwIfOut", {"UcastPkts": "packets", "McastPkts": "packets", "BcastPkts": "packets"}),
+    **both_ways("HwIfIn", "HwIfOut", {"PausePkt": "global_pause_frames"}),
+    **both_ways("if_in_", "if_out_", {"discards": "discards", "errors": "errors"}),
+    **both_ways("a_octets_received_ok", "a_octets_transmitted_ok", {"": "bytes"}),
+    **both_ways("a_frames_received_ok", "a_frames_transmitted_ok", {"": "packets"}),
+    **both_ways("a_pause_mac_ctrl_frames_received", "a_pause_mac_ctrl_frames_transmitted", {"": "global_pause_frames"}),
+    **words({"a_frame_check_sequence_errors": "crc_errors", "a_symbol_error_during_carrier": "symbol_errors"}),
+    **words({"carrier_down_count": "link_downs"}),
 }
+_WAYS = {"In": "rx", "Out": "tx"}
 _BY_PRIORITY = re.compile(r"HwIf(In|Out)Pfc([0-7])Pkt|([rt]x)_(pause|pause_duration|octets|frames)_prio_([0-7])")
 _OF_PRIORITY = {"pause": "pause_frames", "pause_duration": "pause_us", "octets": "bytes", "frames": "packets"}
 
@@ -52,17 +42,21 @@ _OF_PRIORITY = {"pause": "pause_frames", "pause_duration": "pause_us", "octets":
 _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pause_us"})
 
 
-def port_counters(answer: str) -> list[PortCounters]:
+def port_counters(answer: str) -> list[PortCounters] | None:
     """Counters of every port, without pauses. Raises `UnreadableError` if the answer ends inside a line."""
+    if TITLE not in answer:
+        return None
     rest, _, _ = _tallied(answer)
     return rest.some()
 
 
-def pfc_counters(answer: str) -> list[PortCounters]:
+def pfc_counters(answer: str) -> list[PortCounters] | None:
     """Number and duration of pauses sent and received by every port, by priority. Raises `UnreadableError` likewise.
 
     No facts if the ports' driver counts no pauses: that is a valid answer, not a failure of the device.
     """
+    if TITLE not in answer:
+        return None
     _, pauses, reported = _tallied(answer)
     return pauses.facts() if reported else pauses.some()
 
@@ -122,4 +116,4 @@ def _named(name: str) -> Counter:
     if found := _BY_PRIORITY.fullmatch(name):
         way, counted = found[3] or _WAYS[found[1]], _OF_PRIORITY[found[4] or "pause"]
         return Counter(f"{way}_{counted}", int(found[2] or found[5]))
-    return _NAMES.get(name) or _CASTS.get(name) or own(name)
+    return _NAMES.get(name) or own(name)

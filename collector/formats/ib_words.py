@@ -1,7 +1,7 @@
 """The words of InfiniBand's tools, and from a report on a fabric to facts about its devices."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,8 +26,6 @@ EXTENDED = {1: "FDR", 2: "EDR", 4: "HDR", 8: "NDR", 16: "XDR"}
 """Codes of LinkWidthActive and LinkSpeedExtActive in PortInfo, which tools print where they do not know the name."""
 MOST_PORTS = 2
 """Most ports of an adapter; every switch has more."""
-_GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{1,16}")
-_PORT = re.compile(r"[0-9]{1,3}")
 _WIDTH = re.compile(r"(\d{1,2})[xX]")
 _DEVICE = re.compile(
     r"(?:mlx\d|mthca|HCA-|hfi\d|qib|ib[ps]\d|ibo\d|ibx[0-9a-f]{6}|roce[psox]|bnxt_re|irdma|cxgb\d|ocrdma)[\w.-]*"
@@ -59,26 +57,6 @@ class Node(NamedTuple):
 def guid_text(digits: str) -> str:
     """A GUID as in facts, `0x` and 16 digits in lower case, from hexadecimal digits with or without `0x`."""
     return "0x" + digits.lower().removeprefix("0x").zfill(16)
-
-
-def guid_cell(cell: str, line: int) -> str:
-    """The GUID in a table's cell. Raises `UnreadableError` if it is not one."""
-    if not _GUID.fullmatch(cell):
-        raise UnreadableError("not a GUID", line=line, text=cell)
-    return guid_text(cell)
-
-
-def port_cell(cell: str, line: int) -> int:
-    """The port number in a table's cell. Raises `UnreadableError` if it is not one."""
-    if not _PORT.fullmatch(cell):
-        raise UnreadableError("not the number of a port", line=line, text=cell)
-    return int(cell)
-
-
-def columns(headings: Iterable[str], needed: Iterable[str], line: int) -> None:
-    """Raises `UnreadableError` where a table lacks a column."""
-    if missing := set(needed).difference(headings):
-        raise UnreadableError(f"a table without {', '.join(sorted(missing))}", line=line)
 
 
 def switch(guid: str | None, description: str) -> Node:

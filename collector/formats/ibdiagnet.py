@@ -1,22 +1,9 @@
 """The files of `ibdiagnet`."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from collector.formats.ib_words import (
-    EXTENDED,
-    WIDTHS,
-    End,
-    Fact,
-    Links,
-    adapter,
-    columns,
-    gbps,
-    guid_cell,
-    guid_text,
-    port_cell,
-    switch,
-)
+from collector.formats.ib_words import EXTENDED, WIDTHS, End, Fact, Links, adapter, gbps, guid_text, switch
 from collector.formats.text import lines
 from truerail.errors import UnreadableError
 
@@ -28,7 +15,29 @@ from truerail.errors import UnreadableError
 _BEGUN = re.compile("^# File created at", re.MULTILINE)
 _CLOSED = re.compile("^# File closed at", re.MULTILINE)
 _END = r"\{ (\w\w) Ports:[^{]* NodeGUID:([0-9a-fA-F]{1,16}) [^{]*?(?:\{(.*?)\} | )LID:[0-9a-fA-F]+ PN:([0-9a-fA-F]+) \}"
+_GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{1,16}")
+_PORT = re.compile(r"[0-9]{1,3}")
 _LINK = re.compile(rf"\s*{_END} {_END} PHY=(\S+) LOG=\S+ SPD=(\S+)")
+
+
+def _guid_cell(cell: str, line: int) -> str:
+    """The GUID in a table's cell. Raises `UnreadableError` if it is not one."""
+    if not _GUID.fullmatch(cell):
+        raise UnreadableError("not a GUID", line=line, text=cell)
+    return guid_text(cell)
+
+
+def _port_cell(cell: str, line: int) -> int:
+    """The port number in a table's cell. Raises `UnreadableError` if it is not one."""
+    if not _PORT.fullmatch(cell):
+        raise UnreadableError("not the number of a port", line=line, text=cell)
+    return int(cell)
+
+
+def _refuse_missing(headings: Iterable[str], needed: Iterable[str], line: int) -> None:
+    """Raises `UnreadableError` where a table lacks a column."""
+    if missing := set(needed).difference(headings):
+        raise UnreadableError(f"a table without {', '.join(sorted(missing))}", line=line)
 
 
 def refuse_unclosed(answer: str) -> None:
@@ -92,7 +101,7 @@ def from_db_csv(answer: str) -> Iterator[Fact]:
     refuse_unclosed(answer)
     links = Links()
     for row, number in _table(answer, "NODES"):
-        key = guid_cell(row["NodeGUID"], number)
+        key = _guid_cell(row["NodeGUID"], number)
         make = adapter if row["NodeType"] == _ADAPTER else switch
         links.node(key, make, key, row["NodeDesc"].strip('"'))
     ports = [(_end(row, "", number), row) for row, number in _table(answer, "PORTS")]
@@ -109,7 +118,7 @@ def from_db_csv(answer: str) -> Iterator[Fact]:
 
 
 def _end(row: Mapping[str, str], side: str, number: int) -> End:
-    return guid_cell(row[f"NodeGuid{side}"], number), port_cell(row[f"PortNum{side}"], number)
+    return _guid_cell(row[f"NodeGuid{side}"], number), _port_cell(row[f"PortNum{side}"], number)
 
 
 def _speed(row: Mapping[str, str]) -> float | None:
@@ -153,7 +162,7 @@ def _table(answer: str, name: str) -> Iterator[tuple[Mapping[str, str], int]]:
         raise UnreadableError(f"cut short: the end of the table {name} is missing", line=first)
     headings, *rows = answer[begin.end() : end].replace("\r", "").split("\n")
     names = headings.split(",")
-    columns(names, _COLUMNS[name], first)
+    _refuse_missing(names, _COLUMNS[name], first)
     for number, line in enumerate(rows, first + 1):
         cells = line.rsplit(",", len(names) - 1)
         if len(cells) != len(names):
@@ -192,7 +201,7 @@ def from_net_dump(answer: str) -> Iterator[Fact]:
     ends: dict[tuple[str, str], End] = {}
     for key, row, number in _rows(links, answer):
         port = row.get("IB#") or row.get("#IB") or row["#"]
-        end = (key, port_cell(port, number))
+        end = (key, _port_cell(port, number))
         if row["#"] != port and row.get("Ty") != "CA":
             links.label(end, row["#"])
         ends[key, row["#"]] = end
@@ -201,7 +210,7 @@ def from_net_dump(answer: str) -> Iterator[Fact]:
             peer = _LID_AND_PORT.fullmatch(row["Conn LID (#)"])
             reported = (peer[1], peer[2]) if peer else None
         else:
-            reported = (guid_cell(row["Neighbor Guid"], number), row["N#"]) if row["Neighbor Guid"] else None
+            reported = (_guid_cell(row["Neighbor Guid"], number), row["N#"]) if row["Neighbor Guid"] else None
         if reported:
             pending.append((end, reported, row, number))
     for end, reported, row, number in pending:
@@ -229,14 +238,14 @@ def _rows(links: Links, answer: str) -> Iterator[tuple[str, Row, int]]:
             links.node(key, switch, key, found[1])
         elif _HEADER.match(line):
             headings = [cell.strip() for cell in line.split(":")]
-            columns(headings, _OF_ALL if "Ty" in headings else _OF_ONE, number)
+            _refuse_missing(headings, _OF_ALL if "Ty" in headings else _OF_ONE, number)
         elif headings and " : " in line and not line.startswith("#"):
             cells = [cell.strip() for cell in line.split(":", len(headings) - 1)]
             if len(cells) < len(headings):
                 raise UnreadableError("a row with too few cells: cut short", line=number, text=line)
             row = dict(zip(headings, cells, strict=True))
             if "Ty" in row:
-                key = guid_cell(row["GUID"], number)
+                key = _guid_cell(row["GUID"], number)
                 links.node(key, adapter if row["Ty"] == "CA" else switch, key, row["Node Desc"].strip('"'))
             if not key:
                 raise UnreadableError("a port of no switch: its beginning is missing", line=number, text=line)

@@ -4,12 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, DecodeError, Struct
-from msgspec.json import Decoder
-
 from collector.formats.text import is_json, is_prompt, lines, list_in
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import NetLink
 
 # ----------------------------------------------------------------------------------------------------------------------
 # `ip link` and `ip addr` as text, in the shape of their JSON.
@@ -106,18 +102,14 @@ _FOREIGN = frozenset({"port", "mac", "identifier"})
 """Keys beside `ifname` in lists of other things: `rdma -j`, `bridge -j fdb`, `ethtool --json -m`."""
 
 
-def _is_text(answer: str) -> bool:
-    """Whether a line begins an interface, in an answer that is no JSON."""
-    return not is_json(answer) and any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
-
-
 def interfaces(answer: str) -> list[dict[str, Any]]:
     """The interfaces in the answer, without loopback.
 
     `ip -j` prints `{}` for an interface that its filter excludes; these are skipped. Raises `UnreadableError` if the
     answer is not a list of interfaces, or is one of several hosts.
     """
-    document = from_text(answer) if _is_text(answer) else list_in(answer, "interfaces")
+    is_text = not is_json(answer) and any(_INTERFACE.match(line) for line in lines(answer) if ": <" in line)
+    document = from_text(answer) if is_text else list_in(answer, "interfaces")
     found = []
     addresses: dict[str, Any] = {}
     for entry in document:
@@ -134,85 +126,3 @@ def interfaces(answer: str) -> list[dict[str, Any]]:
     if not addresses:
         raise NoAnswerError("no interface in it, not even loopback")
     return found
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# `ip -j link` where it is as iproute2 prints it: decoded straight into what counts, in less than half the time.
-#
-# Source: iproute2's `ip/ipaddress.c` and `ip/iplink_bond_slave.c`. Anything else, from the lists of other commands to a
-# value of another type, is for the reader of all forms: its errors name what is wrong.
-
-
-class _SlaveData(Struct, gc=False):
-    perm_hwaddr: str | None = None
-
-
-class _Info(Struct, gc=False):
-    info_kind: str | None = None
-    info_slave_data: _SlaveData | None = None
-
-
-class _Link(Struct, gc=False):
-    ifname: str
-    flags: tuple[str, ...] = ()
-    mtu: int | None = None
-    operstate: str | None = None
-    link_type: str | None = None
-    address: str | None = None
-    permaddr: str | None = None
-    master: str | None = None
-    link: str | None = None
-    ifalias: str | None = None
-    altnames: tuple[str, ...] = ()
-    linkinfo: _Info | None = None
-    parentbus: str | None = None
-    parentdev: str | None = None
-    port: Any = UNSET
-    mac: Any = UNSET
-    identifier: Any = UNSET
-
-
-_DECODER = Decoder(list[_Link])
-
-
-def net_links(answer: str, upper_kinds: tuple[str, ...]) -> list[NetLink] | None:
-    """Each interface but loopback; None where the answer is anything else, right or wrong, or lists nothing.
-
-    `upper_kinds` are the kinds whose `link` is the interface that carries their packets.
-    """
-    try:
-        listed = _DECODER.decode(answer)
-    except (DecodeError, RecursionError, UnicodeError):
-        return None
-    if not listed or any(map(_foreign, listed)):
-        return None
-    return [_net_link(one, upper_kinds) for one in listed if one.link_type != "loopback"]
-
-
-def _foreign(link: _Link) -> bool:
-    """Whether it is an entry of another command's list, or has no information in its `linkinfo`."""
-    info = link.linkinfo
-    return not (link.port is link.mac is link.identifier is UNSET) or (
-        info is not None and info.info_kind is None and info.info_slave_data is None
-    )
-
-
-def _net_link(link: _Link, upper_kinds: tuple[str, ...]) -> NetLink:
-    name, flags, info, below, alias, own = link.ifname, link.flags, link.linkinfo, link.link, link.ifalias, None
-    kind = info.info_kind if info else "vlan" if below and name.startswith(f"{below}.") else None
-    if "SLAVE" in flags:
-        own = link.permaddr or (info.info_slave_data.perm_hwaddr if info and info.info_slave_data else None)
-    return NetLink(
-        name,
-        own or link.address,
-        link.mtu,
-        link.operstate,
-        flags,
-        None,
-        link.parentdev if link.parentbus == "pci" else None,
-        link.master,
-        (*link.altnames, alias) if alias else link.altnames,
-        kind,
-        None,
-        below if kind in upper_kinds else None,
-    )

@@ -128,8 +128,7 @@ def _ruled(line: str, ruler: str, labelled: Header) -> Header:
     labels = tuple(start + labelled.indent - indent for start in labelled.labels)
     if len(starts) == len(labels):
         return labelled._replace(starts=starts, labels=labels, indent=indent)
-    ends = (*starts[1:], None)
-    words = [line[indent:][start:end].strip().lower() for start, end in zip(starts, ends, strict=True)]
+    words = cells_at(line[indent:].lower(), starts)
     return Header(tuple(_LABELS.get(word, "") for word in words), starts, labels, labelled.body, indent)
 
 
@@ -198,8 +197,8 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
             if header(lines[number:]):
                 raise UnreadableError("a second table below the first: the answers of two devices", line=number)
             break
-        if table.fields[0] == "name" and _stands_alone(line):
-            following = _next_line(lines, number)[table.indent :]
+        if table.fields[0] == "name" and not line[0].isspace() and len(line.split(None, 1)) == 1:
+            following = next((lines[at] for at in range(number, len(lines)) if lines[at].strip()), "")[table.indent :]
             if rows and not following[:1].isspace() and "ttl" not in table.fields:
                 _continue(rows[-1], {"name": line.strip()})
             else:
@@ -217,15 +216,6 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
         else:
             raise UnreadableError("a row without a local port", line=number, text=line)
     return _whole(rows, name, lines)
-
-
-def _next_line(lines: Sequence[str], start: int) -> str:
-    """The next line that is not blank; empty if there is none."""
-    return next((lines[at] for at in range(start, len(lines)) if lines[at].strip()), "")
-
-
-def _stands_alone(line: str) -> bool:
-    return not line[0].isspace() and len(line.split(None, 1)) == 1
 
 
 def _continue(row: Row, more: Row) -> None:

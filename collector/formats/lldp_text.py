@@ -280,9 +280,8 @@ def _cells(line: str, number: int, count: int = 0) -> list[str]:
 
 
 def _boxed_neighbor(row: Row, number: int) -> Neighbor:
-    if not _PORT.fullmatch(row.get("port", "")):
-        text = row.get("port", "")
-        raise UnreadableError(
-            "a port's name that is broken over lines: the table is too narrow", line=number, text=text
-        )
+    port = row.get("port", "")
+    if not _PORT.fullmatch(port):
+        why = "a port's name that is broken over lines: the table is too narrow"
+        raise UnreadableError(why, line=number, text=port)
     return neighbor(row["port"], map(row.get, VALUES))

@@ -48,7 +48,7 @@ def own_ids(document: Any) -> Iterator[tuple[str, str]]:
         if "status" not in own or "rid" in own:
             raise UnreadableError(f"{subject} carries no status: not what lldpd says of its own ports")
         sent = _object(own.get("port"), f"port on {subject}").get("id")
-        kind, text = _identity(sent, "port on interface ", port)
+        text, kind = _identity(sent, "port on interface ", port)
         if kind != "mac":
             yield port, text
 
@@ -114,7 +114,8 @@ def _text(value: Any) -> str | None:
 
 def _neighbor(port: str, seen: Any) -> Neighbor:
     seen = _object(seen, "interface ", port)
-    if "chassis" not in seen or "port" not in seen or ("rid" not in seen and _is_own(seen)):
+    own = "rid" not in seen and ("status" in seen or seen.get("via") == "unknown")  # unknown: lldpd before 1.0.9
+    if "chassis" not in seen or "port" not in seen or own:
         raise UnreadableError(f"interface {port} carries no neighbour: not a list of neighbours")
     chassis = _object(seen["chassis"], "chassis on interface ", port)
     far_port = _object(seen["port"], "port on interface ", port)
@@ -124,27 +125,18 @@ def _neighbor(port: str, seen: Any) -> Neighbor:
             raise UnreadableError(f"chassis on interface {port} carries no id")
         ((name, chassis),) = chassis.items()
         chassis = _object(chassis, "chassis on interface ", port)
-    chassis_type, chassis_id = _identity(chassis.get("id"), "chassis on interface ", port)
-    port_type, port_id = _identity(far_port.get("id"), "port on interface ", port)
     addresses = chassis.get("mgmt-ip")
     return Neighbor(
         port,
-        chassis_id,
-        chassis_type,
+        *_identity(chassis.get("id"), "chassis on interface ", port),
         name or None,
-        port_id,
-        port_type,
+        *_identity(far_port.get("id"), "port on interface ", port),
         _text(far_port.get("descr")),
         small_count(_text(far_port.get("ttl")) or _text(chassis.get("ttl"))),
         seconds(seen.get("age")),
         tuple([text for address in _items(addresses) if (text := _text(address))]) if addresses is not None else (),
         seen.get("via"),
     )
-
-
-def _is_own(seen: dict[str, Any]) -> bool:
-    """Whether lldpd reports what its own port sends: with a status, or before 1.0.9 over no protocol."""
-    return "status" in seen or seen.get("via") == "unknown"
 
 
 def _is_identity(value: Any) -> bool:
@@ -155,10 +147,11 @@ def _is_identity(value: Any) -> bool:
 
 
 def _identity(value: Any, what: str, port: str) -> tuple[str, str]:
+    """An id and its type."""
     found = _object(value, "id of the ", what, port)
     kind, text = found.get("type"), found.get("value")
     if type(text) is int:
         text = str(text)
     if type(kind) is not str or type(text) is not str or not text:
         raise UnreadableError(f"id of the {what}{port} is incomplete")
-    return kind, text
+    return text, kind

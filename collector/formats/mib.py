@@ -179,15 +179,17 @@ descriptions, the bulk of lldpRemTable, are omitted; the capabilities after them
 """
 
 
-def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
+def walks(mib: str, *oids: str, live: Command = SWITCH) -> tuple[Command, ...]:
     """The walk of a live switch, then the names of other walks of `oids` in captures, the most useful first.
 
-    Those are file names and never sent: a capture may contain any walk.
+    Those are file names and never sent: a capture may contain any walk. `mib` is the word for the MIB in some of them.
     """
+    recorded = (f"{name}.snmprec" for name in ("device", "snmp", mib, "public"))
     tools = ("snmpbulkwalk", "snmpwalk")
     options = ("-On_", "-v2c_-On_", "")
     kept = [f"{tool}_{option}{oid}" for oid in oids for tool in tools for option in options]
-    return (SWITCH, *(Command(name, SWITCH.platforms) for name in (*also, *kept)))
+    names = (*recorded, "snmpwalk", "snmpbulkwalk", f"{mib}-mib", *kept)
+    return (live, *(Command(name, SWITCH.platforms) for name in names))
 
 
 def tables(text: str, entries: tuple[str, ...]) -> Tables:
@@ -324,11 +326,6 @@ def number_of(value: Value | None) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def column(found: Mapping[int, dict[str, Value]], number: int) -> Mapping[str, Value]:
-    """One column of a table, empty if the walk lacks it."""
-    return found.get(number, {})
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Counters in SNMP tables: columns -> `PortCounters` of the ports that IF-MIB names.
 
@@ -340,8 +337,8 @@ _DESCRIPTION, _NAME = 2, 1
 
 def names(found: Tables) -> dict[str, str]:
     """ifIndex -> the port's name: ifName, else ifDescr. Raises `UnreadableError` where the walk has neither."""
-    described = {index: text_of(value) for index, value in column(found[IF], _DESCRIPTION).items()}
-    named = {index: text_of(value) for index, value in column(found[IF_X], _NAME).items()}
+    described = {index: text_of(value) for index, value in found[IF].get(_DESCRIPTION, {}).items()}
+    named = {index: text_of(value) for index, value in found[IF_X].get(_NAME, {}).items()}
     reported = {index: name for index, name in (described | {i: n for i, n in named.items() if n}).items() if name}
     if not reported:
         raise UnreadableError(NO_MIB)
@@ -351,7 +348,7 @@ def names(found: Tables) -> dict[str, str]:
 def note(tally: Tally, ports: Mapping[str, str], found: Tables, names: Mapping[str, Mapping[int, str]]) -> None:
     """Adds columns of tables indexed by ifIndex: table -> number of the column -> name of the counter."""
     for entry, number, name in ((entry, number, name) for entry, of in names.items() for number, name in of.items()):
-        for index, value in column(found[entry], number).items():
+        for index, value in found[entry].get(number, {}).items():
             if index in ports:
                 tally.note(ports[index], Counter(name), of_snmp(value))
 

@@ -100,15 +100,13 @@ def _junos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
             yield from _of_junos(place, found[2], found[3], found[4], found[5])
 
 
-def junos_tree(found: Any) -> Iterator[Optic]:
-    """The modules in Junos' JSON, or in its XML as `tree` returns it: nested by chassis, FPC, MIC, PIC."""
-    return _junos_within(found, {})
-
-
-def _junos_within(found: Any, place: Mapping[str, str]) -> Iterator[Optic]:
+def junos_tree(found: Any, place: Mapping[str, str]) -> Iterator[Optic]:
+    """The modules in Junos' JSON, or in its XML as `xml_tree` returns it: nested by chassis, FPC, MIC, PIC. `place` is
+    where the document is, at its root empty.
+    """
     if isinstance(found, list):
         for one in found:
-            yield from _junos_within(one, place)
+            yield from junos_tree(one, place)
     elif isinstance(found, dict):
         named = _MODULE.fullmatch(str(data_of(found.get("name"))).strip())
         here = {**place, named[1]: named[2]} if named else place
@@ -117,7 +115,7 @@ def _junos_within(found: Any, place: Mapping[str, str]) -> Iterator[Optic]:
             yield from _of_junos(here, named[2], *reported)
             return
         for value in found.values():
-            yield from _junos_within(value, here)
+            yield from junos_tree(value, here)
 
 
 def _of_junos(place: Mapping[str, str], cage: str, part: Any, serial: Any, description: Any) -> Iterator[Optic]:

@@ -7,11 +7,13 @@ A progress bar begins with a carriage return: it tears the line that it is writt
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from truerail.errors import UnreadableError
+from truerail.model.nccl_facts import NcclTrouble
 
 MARK = "NCCL INFO "
 _MOST_HEADER = 300
@@ -73,19 +75,21 @@ HopFields = tuple[Any, ...]
 _Way = tuple[str, str, int, int | None, bool, bool]
 
 
-class Reader(Protocol):
+@dataclass
+class Reader:
     """What takes the messages of a log, in their order."""
 
-    hops: list[HopFields]
-    open: dict[str | None, str | None]
-    """The communicator that a thread initializes."""
-    printed: Counter[Process]
+    hops: list[HopFields] = field(default_factory=list)
+    printed: Counter[Process] = field(default_factory=Counter)
     """Messages by what printed them."""
-    torn: list[int]
+    torn: list[int] = field(default_factory=list)
     """Numbers of lines that look like hops and are none."""
+    open: dict[str | None, str | None] = field(default_factory=dict)
+    """The communicator that a thread initializes."""
 
     def add(self, by: Process, message: str) -> None:
         """A message that is no hop."""
+        raise NotImplementedError
 
 
 _MOST_STRANGE = 0.25
@@ -315,3 +319,34 @@ def _unknown(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
                 found.append((number, part[:_MOST_MESSAGE]))
                 break
     return found
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the warnings of NCCL say of network devices: one that cannot be opened, work that failed, events of a port.
+
+_WARNS = re.compile("NCCL WARN ")
+_TROUBLE = re.compile(
+    r"(?:NET/[^:\n]{1,100}?: ?)?(?:(?P<own>[^\s:]{1,100}):(?P<port>\d{1,4}) )?(?:"
+    r"Unable to open device (?P<lacks>[^\s:,]{1,100})"
+    r"|Got completion from peer (?P<peer>[^\s<]{1,100})(?:<\d{1,5}>)? with status=(?P<status>\d{1,3})\b"
+    r"(?:[^\n]{0,400}? hca (?P<hca>[^\s:]{1,100}))?"
+    r"|Got (?P<event>(?:non-fatal )?async(?: fatal)? event ?: [^\n(]{1,100}))"
+)
+"""`src/transport/net_ib.cc`, `net_ib/p2p.cc`: warnings of 2.4 to 2.30."""
+_LONGEST_WARNING = 1000
+
+
+def troubles(part: str) -> Iterator[NcclTrouble]:
+    """What the warnings of a part of a log say of network devices."""
+    for one in _WARNS.finditer(part):
+        found = _TROUBLE.match(part, one.end(), one.end() + _LONGEST_WARNING)
+        if found is None:
+            continue
+        begin = max(part.rfind("\n", 0, one.start()) + 1, one.start() - _LONGEST_WARNING)
+        host = process_of(part[begin : one.start()].rstrip().rpartition(" ")[0]).host
+        if found["lacks"]:
+            yield NcclTrouble(host, "no device", found["lacks"])
+        elif found["peer"]:
+            yield NcclTrouble(host, "completion", found["hca"] or found["own"], int(found["status"]), found["peer"])
+        else:
+            yield NcclTrouble(host, "event", found["own"], None, found["event"].partition(": ")[2].strip())

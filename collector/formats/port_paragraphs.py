@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from collector.formats.counts import Tally, count
 from collector.formats.port_words import PortState, PortStatus, gbps, of_word, of_words, status
-from collector.formats.text import spelled
+from collector.formats.text import lines, spelled
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
@@ -74,12 +74,8 @@ def _paragraph(head: re.Match[str], port: str, lines: list[tuple[int, str]]) -> 
     elif dell:
         state = of_words(words["second"], words["first"])
     else:
-        state = _linked(words["first"])
+        state = of_words("down", "down") if "admin" in words["first"] else of_words(words["first"], "up")
     return Paragraph(port, state, dell["speed"] if dell else None, lines)
-
-
-def _linked(word: str) -> PortState:
-    return of_words("down", "down") if "admin" in word else of_words(word, "up")
 
 
 def _displayed(words: str) -> PortState:
@@ -134,17 +130,18 @@ _NEITHER = {
 """Labels without a direction: EOS counts both ups and downs."""
 
 
-is_text = re.compile(
+_COUNTED = re.compile(
     r"^[ \t]*(?:[\d,]+ packets input, [\d,]+ bytes|Input(?: \(total\))?: *(?:[\d,]+|-) packets, ?(?:[\d,]+|-) bytes"
     r"|Input ?: *\d+ bytes, *\d+ packets|Input statistics:)",
     re.MULTILINE | re.IGNORECASE,
-).search
-"""Whether the answer has counters in such paragraphs."""
+)
 
 
-def from_text(text: Sequence[str]) -> list[PortCounters]:
-    """Counters of the ports in the lines of an answer. Raises `UnreadableError` if a port is cut, or for none."""
-    tally = Tally()
+def from_text(answer: str) -> list[PortCounters] | None:
+    """Counters of the ports in an answer. Raises `UnreadableError` if a port is cut, or for none."""
+    if not _COUNTED.search(answer):
+        return None
+    tally, text = Tally(), lines(answer)
     for one in paragraphs(text[:-1] if text[-1].strip() else text):  # a line without a line feed may be cut
         _take(tally, one)
     return tally.some()

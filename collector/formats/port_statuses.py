@@ -35,8 +35,8 @@ _LONGEST = 20
 
 def json_statuses(found: Any) -> list[PortStatus]:
     """The ports in a document, in its order. Raises `UnreadableError` if it is about something else."""
-    if model_forms.port_is_model(found):
-        return model_forms.statuses_from_model(found)
+    if of_model := model_forms.statuses_from_model(found):
+        return of_model
     if isinstance(found, dict):
         for key, read in _READERS.items():
             if key in found:
@@ -201,10 +201,8 @@ def answer_statuses(answer: str) -> list[PortStatus] | None:
     if cumulus_forms.interface_is_table(text):
         return cumulus_forms.statuses_from_table(text)
     rows = port_tables.statuses(answer, text)
-    return rows if rows is not None else _prose(answer, text)
-
-
-def _prose(answer: str, text: list[str]) -> list[PortStatus] | None:
+    if rows is not None:
+        return rows
     if _PARAGRAPHS.search(answer):
         return port_paragraphs.statuses(text)
     return text_statuses(answer, text) or None

@@ -127,11 +127,6 @@ LAYOUTS = (
 )
 
 
-def layout_of(header: str) -> Layout | None:
-    """The table that a line is the header of."""
-    return next((layout for layout in LAYOUTS if layout.header.fullmatch(header)), None)
-
-
 def row(layout: Layout, line: str) -> PortStatus | None:
     """The port of a row; None for a line of another interface. Raises `UnreadableError` for a row that is cut."""
     if not layout.port.match(line):
@@ -209,7 +204,7 @@ def _cut(answer: str, line: str, reported: PortStatus) -> bool:
 
 
 def _reader(header: str) -> Row | None:
-    if layout := layout_of(header):
+    if layout := next((layout for layout in LAYOUTS if layout.header.fullmatch(header)), None):
         return partial(row, layout)
     labels = _GAP.split(header.strip().lower())
     if {"interface", "speed", "oper", "admin"}.issubset(labels):

@@ -163,11 +163,6 @@ class PortStatus(NamedTuple):
     alias: str | None = None
     """The name that the port sends over LLDP, if the switch reports one besides the port's own."""
 
-    @property
-    def running_gbps(self) -> float | None:
-        """The speed at which the link runs, in Gb/s; None without link, or if the switch reports none."""
-        return self.gbps if self.up else None
-
 
 def gbps(word: Any) -> float | None:
     """Gb/s from `400G`, `a-100G`, `400G-8` (lanes), `400Gbps`, `800mbps`, `10 Gb/s`, or a bare number of Mb/s.

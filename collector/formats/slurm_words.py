@@ -15,7 +15,9 @@ from truerail.errors import UnreadableError
 MOST_NAMES = 200_000
 """Most names that the lists of one answer may expand to; Slurm itself takes 65,533 nodes."""
 MOST_OF_A_NAME, _LARGEST = 1024, "999999999"
-"""Characters of a name, and the largest number in one of a list."""
+"""Characters of a name, of a job's those that are kept (Slurm bounds it no lower than a line of its own configuration),
+and the largest number in one of a list.
+"""
 _YEAR_SECONDS = 365 * 86_400
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")

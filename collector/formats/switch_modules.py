@@ -5,8 +5,6 @@ Sources: sonic-utilities `utilities_common/sfp_helper.py` and `tests/sfp_test.py
 (`TABLE_lane`), Juniper's `show interfaces diagnostics optics` and its XML tags, recorded answers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 from collector.formats.documents import data_of, listed, root_of, unwrapped, xml_tree
 from collector.formats.module_inventory import eos_json, eos_text, junos_text, junos_tree, of_text
 from collector.formats.modules import Names, by_lane, module, number, power, word
-from collector.formats.text import is_json, lines
+from collector.formats.text import blocks, is_json, lines
 from truerail.model import Optic
 
 _SONIC = re.compile(r"([A-Za-z]\w*\d): SFP EEPROM (detected|.*)")
@@ -92,7 +90,7 @@ def of_switch(answer: str) -> list[Optic] | None:
         named = root.tag.endswith("interface-information")
         return list(_junos({"interface-information": [xml_tree(root)]} if named else xml_tree(root)))
     if "<chassis-inventory" in answer:
-        return list(junos_tree(xml_tree(root_of(answer))))
+        return list(junos_tree(xml_tree(root_of(answer)), {}))
     if "transceiver is " in answer:
         return list(_nxos_text(text))
     if "Physical interface: " in answer and "aser" in answer:
@@ -110,7 +108,7 @@ def _from_json(answer: str) -> list[Optic] | None:
     if '"xcvrSlots"' in answer:
         return list(eos_json(unwrapped(answer)))
     if '"chassis-inventory"' in answer:
-        return list(junos_tree(unwrapped(answer)))
+        return list(junos_tree(unwrapped(answer), {}))
     if '"vendorSn"' in answer or '"rxPower"' in answer:
         return list(_eos(unwrapped(answer)))
     return None
@@ -146,27 +144,25 @@ _SONIC_TEXT = {"vendor name": "manufacturer", "vendor pn": "model", "vendor sn":
 
 
 def _sonic_text(text: list[str]) -> Iterator[Optic]:
-    port, reported = "", dict[str, str]()
-    for line in [*text, "End1: SFP EEPROM not detected"]:
-        if begun := _SONIC.fullmatch(line.strip()):
-            if port:
-                yield from _sonic(port, reported)
-            port, reported = (begun[1], {}) if begun[2] == "detected" else ("", {})
-            continue
-        key, _, value = (part.strip() for part in line.partition(":"))
-        name = key.lower()
-        reported.setdefault(_SONIC_TEXT.get(name, name.replace(" ", "_")), value)
+    for begun, below in blocks(map(str.strip, text), _SONIC):
+        if begun[2] == "detected":
+            reported: dict[str, str] = {}
+            for line in below:
+                key, _, value = (part.strip() for part in line.partition(":"))
+                name = key.lower()
+                reported.setdefault(_SONIC_TEXT.get(name, name.replace(" ", "_")), value)
+            yield from _sonic(begun[1], reported)
 
 
 def _sonic_cli(text: list[str]) -> Iterator[Optic]:
-    port, reported = "", dict[str, str]()
-    for line in [*text, "Eth0"]:
-        if begun := _SONIC_CLI_PORT.fullmatch(line):
-            yield from _sonic(port, reported) if reported else ()
-            port, reported = begun[1], {}
-        elif port and ":" in line and _SONIC_CLI not in line:
-            key, _, value = (part.strip() for part in line.partition(":"))
-            reported[key.lower()] = "-inf" if value == "No Power" else value
+    for begun, below in blocks(text, _SONIC_CLI_PORT):
+        reported: dict[str, str] = {}
+        for line in below:
+            if ":" in line and _SONIC_CLI not in line:
+                key, _, value = (part.strip() for part in line.partition(":"))
+                reported[key.lower()] = "-inf" if value == "No Power" else value
+        if reported:
+            yield from _sonic(begun[1], reported)
 
 
 def _eos(found: Reported) -> Iterator[Optic]:
@@ -203,21 +199,19 @@ def _nxos(port: str, values: Reported, lanes: Mapping[int, Reported]) -> Iterato
 
 
 def _nxos_text(text: list[str]) -> Iterator[Optic]:
-    port, values, lanes, lane = "", dict[str, str](), dict[int, dict[str, str | None]](), 0
-    for line in [*text, "End1"]:
-        if begun := _NXOS_PORT.fullmatch(line):
-            if port and values.get("transceiver") == "present":
-                yield from _nxos(port, values, lanes)
-            port, values, lanes, lane = begun[1], {}, {}, 0
-        elif found := _NXOS_SAYS.fullmatch(line):
-            values.setdefault(_NXOS_TEXT.get(found[1], found[1]), found[2].strip())
-        elif found := _NXOS_LANE.fullmatch(line):
-            lane = int(found[1])
-        elif found := _NXOS_ROW.fullmatch(line):
-            name = _NXOS_TEXT[found[1]]
-            lanes.setdefault(lane, {}).update(
-                zip((name, f"{name}_alrm_hi", f"{name}_alrm_lo"), found.groups()[1:], strict=True)
-            )
+    for begun, below in blocks(text, _NXOS_PORT):
+        values, lanes, lane = dict[str, str](), dict[int, dict[str, str | None]](), 0
+        for line in below:
+            if found := _NXOS_SAYS.fullmatch(line):
+                values.setdefault(_NXOS_TEXT.get(found[1], found[1]), found[2].strip())
+            elif found := _NXOS_LANE.fullmatch(line):
+                lane = int(found[1])
+            elif found := _NXOS_ROW.fullmatch(line):
+                name = _NXOS_TEXT[found[1]]
+                cells = zip((name, f"{name}_alrm_hi", f"{name}_alrm_lo"), found.groups()[1:], strict=True)
+                lanes.setdefault(lane, {}).update(cells)
+        if values.get("transceiver") == "present":
+            yield from _nxos(begun[1], values, lanes)
 
 
 def _junos(found: Reported) -> Iterator[Optic]:
@@ -241,15 +235,12 @@ def _junos_module(port: str, reported: Reported, lanes: Mapping[int, Reported]) 
 
 
 def _junos_text(text: list[str]) -> Iterator[Optic]:
-    port, reported, lanes, lane = "", dict[str, str](), dict[int, dict[str, str]](), 0
-    for line in [*text, "Physical interface: end"]:
-        if begun := _JUNOS_PORT.fullmatch(line):
-            if port:
-                yield from _junos_module(port, reported, lanes)
-            port, reported, lanes, lane = begun[1], {}, {}, 0
-        elif found := _JUNOS_LANE.fullmatch(line):
-            lane = int(found[1]) + 1
-        else:
+    for begun, below in blocks(text, _JUNOS_PORT):
+        reported, lanes, lane = dict[str, str](), dict[int, dict[str, str]](), 0
+        for line in below:
             key, _, value = (part.strip() for part in line.partition(":"))
-            if name := _JUNOS_TEXT.get(key.lower()):
+            if found := _JUNOS_LANE.fullmatch(line):
+                lane = int(found[1]) + 1
+            elif name := _JUNOS_TEXT.get(key.lower()):
                 (lanes.setdefault(lane, {}) if lane else reported).setdefault(name, value)
+        yield from _junos_module(begun[1], reported, lanes)

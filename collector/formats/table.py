@@ -41,6 +41,13 @@ class Table(NamedTuple):
         return self.labels.index(label) if label in self.labels else -1
 
 
+def sure(cells: list[str], *, last: bool) -> list[str]:
+    """The cells of a row; of the last row of an answer without a line feed the last cell may be cut: it is `N/A`, which
+    is not reported, unless it is 0.
+    """
+    return [*cells[:-1], "N/A"] if last and cells[-1] != "0" else cells
+
+
 def cells_at(line: str, starts: Sequence[int]) -> list[str]:
     """The cells of a line, which begin in these columns."""
     return [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -18,6 +18,18 @@ _DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
 
 PASTED = "#> \t"
 """What indents, comments out or quotes a line."""
+Found = TypeVar("Found")
+
+
+def read_first(answer: Any, readers: Iterable[Callable[[Any], Found | None]], why: str, *, line: int = 0) -> Found:
+    """What the first reader finds in a text or a document: each returns None for another form than its own.
+
+    Raises `UnreadableError` where all of them do, with the first line if `line` is 1.
+    """
+    for read in readers:
+        if (found := read(answer)) is not None:
+            return found
+    raise UnreadableError(why, line=line, text=answer.strip().split("\n")[0] if line else "")
 
 
 def decode(answer: str) -> Any:
@@ -154,6 +166,17 @@ class Section(NamedTuple):
     port: str
     line: int
     lines: Sequence[str]
+
+
+def blocks(text: Iterable[str], heading: re.Pattern[str]) -> list[tuple[re.Match[str], list[str]]]:
+    """Each line that a pattern matches as a whole, with the lines below it up to the next such line."""
+    found: list[tuple[re.Match[str], list[str]]] = []
+    for line in text:
+        if head := heading.fullmatch(line):
+            found.append((head, []))
+        elif found:
+            found[-1][1].append(line)
+    return found
 
 
 def asks(tool: str, flag: str) -> re.Pattern[str]:

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector.formats.counts import Tally, count, priority, size, words
+from collector.formats.counts import Tally, both_ways, count, priority, size, words
 from collector.formats.documents import unwrapped
-from collector.formats.lldp_words import addresses, advertised, device, identified, local_port, seconds
+from collector.formats.lldp_words import advertised, device, identified, local_port, neighbor
 from collector.formats.lldpd import neighbors_from_plain
 from collector.formats.port_words import PortStatus, gbps, of_words, status
 from collector.formats.table import cells_at
-from collector.formats.text import asks, lines, sections
+from collector.formats.text import asks, is_json, lines, sections
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
@@ -42,33 +42,22 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
                 yield _from_nclu(port, row)
         else:
             lldp = entry.get("lldp") or entry
-            for name, neighbor in (lldp.get("neighbor") or {}).items():
-                yield _from_nvue(port, name, neighbor)
+            for name, found in (lldp.get("neighbor") or {}).items():
+                yield _from_nvue(port, name, found)
 
 
 def _from_nclu(port: str, row: Mapping[str, Any]) -> Neighbor:
-    return Neighbor(
-        local_port(port),
-        *device(row["adj_hostname"]),
-        *identified(row["adj_port"]),
-        management_addresses=addresses(row.get("adj_mgmt_ip")),
-    )
+    values = (*device(row["adj_hostname"]), row["adj_port"], None, None, None, None)
+    return neighbor(local_port(port), values, [row.get("adj_mgmt_ip")])
 
 
-def _from_nvue(port: str, name: str, neighbor: Mapping[str, Any]) -> Neighbor:
-    chassis, remote = neighbor.get("chassis", {}), neighbor.get("port", {})
-    of_key = device(chassis.get("system-name") or name)
-    chassis_id = identified(chassis.get("chassis-id"))
-    return Neighbor(
-        local_port(port),
-        *(chassis_id if chassis_id[0] else of_key[:2]),
-        of_key[2],
-        *identified(remote.get("name"), remote.get("type")),
-        advertised(remote.get("description")),
-        seconds(remote.get("ttl")),
-        seconds(neighbor.get("age")),
-        addresses(chassis.get("management-address-ipv4"), chassis.get("management-address-ipv6")),
-    )
+def _from_nvue(port: str, name: str, entry: Mapping[str, Any]) -> Neighbor:
+    chassis, remote = entry.get("chassis", {}), entry.get("port", {})
+    of_key, _, name_of_key = device(chassis.get("system-name") or name)
+    who = (advertised(chassis.get("chassis-id")) or of_key, None, name_of_key)
+    where = (remote.get("name"), remote.get("type"), remote.get("description"))
+    managed = (chassis.get("management-address-ipv4"), chassis.get("management-address-ipv6"))
+    return neighbor(local_port(port), (*who, *where, remote.get("ttl"), entry.get("age")), managed)
 
 
 def neighbors_from_text(text: str) -> Iterator[Neighbor]:
@@ -91,14 +80,10 @@ def neighbors_from_text(text: str) -> Iterator[Neighbor]:
 ASKED = asks("nv", "interface")
 _PORT = re.compile(r"[a-z]+[a-z_]*\d[\w./-]*")
 _ROW_KEYS = ("switch-priority", "traffic-class", "priority")
-_LINK = words(
-    {
-        f"{way}-{word}": f"{of}_{name}"
-        for word, name in (("bytes", "bytes"), ("pkts", "packets"), ("errors", "errors"), ("drops", "discards"))
-        for way, of in (("in", "rx"), ("out", "tx"))
-    }
-    | {"carrier-transitions": "carrier_transitions"}
-)
+_LINK = {
+    **both_ways("in-", "out-", {"bytes": "bytes", "pkts": "packets", "errors": "errors", "drops": "discards"}),
+    **words({"carrier-transitions": "carrier_transitions"}),
+}
 PFC = {
     "rx-pause-frames": "rx_pause_frames",
     "tx-pause-frames": "tx_pause_frames",
@@ -115,13 +100,15 @@ QUEUE = {
 _DURATIONS = frozenset({"rx-pause-duration", "tx-pause-duration"})
 
 
-def nvue_is_json(answer: str) -> bool:
-    """Whether the answer contains any of NVUE's groups."""
-    return any(f'"{word}"' in answer for word in ("in-bytes", "pfc-stats", "egress-queue-stats"))
+def _is_nvue(answer: str) -> bool:
+    """Whether the answer is JSON with any of NVUE's groups."""
+    return any(f'"{word}"' in answer for word in ("in-bytes", "pfc-stats", "egress-queue-stats")) and is_json(answer)
 
 
-def port_from_nvue(answer: str) -> list[PortCounters]:
+def port_from_nvue(answer: str) -> list[PortCounters] | None:
     """Counters of every port over all priorities. Raises `UnreadableError`."""
+    if not _is_nvue(answer):
+        return None
     tally = Tally()
     for port, at in _levels(answer):
         for word, counter in _LINK.items() if "in-bytes" in at else ():
@@ -129,17 +116,19 @@ def port_from_nvue(answer: str) -> list[PortCounters]:
     return tally.some()
 
 
-def pfc_from_nvue(answer: str) -> list[PortCounters]:
+def pfc_from_nvue(answer: str) -> list[PortCounters] | None:
     """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
     return _by_priority(answer, "pfc-stats", PFC)
 
 
-def queue_from_nvue(answer: str) -> list[PortCounters]:
+def queue_from_nvue(answer: str) -> list[PortCounters] | None:
     """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
     return _by_priority(answer, "egress-queue-stats", QUEUE)
 
 
-def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[PortCounters]:
+def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[PortCounters] | None:
+    if not _is_nvue(answer):
+        return None
     tally = Tally()
     for port, at in _levels(answer):
         for of, row in _nvue_rows(at.get(group)):
@@ -176,7 +165,7 @@ def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(found, dict):
         yield port, found
         for key, value in found.items():
-            yield from _within(value, key if _is_port(key) else port)
+            yield from _within(value, key if _PORT.fullmatch(key) else port)
     elif isinstance(found, list):
         for value in found:
             yield from _within(value, port)
@@ -185,11 +174,7 @@ def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def port_of(word: str) -> str:
     """The port after `interface` in a command, or at the start of a file name: `swp1_counters_qos_-o_json`."""
     name = word.partition("_")[0]
-    return name if _is_port(name) else ""
-
-
-def _is_port(name: str) -> bool:
-    return _PORT.fullmatch(name) is not None
+    return name if _PORT.fullmatch(name) else ""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -206,25 +191,19 @@ _PFC = re.compile(r"^[ \t]*switch-priority[ \t]+.*\b[rt]x-pause-frames\b", re.MU
 _QUEUES = re.compile(r"^[ \t]*traffic-class[ \t]+.*\btx-frames\b", re.MULTILINE)
 
 
-pfc_is_text = _PFC.search
-"""Whether the answer has the table of pauses."""
-
-
-queue_is_text = _QUEUES.search
-"""Whether the answer has the table of queues."""
-
-
-def pfc_from_text(answer: str) -> list[PortCounters]:
+def pfc_from_text(answer: str) -> list[PortCounters] | None:
     """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
     return _tallied(answer, _PFC, PFC)
 
 
-def queue_from_text(answer: str) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters] | None:
     """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
     return _tallied(answer, _QUEUES, QUEUE)
 
 
-def _tallied(answer: str, head: re.Pattern[str], names: Mapping[str, str]) -> list[PortCounters]:
+def _tallied(answer: str, head: re.Pattern[str], names: Mapping[str, str]) -> list[PortCounters] | None:
+    if not head.search(answer):
+        return None
     tally, text = Tally(), lines(answer)
     for section in sections(text, "nv", ASKED):
         for of, row in _text_rows(section.lines, section.line, head):

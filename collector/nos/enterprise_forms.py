@@ -1,10 +1,10 @@
 """Systems of which few forms are read: AOS-CX, Comware, VRP, Dell OS10, sonic-cli."""
 
 import re
-from collections.abc import Sequence
 
 from collector.formats.counts import Tally, count, priority
-from collector.formats.text import is_prompt
+from collector.formats.table import sure
+from collector.formats.text import is_prompt, lines
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
@@ -32,13 +32,11 @@ _LAST = "Errors"
 """The last row that a table needs: only rows for the kinds of errors follow it."""
 
 
-aoscx_is_text = _AOSCX_TITLE.search
-"""Whether the answer contains such a table."""
-
-
-def aoscx_from_text(text: Sequence[str]) -> list[PortCounters]:
+def aoscx_from_text(answer: str) -> list[PortCounters] | None:
     """Counters of the ports. Raises `UnreadableError` if a table is cut."""
-    tally = Tally()
+    if not _AOSCX_TITLE.search(answer):
+        return None
+    tally, text = Tally(), lines(answer)
     port, rows = "", None
     for number, line in enumerate(text, 1):
         if begun := _AOSCX_PORT.fullmatch(line):
@@ -87,19 +85,16 @@ _BEGUN = re.compile(r"[ \t]*[A-Za-z][\w/:.-]*\d(?:[ \t]+[\d\w-]+){0,3}[ \t]*")
 _COUNTED_NAMES = {"in": ("rx_packets", "rx_errors"), "out": ("tx_packets", "tx_errors")}
 
 
-def counted_is_text(answer: str) -> bool:
-    """Whether the answer has such a table."""
-    return _COUNTED_SIGN.search(answer.replace("\r", "")) is not None
-
-
-def counted_from_text(text: Sequence[str]) -> list[PortCounters]:
+def counted_from_text(answer: str) -> list[PortCounters] | None:
     """Counters of the ports. Raises `UnreadableError` for a table without its command, and for a cut row.
 
     A last line without a line feed may be cut, and is skipped.
     """
+    if not _COUNTED_SIGN.search(answer.replace("\r", "")):
+        return None
     tally = Tally()
     way, inside = "", False
-    for number, line in enumerate(text[:-1], 1):
+    for number, line in enumerate(lines(answer)[:-1], 1):
         asked, row = _COUNTED_ASKED.search(line), _COUNTED_ROW.fullmatch(line)
         if asked:
             way, inside = asked[1], False
@@ -131,17 +126,14 @@ _CUT = re.compile(r"[ \t]*\d[\d \t]*")
 _COUNTERS = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes")
 
 
-def os10_is_table(answer: str) -> bool:
-    """Whether an answer has such a table."""
-    return _OS10_HEAD.search(answer.replace("\r", "")) is not None
-
-
-def os10_from_table(text: Sequence[str]) -> list[PortCounters]:
+def os10_from_table(answer: str) -> list[PortCounters] | None:
     """The counters of each port and queue. Raises `UnreadableError` for a cut row, or for a table without its port.
 
     A last number that neither a blank nor a line's end follows may be cut.
     """
-    tally, port = Tally(), ""
+    if not _OS10_HEAD.search(answer.replace("\r", "")):
+        return None
+    tally, text, port = Tally(), lines(answer), ""
     for number, line in enumerate(text, 1):
         if named := _OS10_PORT.fullmatch(line):
             port = named["port"]
@@ -176,18 +168,11 @@ _WATCHDOG_NAMES = {0: "watchdog_storms", 3: "watchdog_tx_drops", 5: "watchdog_rx
 """Numbers of the cells behind the status: storms detected, restored, packets sent, dropped, received, dropped."""
 
 
-def pfc_is_table(answer: str) -> bool:
-    """Whether an answer has such a table of pause frames."""
-    return _TITLES.search(answer.replace("\r", "")) is not None
-
-
-watchdog_is_text = _WATCHDOG.search
-"""Whether an answer has sonic-cli's table of the watchdog."""
-
-
-def watchdog_from_text(text: Sequence[str]) -> list[PortCounters]:
-    """The storms of each port and priority. Raises `UnreadableError` if a row is cut."""
-    tally, inside = Tally(), False
+def watchdog_from_text(answer: str) -> list[PortCounters] | None:
+    """The storms of each port and priority in sonic-cli's table. Raises `UnreadableError` if a row is cut."""
+    if not _WATCHDOG.search(answer):
+        return None
+    tally, text, inside = Tally(), lines(answer), False
     for number, line in enumerate(text, 1):
         row = _WATCHED.fullmatch(line) if inside else None
         if _WATCHDOG.match(line):
@@ -201,9 +186,11 @@ def watchdog_from_text(text: Sequence[str]) -> list[PortCounters]:
     return tally.facts()
 
 
-def pfc_from_table(text: Sequence[str]) -> list[PortCounters]:
+def pfc_from_table(answer: str) -> list[PortCounters] | None:
     """The frames of each port and priority. Raises `UnreadableError` if a table is cut or missing, or for none."""
-    tally = Tally()
+    if not _TITLES.search(answer.replace("\r", "")):
+        return None
+    tally, text = Tally(), lines(answer)
     seen: dict[str, set[str]] = {way: set() for way in _FRAMES}
     way, labels = "", list[str]()
     for number, line in enumerate(text, 1):
@@ -216,8 +203,7 @@ def pfc_from_table(text: Sequence[str]) -> list[PortCounters]:
         elif not cells:
             labels = []
         elif labels and not _RULER.fullmatch(line):
-            if number == len(text) and cells[-1] != "0":
-                cells[-1] = "N/A"  # a last value without a line feed may be cut
+            cells = sure(cells, last=number == len(text))
             if len(cells) != len(labels) + 1:
                 raise UnreadableError("a row of pause frames that is cut", line=number, text=line)
             if cells[0] == "CPU":  # no port

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector.formats.counts import Tally, count, own, priority, size, summed, words
+from collector.formats.counts import Tally, both_ways, count, own, priority, size, summed, words
 from collector.formats.lldp_words import VALUES, device, identified, local_port, neighbor, seconds
-from collector.formats.text import lines
+from collector.formats.table import sure
+from collector.formats.text import lines, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters, PortQos
 
@@ -113,22 +114,12 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
 
 PORT_KEYS = frozenset({"interfaces", "interfaceErrorCounters"})
 
-_PORT_NAMES = words(
-    {
-        "inOctets": "rx_bytes",
-        "outOctets": "tx_bytes",
-        "inDiscards": "rx_discards",
-        "outDiscards": "tx_discards",
-        "inErrors": "rx_errors",
-        "outErrors": "tx_errors",
-        "totalInErrors": "rx_errors",
-        "totalOutErrors": "tx_errors",
-        "fcsErrors": "crc_errors",
-        "symbolErrors": "symbol_errors",
-        "rxPause": "rx_global_pause_frames",
-        "txPause": "tx_global_pause_frames",
-    }
-)
+_PORT_NAMES = {
+    **both_ways("in", "out", {"Octets": "bytes", "Discards": "discards", "Errors": "errors"}),
+    **both_ways("totalIn", "totalOut", {"Errors": "errors"}),
+    **both_ways("rxPause", "txPause", {"": "global_pause_frames"}),
+    **words({"fcsErrors": "crc_errors", "symbolErrors": "symbol_errors"}),
+}
 _OWN = ("alignmentErrors", "frameTooLongs", "frameTooShorts", "linkStatusChanges", "runtFrames", "giantFrames")
 _PACKETS = {Counter(f"{way}_packets"): [f"{of}{cast}Pkts" for cast in ("Ucast", "Multicast", "Broadcast")]
             for way, of in (("rx", "in"), ("tx", "out"))}  # fmt: skip
@@ -139,31 +130,27 @@ LATEST_SECONDS = 1e11
 _INSIDE = ("interfaceCounters", "inputErrorsDetail", "outputErrorsDetail")
 
 
-def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the ports in this document. Raises `UnreadableError` if it has none."""
-    tally = Tally()
+def port_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the ports in a document. Raises `UnreadableError` if it has none."""
+    if PORT_KEYS.isdisjoint(object_of(found)):
+        return None
+    tally, renewed = Tally(), dict[str, float]()
     for key in sorted(PORT_KEYS & found.keys()):
         for port, reported in found[key].items():
-            for name, value in _flat(reported):
+            values = list(_flat(reported))
+            for name, value in values:
                 if counter := _PORT_NAMES.get(name) or (own(name) if name in _OWN else None):
                     tally.note(port, counter, count(value))
-            _note_packets(tally, port, dict(_flat(reported)))
+            by_name = dict(values)
+            for counter, casts in _PACKETS.items():
+                tally.note(port, counter, summed(count(by_name.get(cast)) for cast in casts))
+            at = by_name.get("counterRefreshTime")
+            if isinstance(at, int | float) and 0 < at < LATEST_SECONDS:
+                renewed[port] = at
     facts = tally.some()
-    renewed = {port: at for port, reported in _ports(found) if (at := _refreshed(reported)) is not None}
     newest = max(renewed.values(), default=0.0)
     ages = {port: newest - at for port, at in renewed.items() if 0 < newest - at <= OLDEST_SECONDS}
     return [fact._replace(lag_seconds=ages[fact.port]) if fact.port in ages else fact for fact in facts]
-
-
-def _ports(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for key in PORT_KEYS & found.keys():
-        yield from found[key].items()
-
-
-def _refreshed(reported: Mapping[str, Any]) -> float | None:
-    """When the switch refreshed a port's counters, in Unix seconds by its clock; None if not reported."""
-    at = dict(_flat(reported)).get("counterRefreshTime")
-    return float(at) if isinstance(at, (int, float)) and 0 < at < LATEST_SECONDS else None
 
 
 def _flat(reported: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -175,11 +162,6 @@ def _flat(reported: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from _flat(value)
         else:
             yield name, value
-
-
-def _note_packets(tally: Tally, port: str, reported: Mapping[str, Any]) -> None:
-    for counter, casts in _PACKETS.items():
-        tally.note(port, counter, summed(count(reported.get(cast)) for cast in casts))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -203,42 +185,25 @@ _ON = {"E", "Yes"}
 _PORTS = ("interfaces", "interfaceStatuses", "interfaceStatus")
 
 
-def pfc_is_json(found: Any) -> bool:
-    """Whether this is the JSON of `counters`, with or without `detail`."""
-    return isinstance(found, dict) and ("interfaceCounters" in found or _has_priorities(found.get("interfaces")))
-
-
-def _has_priorities(ports: Any) -> bool:
-    return isinstance(ports, dict) and any("rxFrames" in str(port) for port in ports.values())
-
-
-def pfc_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """The frames of the ports in a document."""
+def pfc_from_json(found: Any) -> list[PortCounters] | None:
+    """The frames of the ports in the JSON of `counters`, with or without `detail`."""
+    ports = object_of(object_of(found).get("interfaces"))
+    if "interfaceCounters" not in object_of(found) and not any("rxFrames" in str(port) for port in ports.values()):
+        return None
     tally = Tally()
-    for port, reported in found.get("interfaceCounters", found.get("interfaces", {})).items():
-        for of, frames in _frames(reported):
+    for port, reported in found.get("interfaceCounters", ports).items():
+        by_priority = reported.get("priorities")
+        for of, frames in ({None: reported} if by_priority is None else by_priority).items():
             for word, name in _FRAMES.items():
-                tally.note(port, Counter(name, of), count(frames.get(word)))
+                tally.note(port, Counter(name, priority(of)), count(frames.get(word)))
     return tally.facts()
 
 
-def _frames(reported: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    by_priority = reported.get("priorities")
-    if by_priority is None:
-        yield None, reported
-        return
-    for of, frames in by_priority.items():
-        yield priority(of), frames
-
-
-def pfc_is_text(answer: str) -> bool:
-    """Whether the answer contains a table of pause frames."""
-    twice = re.search(r"pfc[ \t]+[rt]x ?pfc", answer.lower()) is not None
-    return twice and any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n"))
-
-
-def pfc_from_text(answer: str) -> list[PortCounters]:
+def pfc_from_text(answer: str) -> list[PortCounters] | None:
     """The frames in the text of `counters` or `counters detail`. Raises `UnreadableError` if a row is cut."""
+    twice = re.search(r"pfc[ \t]+[rt]x ?pfc", answer.lower())
+    if not twice or not any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n")):
+        return None
     tally = Tally()
     text = lines(answer)
     labels: list[str] = []
@@ -251,26 +216,23 @@ def pfc_from_text(answer: str) -> list[PortCounters]:
         elif labels and set(line) - set("- \t"):
             if len(cells) != len(labels):
                 raise UnreadableError("a row that does not fit the header, or is cut", line=at, text=line)
-            _note_row(tally, labels, cells, at, cut=at == len(text))
+            of = priority(cells[1]) if len(cells) == 4 else None
+            for label, cell in zip(labels, sure(cells, last=at == len(text)), strict=True):
+                if label in _COLUMNS:
+                    tally.note(cells[0], Counter(_COLUMNS[label], of), count(cell, line=at))
     return tally.facts()
 
 
-def _note_row(tally: Tally, labels: list[str], cells: list[str], line: int, *, cut: bool) -> None:
-    of = priority(cells[1]) if len(cells) == 4 else None
-    for at, label in enumerate(labels):
-        if label in _COLUMNS:
-            doubtful = cut and at == len(cells) - 1 and cells[at] != "0"
-            tally.note(cells[0], Counter(_COLUMNS[label], of), None if doubtful else count(cells[at], line=line))
-
-
-settings_is_text = re.compile(
+_SETTINGS = re.compile(
     r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
-).search
-"""Whether this is the text of `show priority-flow-control`."""
+)
+"""Only `show priority-flow-control` prints this."""
 
 
-def settings_from_text(answer: str) -> list[PortQos]:
+def settings_from_text(answer: str) -> list[PortQos] | None:
     """The paused priorities of each port: those reported where PFC is enabled, none where it is not."""
+    if not _SETTINGS.search(answer):
+        return None
     rows = [row for row in map(_STATUS.fullmatch, lines(answer)) if row]
     return [
         PortQos(row["port"], pfc_priorities=tuple(map(int, row["of"].split())) if _ON & {*row["flags"].split()} else ())
@@ -278,11 +240,11 @@ def settings_from_text(answer: str) -> list[PortQos]:
     ]
 
 
-def settings_from_json(found: Mapping[str, Any]) -> list[PortQos]:
+def settings_from_json(found: Any) -> list[PortQos] | None:
     """The same from JSON, where the key of the ports and the format of priorities differ between releases."""
-    ports = next((found[key] for key in _PORTS if key in found), None)
+    ports = next((found[key] for key in _PORTS if key in object_of(found)), None)
     if not isinstance(ports, dict):
-        raise UnreadableError("JSON that does not speak of priority flow control")
+        return None
     reported_of = {port: reported for port, reported in ports.items() if _enabled(reported) is not None}
     if ports and not reported_of:
         raise UnreadableError("no port says whether priority flow control is enabled")
@@ -309,7 +271,7 @@ def _priorities(reported: Mapping[str, Any]) -> tuple[int, ...] | None:
 # of destination: rows of one class are summed, those to several destinations (`MC`) apart. Source of the text: the
 # recorded answer in ntc-templates (arista_eos), of a switch with virtual output queues.
 
-QUEUE_KEY = "intfQueueCounters"
+_QUEUE_KEY = "intfQueueCounters"
 _HEAD = re.compile(
     r"^[ \t]*Port[ \t]+Traffic[ \t]+DropPrec[ \t]+DestType[ \t]+OutEnqPkts[ \t]+OutEnqOctets[ \t]+OutDropPkts"
     r"[ \t]+OutDropOctets[ \t]*$",
@@ -320,37 +282,33 @@ _BEGUN = re.compile(r"[ \t]*[A-Z][\w-]*\d[\w/.]*(?:[ \t]+TC.*)?")
 _QUEUE_NAMES = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes")
 
 
-def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+def queue_from_json(found: Any) -> list[PortCounters] | None:
     """The marked packets of each queue; EOS prints words if there is no number."""
+    if _QUEUE_KEY not in object_of(found):
+        return None
     tally = Tally()
-    for port, reported in found[QUEUE_KEY].items():
+    for port, reported in found[_QUEUE_KEY].items():
         for queue, value in reported.get("queueCounters", {}).items():
             if (of := priority(queue)) is not None:
                 tally.note(port, Counter("ecn_marked_packets", of), size(value))
     return tally.facts()
 
 
-def queue_is_text(answer: str) -> bool:
-    """Whether the answer has the table of queues."""
-    return _HEAD.search(answer.replace("\r", "")) is not None
-
-
-def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters] | None:
     """The counters of each port and class. Raises `UnreadableError` for a cut row.
 
     A last number that no line feed follows may be cut, and is skipped.
     """
-    tally, inside = Tally(), False
+    if not _HEAD.search(answer.replace("\r", "")):
+        return None
+    tally, text, inside = Tally(), lines(answer), False
     for number, line in enumerate(text, 1):
         row = _ROW.fullmatch(line) if inside else None
         if _HEAD.fullmatch(line):
             inside = True
         elif row:
             before = "mc_" if row[3] == "MC" else ""
-            cells = row[4].split()
-            if number == len(text) and cells[-1] != "0":
-                cells.pop()
-            for name, cell in zip(_QUEUE_NAMES, cells, strict=False):
+            for name, cell in zip(_QUEUE_NAMES, sure(row[4].split(), last=number == len(text)), strict=True):
                 tally.add(row[1], Counter(before + name, priority(row[2])), count(cell, line=number))
         elif inside and _BEGUN.fullmatch(line):
             raise UnreadableError("a row of queues that is cut", line=number, text=line)

@@ -1,20 +1,16 @@
 """Junos: LLDP, counters of ports and queues."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
-from collector.formats.counts import Tally, count, priority, summed, words
-from collector.formats.documents import data_of, document, listed
+from collector.formats.counts import Tally, both_ways, count, priority, summed, words
+from collector.formats.documents import below, data_of, document, listed
 from collector.formats.lldp_words import advertised, local_port, neighbor
-from collector.formats.text import lines
+from collector.formats.text import Found, lines, object_of, read_first
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 # ----------------------------------------------------------------------------------------------------------------------
 # LLDP neighbours as Junos prints them in XML and in JSON, which is the same tree with every leaf as `[{"data": ...}]`.
@@ -42,29 +38,19 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
                 yield from neighbors_from_json(member)
         return
     for information in answer[_ROOT]:
-        for entry in information.get(_ENTRY, ()):
-            yield _neighbor({name: [_lldp_data(leaf) for leaf in leaves] for name, leaves in entry.items() if leaves})
+        yield from map(_neighbor, information.get(_ENTRY, ()))
 
 
-def _lldp_data(leaf: Any) -> str | None:
-    return advertised(leaf.get("data")) if isinstance(leaf, dict) else advertised(leaf)
-
-
-def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
-    """The neighbours in `| display xml`. Raises `UnreadableError` for XML about something else."""
-    elements = [element for element in root.iter() if element.tag.rpartition("}")[2] in (_ROOT, _ENTRY)]
-    if not elements:
+def neighbors_from_xml(document: Mapping[str, Any]) -> Iterator[Neighbor]:
+    """The neighbours in the tree of `| display xml`. Raises `UnreadableError` for XML about something else."""
+    if next(chain(below(document, _ROOT), below(document, _ENTRY)), None) is None:
         raise UnreadableError(f"XML without {_ROOT}")
-    for element in elements:
-        if element.tag.endswith(_ENTRY):
-            leaves: dict[str, list[str | None]] = {}
-            for leaf in element:
-                leaves.setdefault(leaf.tag.rpartition("}")[2], []).append(advertised(leaf.text))
-            yield _neighbor(leaves)
+    return map(_neighbor, below(document, _ENTRY))
 
 
-def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
-    first: dict[str | None, str | None] = {name: values[0] for name, values in leaves.items()}
+def _neighbor(entry: Any) -> Neighbor:
+    leaves = {name: [advertised(data_of(leaf)) for leaf in values] for name, values in (entry or {}).items()}
+    first: dict[str | None, str | None] = {name: next(iter(values), None) for name, values in leaves.items()}
     name, number = first.get("lldp-local-interface"), first.get("lldp-local-port-id")
     managed = leaves.get("lldp-remote-management-address", ())
     return neighbor(local_port(name or number), map(first.get, _LEAVES), managed, number if name else None)
@@ -95,8 +81,9 @@ _PRIORITY = re.compile(rf"^Priority :[ \t]+(\d)[ \t]+{_NUMBER}[ \t]+{_NUMBER}$")
 _TEXT_QUEUE = re.compile(rf"^(\d{{1,2}})(?:[ \t]+[A-Za-z][\w-]*)?[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+{_NUMBER}$")
 _FEC = re.compile(rf"^FEC (Corrected|Uncorrected) Errors[ \t]+{_NUMBER}$")
 _INGRESS, _TEXT_EGRESS = "Ingress queues:", "Egress queues:"
-_INPUT = {"Errors": "input-errors", "Drops": "input-drops"}
-_OUTPUT = {"Errors": "output-errors", "Drops": "output-drops", "Carrier transitions": "carrier-transitions"}
+_INPUT = {"Errors": ["input-errors"], "Drops": ["input-drops"]}
+_OUTPUT = {"Errors": ["output-errors"], "Drops": ["output-drops"], "Carrier transitions": ["carrier-transitions"]}
+_FEC_NAMES = {"Corrected": ["fec_ccw_count"], "Uncorrected": ["fec_nccw_count"]}
 _MAC_NAMES = {
     "Total octets": ("input-bytes", "output-bytes"),
     "Total packets": ("input-packets", "output-packets"),
@@ -128,8 +115,8 @@ def tree(text: Sequence[str]) -> dict[str, Any] | None:
             ingress = line.strip().startswith(_INGRESS) or (ingress and not line.strip().startswith(_TEXT_EGRESS))
             if title:
                 section = None if ingress and title[1] is _queues else title
-            elif _ends(line, base):
-                section = None
+            elif len(line) - len(line.lstrip()) <= base + 2 or line.rstrip().endswith(":"):
+                section = None  # the title of another one: indented as titles are, or with nothing behind its colon
             elif section:
                 pattern, take = section
                 for found in pattern.finditer(line.strip()):
@@ -145,27 +132,20 @@ def _title(line: str, base: int) -> Section | None:
     return next((section for words, section in _SECTIONS.items() if said.startswith(words)), None)
 
 
-def _ends(line: str, base: int) -> bool:
-    """Whether a line is the title of another section: indented as titles are, or with nothing behind its colon."""
-    return len(line) - len(line.lstrip()) <= base + 2 or line.rstrip().endswith(":")
+def _named(group: str, names: Mapping[str, Sequence[str]]) -> Take:
+    """Takes the values behind a label, which has names of its own for them in the tree."""
 
-
-def _traffic(port: Port, found: re.Match[str], line: int) -> None:
-    port.setdefault("traffic-statistics", {})[f"{found[1].lower()}-{found[2]}"] = found[3]
-
-
-def _errors(group: str, names: Mapping[str, str]) -> Take:
     def take(port: Port, found: re.Match[str], line: int) -> None:
-        port.setdefault(group, {})[names.get(found[1], found[1])] = found[2]
+        label, *values = found.groups()
+        if None in values:
+            raise UnreadableError("a row of counters without the sent ones: cut", line=line, text=found[0])
+        port.setdefault(group, {}).update(zip(names.get(label, [label]), values, strict=True))
 
     return take
 
 
-def _mac(port: Port, found: re.Match[str], line: int) -> None:
-    if found[3] is None:
-        raise UnreadableError("a row of counters without the sent ones: cut", line=line, text=found[0])
-    names = _MAC_NAMES[found[1]]
-    port.setdefault("ethernet-mac-statistics", {}).update(zip(names, found.groups()[1:], strict=True))
+def _traffic(port: Port, found: re.Match[str], line: int) -> None:
+    port.setdefault("traffic-statistics", {})[f"{found[1].lower()}-{found[2]}"] = found[3]
 
 
 def _pfc(port: Port, found: re.Match[str], line: int) -> None:
@@ -175,22 +155,16 @@ def _pfc(port: Port, found: re.Match[str], line: int) -> None:
 
 def _queues(port: Port, found: re.Match[str], line: int) -> None:
     names = ("queue-number", "queued", "queue-counters-trans-packets", "queue-counters-total-drop-packets")
-    rows = port.setdefault("queue-counters", {"queue": []})["queue"]
-    rows.append(dict(zip(names, found.groups(), strict=True)))
-
-
-def _fec(port: Port, found: re.Match[str], line: int) -> None:
-    name = "fec_ccw_count" if found[1] == "Corrected" else "fec_nccw_count"
-    port.setdefault("ethernet-fec-statistics", {})[name] = found[2]
+    port.setdefault("queue-counters", []).append({"queue": dict(zip(names, found.groups(), strict=True))})
 
 
 _SECTIONS: dict[str, Section] = {
     "Traffic statistics:": (_TEXT_TRAFFIC, _traffic),
-    "Input errors:": (_ERROR, _errors("input-error-list", _INPUT)),
-    "Output errors:": (_ERROR, _errors("output-error-list", _OUTPUT)),
+    "Input errors:": (_ERROR, _named("input-error-list", _INPUT)),
+    "Output errors:": (_ERROR, _named("output-error-list", _OUTPUT)),
     "Queue counters:": (_TEXT_QUEUE, _queues),
-    "Ethernet FEC statistics": (_FEC, _fec),
-    "MAC statistics:": (_MAC, _mac),
+    "Ethernet FEC statistics": (_FEC, _named("ethernet-fec-statistics", _FEC_NAMES)),
+    "MAC statistics:": (_MAC, _named("ethernet-mac-statistics", _MAC_NAMES)),
     "MAC Priority Flow Control Statistics:": (_PRIORITY, _pfc),
 }
 """The titles of sections whose counters are read."""
@@ -205,22 +179,14 @@ _SECTIONS: dict[str, Section] = {
 
 _SIGN = "Physical interface: "
 
-_PORT_TRAFFIC = {
-    "input-bytes": "rx_bytes",
-    "output-bytes": "tx_bytes",
-    "input-packets": "rx_packets",
-    "output-packets": "tx_packets",
-}
+_PORT_TRAFFIC = both_ways("input-", "output-", {"bytes": "bytes", "packets": "packets"})
 _GROUPS = {
-    "traffic-statistics": words(_PORT_TRAFFIC),
-    "ethernet-mac-statistics": words(
-        {
-            **_PORT_TRAFFIC,
-            "input-crc-errors": "crc_errors",
-            "input-mac-pause-frames": "rx_global_pause_frames",
-            "output-mac-pause-frames": "tx_global_pause_frames",
-        }
-    ),
+    "traffic-statistics": _PORT_TRAFFIC,
+    "ethernet-mac-statistics": {
+        **_PORT_TRAFFIC,
+        **words({"input-crc-errors": "crc_errors"}),
+        **both_ways("input-", "output-", {"mac-pause-frames": "global_pause_frames"}),
+    },
     "input-error-list": words({"input-errors": "rx_errors", "input-drops": "rx_discards"}),
     "output-error-list": words(
         {"carrier-transitions": "link_downs", "output-errors": "tx_errors", "output-drops": "tx_discards"}
@@ -235,28 +201,34 @@ _PORT_QUEUE = {
 }
 
 
-def document_or_text(answer: str) -> Any:
-    """The document in an answer, or the counters in Junos' text as the tree of its JSON; None if there is neither."""
+def read_document(answer: str, readers: Iterable[Callable[[Any], Found | None]], what: str) -> Found | None:
+    """What the first reader finds in the document in an answer, or in the counters in Junos' text as the tree of its
+    JSON; None if there is neither. Raises `UnreadableError`.
+    """
     found = document(answer)
-    return tree(lines(answer)) if found is None and _SIGN in answer else found
+    if found is None and _SIGN in answer:
+        found = tree(lines(answer))
+    return None if found is None else read_first(found, readers, f"JSON that does not speak of {what}")
 
 
-def port_counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def port_counters(found: Any) -> list[PortCounters] | None:
     """Counters of every port over all priorities."""
     return _tallied(found, _note_port)
 
 
-def pfc_counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def pfc_counters(found: Any) -> list[PortCounters] | None:
     """The pause frames of every port by priority."""
     return _tallied(found, _note_pfc)
 
 
-def queue_counters(found: Mapping[str, Any]) -> list[PortCounters]:
+def queue_counters(found: Any) -> list[PortCounters] | None:
     """Packets that every queue sent and dropped."""
     return _tallied(found, _note_queues)
 
 
-def _tallied(found: Mapping[str, Any], note: Callable[[Tally, str, Mapping[str, Any]], None]) -> list[PortCounters]:
+def _tallied(found: Any, note: Callable[[Tally, str, Mapping[str, Any]], None]) -> list[PortCounters] | None:
+    if PORT_KEY not in object_of(found):
+        return None
     tally = Tally()
     for information in listed(found[PORT_KEY]):
         for interface in listed(information.get("physical-interface")):
@@ -312,21 +284,18 @@ _KINDS = ("Tail-dropped packets", "RED-dropped packets", "RL-dropped packets")
 _ALL = "Total-dropped packets"
 
 
-def queue_is_text(answer: str) -> bool:
-    """Whether the answer has such paragraphs."""
-    return "Physical interface: " in answer and _QUEUES.search(answer.replace("\r", "")) is not None
-
-
-def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters] | None:
     """The counters of each port's egress queues. Raises `UnreadableError` if there is none.
 
     A last line without a line feed may be cut, and is skipped.
     """
+    if _SIGN not in answer or not _QUEUES.search(answer.replace("\r", "")):
+        return None
     tally, port, named = Tally(), "", ""
     of: int | None = None
     dropped: dict[str, int | None] = {}
     sent = False
-    for number, line in enumerate([*text[:-1], "Queue: 99, Forwarding classes: none"], 1):
+    for number, line in enumerate([*lines(answer)[:-1], "Queue: 99, Forwarding classes: none"], 1):
         begun, queue, part, value = (kind.fullmatch(line) for kind in (_QUEUE_PORT, _QUEUE_QUEUE, _PART, _VALUE))
         if begun or queue or _OTHER.fullmatch(line):
             if port and of is not None:

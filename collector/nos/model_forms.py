@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector.formats.counts import Tally, count, summed
+from collector.formats.counts import Tally, both_ways, count, summed, words
 from collector.formats.documents import listed, requests
 from collector.formats.lldp_words import local_port, neighbor
 from collector.formats.modules import Names, module
 from collector.formats.port_words import PortStatus, gbps, of_words, status
-from collector.formats.text import spelled
+from collector.formats.text import object_of
 from truerail.model import Counter, Neighbor, Optic, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -35,15 +35,11 @@ lldp_is_model = re.compile(
 """Whether the JSON in an answer is of such a model."""
 
 
-def neighbors_from_model(document: Any) -> Iterator[Neighbor]:
-    """The neighbours anywhere in the document. Raises `UnreadableError` for one without a local port."""
-    return _within(document, "")
-
-
-def _within(found: Any, port: str) -> Iterator[Neighbor]:
+def neighbors_from_model(found: Any, port: str = "") -> Iterator[Neighbor]:
+    """The neighbours anywhere in a document, or below a port. Raises `UnreadableError` for one without a local port."""
     if isinstance(found, list):
         for value in found:
-            yield from _within(value, port)
+            yield from neighbors_from_model(value, port)
     elif isinstance(found, dict):
         leaves = {str(key).rpartition(":")[2]: value for key, value in found.items()}
         if "chassis-id" in leaves and "port-id" in leaves:
@@ -53,7 +49,7 @@ def _within(found: Any, port: str) -> Iterator[Neighbor]:
         named = leaves.get("name") if not _HOLDS_NEIGHBORS.isdisjoint(leaves) else None
         here = str(named) if named else _port_in(path) or port
         for key, value in found.items():
-            yield from _within(value, _port_in(str(key)) or here)
+            yield from neighbors_from_model(value, _port_in(str(key)) or here)
 
 
 def _port_in(path: str) -> str:
@@ -85,22 +81,14 @@ def _neighbor(port: str, leaves: Mapping[str, Any]) -> Neighbor:
 # - SR Linux reports a module's readings as `latest-value`, in dBm, mA and degrees Celsius.
 
 _ADMIN = {"enable": "up", "disable": "down"}
-_PORT_COUNTERS = spelled(
-    {
-        "rx_bytes": "in-octets",
-        "tx_bytes": "out-octets",
-        "rx_packets": "in-packets, in-pkts",
-        "tx_packets": "out-packets, out-pkts",
-        "rx_errors": "in-error-packets, in-errors",
-        "tx_errors": "out-error-packets, out-errors",
-        "rx_discards": "in-discarded-packets, in-discards",
-        "tx_discards": "out-discarded-packets, out-discards",
-        "crc_errors": "in-fcs-error-packets, in-fcs-errors",
-        "carrier_transitions": "carrier-transitions",
-        "rx_global_pause_frames": "in-mac-pause-frames",
-        "tx_global_pause_frames": "out-mac-pause-frames",
-    }
-)
+_PORT_COUNTERS = {
+    **both_ways("in-", "out-", {"octets": "bytes", "packets": "packets", "pkts": "packets"}),
+    **both_ways("in-", "out-", {"error-packets": "errors", "errors": "errors"}),
+    **both_ways("in-", "out-", {"discarded-packets": "discards", "discards": "discards"}),
+    **words({"in-fcs-error-packets": "crc_errors", "in-fcs-errors": "crc_errors"}),
+    **words({"carrier-transitions": "carrier_transitions"}),
+    **both_ways("in-", "out-", {"mac-pause-frames": "global_pause_frames"}),
+}
 _READINGS = ("input-power", "output-power", "laser-bias-current")
 _SRLINUX = Names(
     *("temperature", "low-alarm-threshold", "high-alarm-threshold"),
@@ -119,29 +107,27 @@ PORT_REQUESTS = (
 Leaves = Mapping[str, Any]
 
 
-def port_is_model(found: Any) -> bool:
-    """Whether a document has the ports of such a model."""
-    return next(_ports(found), None) is not None
-
-
 def statuses_from_model(found: Any) -> list[PortStatus]:
-    """The ports of a document, in its order."""
+    """The ports of a document, in its order; none if it is of another form."""
     return [_status(port) for port in _ports(found)]
 
 
-def port_from_model(found: Any) -> list[PortCounters]:
+def port_from_model(found: Any) -> list[PortCounters] | None:
     """Counters of the ports of a document. Raises `UnreadableError` for a value that is none, or for no counters."""
+    ports = list(_ports(found))
+    if not ports:
+        return None
     tally = Tally()
-    for port in _ports(found):
+    for port in ports:
         name, state = str(port["name"]), inside(port, "state")
         counted = {**inside(port, "statistics"), **inside(state, "counters")}
         counted |= inside(inside(inside(port, "ethernet"), "state"), "counters")
         for word, counter in _PORT_COUNTERS.items():
-            tally.note(name, Counter(counter), count(counted.get(word)))
-        for way, counter in (("in", "rx_packets"), ("out", "tx_packets")):
+            tally.note(name, counter, count(counted.get(word)))
+        for way, sum_of_casts in (("in", "rx_packets"), ("out", "tx_packets")):
             if not {f"{way}-packets", f"{way}-pkts"} & counted.keys():
                 casts = (counted.get(f"{way}-{cast}-{end}") for cast in _CASTS for end in ("packets", "pkts"))
-                tally.note(name, Counter(counter), summed(map(count, casts)))
+                tally.note(name, Counter(sum_of_casts), summed(map(count, casts)))
     return tally.some()
 
 
@@ -220,15 +206,13 @@ _QUEUE_COUNTERS = {
 }
 
 
-def queue_is_model(found: Any) -> bool:
-    """Whether a document is of this model."""
-    return isinstance(found, Mapping) and "interfaces" in inside(plain(found), "qos")
-
-
-def queue_from_model(found: Mapping[str, Any]) -> list[PortCounters]:
+def queue_from_model(found: Any) -> list[PortCounters] | None:
     """The counters of the queues whose class is known. Raises `UnreadableError` where there is none."""
+    qos = inside(plain(object_of(found)), "qos")
+    if "interfaces" not in qos:
+        return None
     tally = Tally()
-    for port in map(plain, listed(inside(inside(plain(found), "qos"), "interfaces").get("interface"))):
+    for port in map(plain, listed(inside(qos, "interfaces").get("interface"))):
         for queue in map(plain, listed(inside(inside(port, "output"), "queues").get("queue"))):
             named = _CLASS.fullmatch(str(queue.get("name", "")))
             if named and "interface-id" in port:

@@ -1,13 +1,13 @@
 """Cisco NX-OS: LLDP and counters of ports."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector.formats.counts import Tally, Words, count, own, summed, words
+from collector.formats.counts import Tally, both_ways, count, own, summed, words
 from collector.formats.documents import listed
 from collector.formats.lldp_words import advertised, identified, local_port, neighbor, seconds
-from collector.formats.text import lines
+from collector.formats.text import lines, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Neighbor, PortCounters
 
@@ -81,25 +81,20 @@ _EOS_ERRORS = words(
     {"fcs": "crc_errors", "align": "alignment_errors", "symbol": "symbol_errors", "rx": "rx_errors", "tx": "tx_errors"}
 )
 """Labels that mean this beside others of errors: too short to show what a table is about."""
-_ALL = {"inpkts": "rx", "eth_inpkts": "rx", "outpkts": "tx", "eth_outpkts": "tx"}
+_ALL = {**both_ways("in", "out", {"pkts": "packets"}), **both_ways("eth_in", "eth_out", {"pkts": "packets"})}
 _CASTS = {
-    f"{before}{way}{cast}{after}": counted
-    for before, after, names in (("", "pkts", ("ucast", "mcast", "bcast")), ("eth_", "", ("ucast", "mcast", "bcast")))
-    for way, counted in (("in", "rx"), ("out", "tx"))
-    for cast in names
+    **both_ways("in", "out", {"ucastpkts": "packets", "mcastpkts": "packets", "bcastpkts": "packets"}),
+    **both_ways("eth_in", "eth_out", {"ucast": "packets", "mcast": "packets", "bcast": "packets"}),
 }
 _KNOWN = {*_BOTH, *_ALL, *_CASTS}
 _IN_TEXT = _TEXT_OWN.union(_KNOWN)
 Ports = dict[str, dict[str, int | None]]
 
 
-def port_is_json(found: Mapping[str, Any]) -> bool:
-    """Whether this is NX-OS' JSON of counters."""
-    return any(key in found for key in ("TABLE_rx_counters", "TABLE_tx_counters", "TABLE_interface"))
-
-
-def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the ports in this document."""
+def port_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the ports in a document."""
+    if not any(key in object_of(found) for key in ("TABLE_rx_counters", "TABLE_tx_counters", "TABLE_interface")):
+        return None
     ports: Ports = {}
     for row in _rows(found):
         port = next((str(row[key]) for key in _PORT_KEYS if key in row), "")
@@ -117,13 +112,10 @@ def _rows(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 yield from listed(row) if name.startswith("ROW_") else ()
 
 
-def port_is_text(answer: str) -> bool:
-    """Whether the answer contains a table of NX-OS' counters."""
-    return "port" in answer.lower() and any(_labels(line) for line in answer.split("\n"))
-
-
-def port_from_text(answer: str) -> list[PortCounters]:
-    """Counters of the ports in these tables. Raises `UnreadableError` if a row is cut."""
+def port_from_text(answer: str) -> list[PortCounters] | None:
+    """Counters of the ports in tables. Raises `UnreadableError` if a row is cut."""
+    if "port" not in answer.lower() or not any(_labels(line) for line in answer.split("\n")):
+        return None
     ports: Ports = {}
     text = lines(answer)
     labels: list[str] = []
@@ -155,16 +147,16 @@ def _row(labels: list[str], cells: list[str], line: int, *, cut: bool) -> dict[s
     return reported
 
 
-def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
+def _tallied(ports: Ports, own_words: Mapping[str, Counter]) -> list[PortCounters]:
     tally = Tally()
     for port, reported in ports.items():
         for word, value in reported.items():
             if counter := _BOTH.get(word) or own_words.get(word):
                 tally.note(port, counter, value)
-        for way in ("rx", "tx"):
-            whole = summed(value for word, value in reported.items() if _ALL.get(word) == way)
-            parts = summed(value for word, value in reported.items() if _CASTS.get(word) == way)
-            tally.note(port, Counter(f"{way}_packets"), parts if whole is None else whole)
+        for packets in (Counter("rx_packets"), Counter("tx_packets")):
+            whole = summed(value for word, value in reported.items() if _ALL.get(word) == packets)
+            parts = summed(value for word, value in reported.items() if _CASTS.get(word) == packets)
+            tally.note(port, packets, parts if whole is None else whole)
     return tally.some()
 
 
@@ -209,18 +201,19 @@ _TX = words(
 )
 
 
-paragraph_is_text = re.compile(r"^[ \t]*\d+ input packets\b", re.MULTILINE).search
-"""Whether the answer has counters in such paragraphs."""
+_COUNTED = re.compile(r"^[ \t]*\d+ input packets\b", re.MULTILINE)
 
 
-def paragraph_from_text(text: Sequence[str]) -> list[PortCounters]:
+def paragraph_from_text(answer: str) -> list[PortCounters] | None:
     """Counters of the ports. Raises `UnreadableError` if a port is cut, or for none.
 
     A last line without a line feed may be cut, and is skipped.
     """
+    if not _COUNTED.search(answer):
+        return None
     tally = Tally()
     port, names, begun = "", None, 0
-    for number, line in enumerate([*text[:-1], "End1 is down"], 1):
+    for number, line in enumerate([*lines(answer)[:-1], "End1 is down"], 1):
         named, way = _PORT.fullmatch(line), _WAY.fullmatch(line)
         if (named or way) and names is _RX and not (way and way[1].lower() == "tx"):
             raise UnreadableError("a port's counters are cut: none that it sent", line=begun, text=port)

@@ -1,12 +1,12 @@
 """Cisco NX-OS: pause frames and queues."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from collector.formats.counts import Tally, count, priority, summed
 from collector.formats.documents import rows_of
-from collector.formats.text import lines
+from collector.formats.text import lines, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters, PortQos
 
@@ -42,32 +42,35 @@ class Port(NamedTuple):
     tx: int | None
 
 
-def counters(found: Sequence[Port]) -> list[PortCounters]:
-    """The frames of these ports."""
+def counters(answer: Any) -> list[PortCounters] | None:
+    """The frames of the ports in a document or a text."""
+    if (ports := _ports(answer)) is None:
+        return None
     tally = Tally()
-    for port in found:
+    for port in ports:
         tally.note(port.name, _RX, port.rx)
         tally.note(port.name, _TX, port.tx)
     return tally.facts()
 
 
-def settings(found: Sequence[Port]) -> list[PortQos]:
-    """The priorities that are paused on these ports."""
-    return [PortQos(port.name, pfc_priorities=port.priorities) for port in found if port.priorities is not None]
+def settings(answer: Any) -> list[PortQos] | None:
+    """The priorities that are paused on the ports in a document or a text."""
+    if (ports := _ports(answer)) is None:
+        return None
+    return [PortQos(port.name, pfc_priorities=port.priorities) for port in ports if port.priorities is not None]
 
 
-def pfc_is_json(found: Any) -> bool:
-    """Whether this is NX-OS' JSON."""
-    return isinstance(found, dict) and "TABLE_module" in found and "TABLE_pfc_interface" in str(found)
-
-
-def pfc_from_json(found: Mapping[str, Any]) -> list[Port]:
-    """The ports in a document: an object for one row, a list for several."""
+def _ports(answer: Any) -> list[Port] | None:
+    """The ports in a text, or in a document: an object for one row, a list for several."""
+    if isinstance(answer, str):
+        return _ports_in_text(answer)
+    if "TABLE_module" not in object_of(answer) or "TABLE_pfc_interface" not in str(answer):
+        return None
     return [
         Port(
             str(row["if_name_str"]), _of_words(row.get("oper")), count(row.get("rx-stats")), count(row.get("tx-stats"))
         )
-        for module in rows_of(found, "module")
+        for module in rows_of(answer, "module")
         for row in rows_of(module, "pfc_interface")
         if not _INSIDE.match(str(row["if_name_str"]))
     ]
@@ -85,13 +88,10 @@ def _paused(state: str, bitmap: str | None) -> tuple[int, ...] | None:
     return tuple(n for n in range(8) if int(bitmap, 16) >> n & 1) if bitmap else None
 
 
-def pfc_is_text(answer: str) -> bool:
-    """Whether this is NX-OS' table."""
-    return any(map(_HEADER.match, answer.split("\n")))
-
-
-def pfc_from_text(answer: str) -> list[Port]:
+def _ports_in_text(answer: str) -> list[Port] | None:
     """The ports in the tables, of two rows for one port the later. Raises `UnreadableError` if a row is cut."""
+    if not any(map(_HEADER.match, answer.split("\n"))):
+        return None
     text = lines(answer)
     begin = min(at for at, line in enumerate(text) if _HEADER.match(line)) + 1
     found: dict[str, Port] = {}
@@ -108,13 +108,10 @@ def pfc_from_text(answer: str) -> list[Port]:
     return list(found.values())
 
 
-def is_detail(answer: str) -> bool:
-    """Whether this is the detailed text."""
-    return any(map(_FRAMES.fullmatch, lines(answer)))
-
-
-def detailed_counters(answer: str) -> list[PortCounters]:
+def detailed_counters(answer: str) -> list[PortCounters] | None:
     """The frames by priority from the detailed text. Raises `UnreadableError` for frames below no port."""
+    if not any(map(_FRAMES.fullmatch, lines(answer))):
+        return None
     tally = Tally()
     port = ""
     for at, line in enumerate(lines(answer), 1):
@@ -130,8 +127,10 @@ def detailed_counters(answer: str) -> list[PortCounters]:
     return tally.some()
 
 
-def detailed_settings(answer: str) -> list[PortQos]:
+def detailed_settings(answer: str) -> list[PortQos] | None:
     """The paused priorities from the detailed text."""
+    if not any(map(_FRAMES.fullmatch, lines(answer))):
+        return None
     found: dict[str, PortQos] = {}
     port, state = "", ""
     for line in lines(answer):
@@ -170,13 +169,10 @@ _QUEUE_ROW = re.compile(r"[ \t]*\|[ \t]*([A-Z][\w/& ]{0,40}?) (Pkts|Byts)[ \t]*(
 _CUT_ROW = re.compile(r"[ \t]*\|[^|]*(?:\|[ \t\d]*)*")
 
 
-def queue_is_json(found: Any) -> bool:
-    """Whether this is NX-OS' JSON of queues."""
-    return isinstance(found, dict) and "TABLE_queuing_interface" in str(found)
-
-
-def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the queues in this document."""
+def queue_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the queues in a document."""
+    if "TABLE_queuing_interface" not in str(object_of(found)):
+        return None
     tally = Tally()
     for module in rows_of(found, "module"):
         for port in rows_of(module, "queuing_interface"):
@@ -190,15 +186,16 @@ def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     return tally.facts()
 
 
-queue_is_text = re.compile(rf"^{_GROUP.pattern}\r?$", re.MULTILINE | re.IGNORECASE).search
-"""Whether this is the text, with the box of a group in it."""
+_GROUPS = re.compile(rf"^{_GROUP.pattern}\r?$", re.MULTILINE | re.IGNORECASE)
 
 
-def queue_from_text(text: Sequence[str]) -> list[PortCounters]:
+def queue_from_text(answer: str) -> list[PortCounters] | None:
     """Counters of the queues in the text. Raises `UnreadableError` for a box without its port, and for a cut row."""
+    if not _GROUPS.search(answer):
+        return None
     tally = Tally()
     port, of = "", None
-    for number, line in enumerate(text, 1):
+    for number, line in enumerate(lines(answer), 1):
         named, group, row = _QUEUE_PORT.fullmatch(line), _GROUP.fullmatch(line), _QUEUE_ROW.fullmatch(line)
         if named:
             port, of = named[2], None

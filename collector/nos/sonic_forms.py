@@ -1,16 +1,17 @@
-"""SONiC: LLDP, and the tables of its counters."""
+"""SONiC: LLDP, the tables of its counters, and its database."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from collector.formats.counts import Tally, count, own, priority, words
+from collector.formats.counts import Tally, both_ways, count, own, priority, words
+from collector.formats.documents import unwrapped
 from collector.formats.lldp_words import advertised, identified, neighbor
-from collector.formats.table import Table, rows
-from collector.formats.text import asks, is_prompt, lines, sections
+from collector.formats.table import Table, rows, tables
+from collector.formats.text import asks, blocks, is_prompt, lines, object_of, sections
 from truerail.errors import UnreadableError
-from truerail.model import Counter, Neighbor, PortCounters
+from truerail.model import Command, Counter, Neighbor, PortCounters
 
 # ----------------------------------------------------------------------------------------------------------------------
 # SONiC's neighbours: the blocks of `sonic-cli`, and `show lldp table` in its plain form.
@@ -36,18 +37,15 @@ def neighbors_from_cli(rows: Sequence[str]) -> list[Neighbor] | None:
     """The neighbours that `sonic-cli` shows (`lldp_neighbor_show.j2` of SONiC's management framework), a block for
     each between rulers; None for anything else. Raises `UnreadableError` if the last block is cut.
     """
-    blocks: list[tuple[str, dict[str, str]]] = []
-    closed = True
-    for line in rows:
-        begun, keyed = _INTERFACE.fullmatch(line), _VALUE.fullmatch(line)
-        closed = _LLDP_RULER.fullmatch(line) is not None or (closed and not begun)
-        if begun:
-            blocks.append((begun[1], {}))
-        elif keyed and blocks:
-            blocks[-1][1].setdefault(keyed[1], keyed[2])
-    if blocks and not closed:
-        raise UnreadableError("a neighbour without the ruler below it: the answer is cut", text=blocks[-1][0])
-    return [neighbor(port, map(values.get, _FRAMED)) for port, values in blocks] or None
+    found: list[Neighbor] = []
+    for begun, below in blocks(rows, _INTERFACE):
+        values: dict[str, str] = {}
+        for keyed in filter(None, map(_VALUE.fullmatch, below)):
+            values.setdefault(keyed[1], keyed[2])
+        found.append(neighbor(begun[1], map(values.get, _FRAMED)))
+    if found and not any(map(_LLDP_RULER.fullmatch, below)):
+        raise UnreadableError("a neighbour without the ruler below it: the answer is cut", text=begun[1])
+    return found or None
 
 
 def neighbors_from_table(answer: str) -> list[Neighbor] | None:
@@ -84,14 +82,10 @@ def neighbors_from_table(answer: str) -> list[Neighbor] | None:
 # document of errors without drops and states is about router interfaces (`intfstat`), not about ports. `sonic-cli`
 # prints the columns between rulers without gaps (`show interface counters`, its template `show_interface_counters.j2`).
 
-_COLUMNS = words(
-    {
-        f"{way}_{word}": f"{way}_{name}"
-        for way in ("rx", "tx")
-        for word, name in (("ok", "packets"), ("err", "errors"), ("drp", "discards"), ("ovr", "overruns"))
-    }
-    | {"fec_corr": "fec_corrected", "fec_uncorr": "fec_uncorrected", "fec_symbol_err": "fec_symbols"}
-)
+_COLUMNS = {
+    **both_ways("rx_", "tx_", {"ok": "packets", "err": "errors", "drp": "discards", "ovr": "overruns"}),
+    **words({"fec_corr": "fec_corrected", "fec_uncorr": "fec_uncorrected", "fec_symbol_err": "fec_symbols"}),
+}
 _DETAILS = words(
     {"Total Packets Received Without Errors": "rx_packets", "Total Packets Transmitted Successfully": "tx_packets"}
 )
@@ -104,39 +98,35 @@ _PORT_TITLE = "Packets Received "
 _CLEARED = "Time Since Counters Last Cleared"
 
 
-def port_is_table(table: Table) -> bool:
-    """Whether this is a table of port counters."""
-    return "iface" in table.labels and not _COLUMNS.keys().isdisjoint(table.labels) and not _routes(table.labels)
-
-
 def _routes(labels: Container[str]) -> bool:
     """Whether labels in lower case are those of a router interface."""
     return "rx_err" in labels and "rx_drp" not in labels and "state" not in labels
 
 
-def port_from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """Counters of the ports in these tables."""
-    tally = Tally()
-    for table in found:
+def port_from_tables(answer: str) -> list[PortCounters] | None:
+    """Counters of the ports in tables."""
+    tally, any_of_ports = Tally(), False
+    for table in tables(answer):
         port = table.column("iface")
         places = [at for at, label in enumerate(table.labels) if label in _COLUMNS]
+        if port < 0 or not places or _routes(table.labels):
+            continue
+        any_of_ports = True
         counters = [_COLUMNS[table.labels[at]] for at in places]
         for line, cells in table.rows:
             tally.row(cells[port], counters, [cells[at] for at in places], line=line)
-    return tally.facts()
+    return tally.facts() if any_of_ports else None
 
 
-port_is_cli = _CLI.search
-"""Whether this is the table of `sonic-cli`."""
-
-
-def port_from_cli(text: Sequence[str]) -> list[PortCounters]:
-    """Counters of the ports in that table. Raises `UnreadableError` if a row is cut.
+def port_from_cli(answer: str) -> list[PortCounters] | None:
+    """Counters of the ports in the table of `sonic-cli`. Raises `UnreadableError` if a row is cut.
 
     A last line without a line feed may be cut, and is skipped.
     """
+    if not _CLI.search(answer):
+        return None
     tally, labels = Tally(), list[str]()
-    for number, line in enumerate(text[:-1], 1):
+    for number, line in enumerate(lines(answer)[:-1], 1):
         cells = line.split()
         if _CLI.match(line):
             labels = line.lower().split()
@@ -151,18 +141,12 @@ def port_from_cli(text: Sequence[str]) -> list[PortCounters]:
     return tally.some()
 
 
-def port_is_details(answer: str) -> bool:
-    """Whether this is the long text of one port."""
-    return "....." in answer and _PORT_TITLE in answer
-
-
-def port_is_json(found: Mapping[str, Any]) -> bool:
-    """Whether this is `portstat -j`: ports with the columns of the table."""
-    return any(isinstance(cells, dict) and ("RX_OK" in cells or "FEC_CORR" in cells) for cells in found.values())
-
-
-def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the ports in this document. Other keys (`cached_time`) are skipped."""
+def port_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the ports in `portstat -j`, which has the columns of the table. Other keys (`cached_time`) are
+    skipped.
+    """
+    if not any("RX_OK" in cells or "FEC_CORR" in cells for cells in map(object_of, object_of(found).values())):
+        return None
     tally = Tally()
     for port, cells in found.items():
         reported = {label.lower(): value for label, value in cells.items()} if isinstance(cells, dict) else {}
@@ -172,11 +156,13 @@ def port_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     return tally.some()
 
 
-def port_from_details(answer: str) -> list[PortCounters]:
+def port_from_details(answer: str) -> list[PortCounters] | None:
     """Counters in lines of `Packets Received 64 Octets......... 0`; the command above them names the port.
 
     A last line without a line feed is skipped: its number may have more digits.
     """
+    if "....." not in answer or _PORT_TITLE not in answer:
+        return None
     tally = Tally()
     for section in sections(lines(answer[: answer.rfind("\n") + 1]), "show", _ASKED):
         for at, line in enumerate(section.lines, section.line):
@@ -199,8 +185,17 @@ _TIMES = {"total rx pause time us": 1, "total rx pause time ms": 1000}
 """Microseconds in a unit of each column."""
 
 
-def pfc_from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """The frames of the ports in both tables. Raises `UnreadableError` if a table or some of its ports are missing."""
+def pfc_from_tables(answer: str) -> list[PortCounters] | None:
+    """The frames of the ports in both tables, or their history. Raises `UnreadableError` if a table or some of its
+    ports are missing.
+    """
+    found = tables(answer)
+    if any(table.labels[0] in _WAYS for table in found):
+        return _frames(found)
+    return _history(found) if any(_TRANSITIONS in table.labels for table in found) else None
+
+
+def _frames(found: Sequence[Table]) -> list[PortCounters]:
     tally = Tally()
     seen: dict[str, set[str]] = {way: set() for way in _WAYS}
     for table in found:
@@ -216,17 +211,7 @@ def pfc_from_tables(found: Sequence[Table]) -> list[PortCounters]:
     return tally.facts()
 
 
-def has_pfc(found: Sequence[Table]) -> bool:
-    """Whether any of these tables has pause frames."""
-    return any(table.labels[0] in _WAYS for table in found)
-
-
-def has_pfc_history(found: Sequence[Table]) -> bool:
-    """Whether any of these tables has the history of pauses."""
-    return any(_TRANSITIONS in table.labels for table in found)
-
-
-def pfc_history_from_tables(found: Sequence[Table]) -> list[PortCounters]:
+def _history(found: Sequence[Table]) -> list[PortCounters]:
     """Number and duration of pauses by port. Ports without history (`N/A`) have no fact."""
     tally = Tally()
     for line, (port, of, transitions) in rows(found, "port", "priority", _TRANSITIONS):
@@ -260,15 +245,16 @@ _NAMES = {
 }  # fmt: skip
 
 
-def queue_is_table(table: Table) -> bool:
+def _has_queues(table: Table) -> bool:
     """Whether this is a table of what queues counted or priority groups dropped."""
     if table.labels[0] != "port" or table.labels[1:2] not in (("txq",), ("voq",), ("pg0",)):
         return False
     return "drop" in table.title.lower() if "pg0" in table.labels else not _NAMES.keys().isdisjoint(table.labels)
 
 
-def queue_from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """Counters of the queues and priority groups in these tables. Raises `UnreadableError` for an invalid cell."""
+def queue_from_tables(answer: str) -> list[PortCounters] | None:
+    """Counters of the queues and priority groups in tables. Raises `UnreadableError` for an invalid cell."""
+    found = list(filter(_has_queues, tables(answer)))
     tally = Tally()
     for table in found:
         if "pg0" not in table.labels:
@@ -277,7 +263,7 @@ def queue_from_tables(found: Sequence[Table]) -> list[PortCounters]:
             groups = [Counter("rx_discards", priority(label)) for label in table.labels[1:]]
             for line, cells in table.rows:
                 tally.row(cells[0], groups, cells[1:], line=line)
-    return tally.facts()
+    return tally.facts() if found else None
 
 
 def _note_queues(tally: Tally, table: Table) -> None:
@@ -287,15 +273,10 @@ def _note_queues(tally: Tally, table: Table) -> None:
         tally.row(cells[0], _of_queue(cells[1], labels), [cells[at] for at in places], line=line)
 
 
-def queue_is_json(found: Any) -> bool:
-    """Whether this is `queuestat -j` or `wredstat -j`: ports with queues."""
-    return isinstance(found, dict) and any(
-        isinstance(queues, dict) and any(map(_QUEUE.fullmatch, queues)) for queues in found.values()
-    )
-
-
-def queue_from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """Counters of the queues in this document. Other keys (`time`) are skipped."""
+def queue_from_json(found: Any) -> list[PortCounters] | None:
+    """Counters of the queues in `queuestat -j` or `wredstat -j`, by port. Other keys (`time`) are skipped."""
+    if not any(any(map(_QUEUE.fullmatch, queues)) for queues in map(object_of, object_of(found).values())):
+        return None
     tally = Tally()
     for port, queues in found.items():
         for queue, reported in queues.items() if isinstance(queues, dict) else ():
@@ -313,3 +294,91 @@ def _of_queue(queue: str, labels: tuple[str, ...]) -> tuple[Counter, ...]:
         raise UnreadableError("not the name of a queue", text=queue)
     before = "mc_" if found[1].upper() == "MC" else ""
     return tuple(Counter(before + _NAMES[label], int(found[2])) for label in labels)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# SONiC's counters in its database: one JSON document of `sonic-db-dump`.
+#
+# `COUNTERS_PORT_NAME_MAP` maps ports to object ids, `COUNTERS:oid:0x1...` contains a port's counters under SAI's names
+# (`saiport.h`), as strings. One Redis pattern matches both keys and, since ids of ports begin with 1 (their type in
+# SAI), none of the queues (0x15...). Unlike the command line, the database has bytes, pause durations, and values that
+# are independent of every user's `sonic-clear`.
+
+DUMP = Command("sonic-db-dump -n COUNTERS_DB -y -k 'COUNTERS[_:][Po][Oi][Rd][T:][_0][Nx][A1][M0]*'", ("sonic",))
+"""Run once for all its parsers."""
+
+_MAP = "COUNTERS_PORT_NAME_MAP"
+_IN, _OUT = "SAI_PORT_STAT_IF_IN_", "SAI_PORT_STAT_IF_OUT_"
+_OF_PORT = {
+    **both_ways(_IN, _OUT, {"OCTETS": "bytes", "ERRORS": "errors", "DISCARDS": "discards"}),
+    **both_ways("SAI_PORT_STAT_PAUSE_RX_", "SAI_PORT_STAT_PAUSE_TX_", {"PKTS": "global_pause_frames"}),
+    **words(
+        {
+            "SAI_PORT_STAT_IF_IN_FEC_CORRECTED_BITS": "corrected_bits",
+            "SAI_PORT_STAT_IF_IN_FEC_CORRECTABLE_FRAMES": "fec_corrected",
+            "SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES": "fec_uncorrected",
+            "SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS": "fec_symbols",
+        }
+    ),
+}
+_PACKETS = both_ways(_IN, _OUT, {"UCAST_PKTS": "packets", "NON_UCAST_PKTS": "packets"})
+_PFC = re.compile(r"(SAI|EST)_PORT_STAT_PFC_([0-7])_(\w+)")
+_PFC_COUNTERS = {
+    "RX_PKTS": "rx_pause_frames",
+    "TX_PKTS": "tx_pause_frames",
+    "RX_PAUSE_DURATION_US": "rx_pause_us",
+    "TX_PAUSE_DURATION_US": "tx_pause_us",
+    "ON2OFF_RX_PKTS": "rx_pause_transitions",
+}
+
+
+def port_from_dump(answer: str) -> list[PortCounters] | None:
+    """Counters of every port over all priorities. Raises `UnreadableError`."""
+    if _MAP not in answer:
+        return None
+    tally = Tally()
+    for port, values in _dumped(answer):
+        for name, value in values.items():
+            if name in _OF_PORT:
+                tally.note(port, _OF_PORT[name], count(value))
+            elif name in _PACKETS:
+                tally.add(port, _PACKETS[name], count(value))
+    return tally.some()
+
+
+def pfc_from_dump(answer: str) -> list[PortCounters] | None:
+    """Counters of every port by priority, measured rather than estimated where both are reported. Raises
+    `UnreadableError`."""
+    if _MAP not in answer:
+        return None
+    tally = Tally()
+    for port, values in _dumped(answer):
+        for name in sorted(name for name in values if name[4:18] == "PORT_STAT_PFC_"):
+            if counter := _pfc(name):
+                tally.note(port, counter, count(values[name]))
+    return tally.some()
+
+
+@lru_cache(maxsize=1024)
+def _pfc(name: str) -> Counter | None:
+    """Estimates (EST) sort first, so measured values replace them."""
+    found = _PFC.fullmatch(name)
+    return Counter(_PFC_COUNTERS[found[3]], int(found[2])) if found and found[3] in _PFC_COUNTERS else None
+
+
+def _dumped(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each port and the database entry of its object. A port without an entry has no counters yet."""
+    database = unwrapped(answer)
+    names = _hash(database, _MAP)
+    if not names:
+        raise UnreadableError("no port in COUNTERS_PORT_NAME_MAP: several ASICs have databases of their own")
+    for port, oid in names.items():
+        yield port, _hash(database, f"COUNTERS:{oid}")
+
+
+def _hash(database: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    entry = database.get(key, {})
+    found = entry.get("value", entry)
+    if not isinstance(found, dict):
+        raise UnreadableError("not a hash of the database", text=key)
+    return found
