@@ -26,12 +26,12 @@ def parse(
     from truerail.cli import terminal_output
     from truerail.files.problems import nearest
     from truerail.model import Device, Fact, PortCounters, Role
-    from truerail.model.nccl_facts import NCCL_FACTS
+    from truerail.model.nccl_facts import NCCL_FACTS, row
 
     def rows(fact: Fact) -> Iterable[dict[str, Any]]:
         if isinstance(fact, PortCounters):
             return fact.rows()
-        return (fact.row() if isinstance(fact, NCCL_FACTS) else fact._asdict(),)
+        return (row(fact) if isinstance(fact, NCCL_FACTS) else fact._asdict(),)
 
     known = collectors()
     if collector not in known:
@@ -43,7 +43,7 @@ def parse(
     except UnreadableError as error:
         raise CommandError(f"{file}: not an answer that {collector} can read: {error}") from error
     encode = json.JSONEncoder(default=str).encode
-    lines = ",\n".join(encode(row) for fact in facts for row in rows(fact))
+    lines = ",\n".join(encode(shown) for fact in facts for shown in rows(fact))
     terminal_output.say(f"[\n{lines}\n]" if lines else "[]")
 
 
