@@ -52,6 +52,8 @@ from truerail.model.plan import LoadBalancing as LoadBalancing
 from truerail.model.plan import Panel as Panel
 from truerail.model.plan import Plan as Plan
 from truerail.model.plan import Port as Port
+from truerail.model.plan import QosBuffer as QosBuffer
+from truerail.model.plan import QosProfile as QosProfile
 from truerail.model.plan import Rail as Rail
 from truerail.model.plan import Role as Role
 from truerail.model.plan import Transport as Transport
@@ -62,8 +64,6 @@ from truerail.model.probe_facts import ProbeHop as ProbeHop
 from truerail.model.probe_facts import ProbeReach as ProbeReach
 from truerail.model.probe_facts import ProbeTrouble as ProbeTrouble
 from truerail.model.probe_facts import RdmaTest as RdmaTest
-from truerail.model.qos_profile import QosBuffer as QosBuffer
-from truerail.model.qos_profile import QosProfile as QosProfile
 from truerail.model.reading import Reading as Reading
 from truerail.model.snapshot import Snapshot as Snapshot
 from truerail.model.target import DEFAULT_ZONE as DEFAULT_ZONE

@@ -9,7 +9,7 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from truerail.errors import QueryLimitError, TooManyQueriesError
-from truerail.model.ended_work import Work
+from truerail.model.answer_limits import Work
 
 T = TypeVar("T")
 DEADLINE_SECONDS = 50.0

@@ -25,7 +25,7 @@ from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import Codes, distinct
 from truerail.model.finding import Alternative, Finding
 from truerail.model.index import PlanIndex
-from truerail.model.maintained import Maintained
+from truerail.model.life import Maintained
 from truerail.model.probe_facts import ProbeHop
 
 BY_TRAFFIC_ONLY = 0.6

@@ -9,8 +9,7 @@ from typing import Any, Final
 from truerail.errors import NodeSetError, QueryError
 from truerail.files.file_text import decoded, read_bytes
 from truerail.files.problems import Faults, PlanError, Problem
-from truerail.model.yaml_plain import plain
-from truerail.model.yaml_tree import read_tree
+from truerail.model.yaml_tree import plain, read_tree
 from truerail.plans.csv_columns import DELIMITERS
 from truerail.plans.imports import json_plans, xml_plans, yaml_plans
 from truerail.plans.imports.cable_tables import read_tables, table_of
