@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from truerail.cli.exit_codes import ExitCode
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import ExitCode, refused_by_system
 from truerail.cli.oncall import TokenFile
 from truerail.errors import CommandError, FolderBusyError, ScrubError
 
@@ -39,14 +40,14 @@ def capture(
     token_file: TokenFile = None,
 ) -> None:
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
-    from truerail.cli import live, terminal_output
+    from truerail.cli import live
     from truerail.transport.capture_writer import CaptureWriter, pack
     from truerail.transport.lock import alone_in
 
     fleet = live.load_fleet(inventory, plan)
     now = datetime.now(UTC)
     try:
-        with alone_in(out, now) as alone:
+        with refused_by_system(out, by_file=True), alone_in(out, now) as alone:
             writer = CaptureWriter(out, now, alone=alone)
             done = _round(fleet, writer, only, deadline, _Probes(probes_from, token_file))
             made = [*_scrubbed(done, fleet)] if scrub else [done]
@@ -54,8 +55,6 @@ def capture(
                 made[0] = pack(made[0])
     except FolderBusyError as busy:
         raise CommandError(f"{out}: {busy}; wait for it, or set another folder with --out") from busy
-    except OSError as error:
-        raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
     terminal_output.say("\n".join(map(str, made)))
 
 
@@ -80,7 +79,6 @@ class _Probes(NamedTuple):
 
 def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float, probes: _Probes) -> Path:
     """Collects a round to its end. Raises CommandError if no device answers, Exit if Ctrl-C ends it."""
-    from truerail.cli import terminal_output
 
     if _gather(fleet, writer, only, deadline).interrupted:
         terminal_output.remark(f"interrupted: {writer.folder} holds the answers so far; run the same command to resume")
@@ -94,7 +92,6 @@ def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: 
 
 def _store(probes: _Probes, fleet: "Fleet", writer: "CaptureWriter") -> None:
     """Adds the recordings of the devices that the round has."""
-    from truerail.cli import terminal_output
     from truerail.model.names import answer_file, device_key
 
     names = {device_key(target.name): target.name for target in fleet.targets}
@@ -109,7 +106,7 @@ def _store(probes: _Probes, fleet: "Fleet", writer: "CaptureWriter") -> None:
 def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":
     """Polls the devices that the round lacks, and writes each answer as it arrives."""
     from collector import collectors
-    from truerail.cli import live, live_progress, terminal_output
+    from truerail.cli import live
     from truerail.cli.evaluating import named
     from truerail.poller import Limits
     from truerail.transport.capture_writer import folder_name
@@ -119,14 +116,12 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     there = {name for name in wanted if folder_name(name) in writer.answered()}
     if there:
         terminal_output.remark(f"resuming the round of {writer.name}: {len(there):,} devices are done")
-    with live_progress.reported() as progress:
 
-        def keep(row: "Row", done: int, total: int) -> None:
-            writer.add(row.name, row.files())
-            progress(row, done, total)
+    def keep(row: "Row") -> None:
+        writer.add(row.name, row.files())
 
-        limits = Limits(deadline_seconds=deadline)
-        return live.one_round(fleet, only=wanted - there, collectors=set(collectors()), limits=limits, progress=keep)
+    limits = Limits(deadline_seconds=deadline)
+    return live.one_round(fleet, only=wanted - there, collectors=set(collectors()), limits=limits, keep=keep)
 
 
 def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:

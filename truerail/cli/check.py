@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 from truerail.outputs import Format
@@ -104,7 +105,7 @@ def _found(
     plan: Path | None, capture: Path | None, inventory: Path | None, rule: list[str], only: str | None, deadline: float
 ) -> _Found:
     """Evaluates the capture or polls the inventory's devices. Raises BadParameter if it is unclear which."""
-    from truerail.cli.evaluating import codes, evaluated
+    from truerail.cli.evaluating import codes, evaluated, evaluated_round
 
     if (capture is None) == (inventory is None):
         raise typer.BadParameter("give either --from CAPTURE or --inventory INVENTORY")
@@ -112,9 +113,12 @@ def _found(
     if inventory is None:
         assert capture is not None  # noqa: S101 - one of the two is there, see above
         return _Found(*evaluated(plan, capture, wanted, only))
-    from truerail.cli.live_check import evaluated_live
+    from truerail.cli import live
+    from truerail.poller import Limits
 
-    return _Found(*evaluated_live(plan, inventory, wanted, only, deadline))
+    fleet = live.load_fleet(inventory, plan)
+    seen = live.one_round(fleet, only=fleet.asked_for(only), limits=Limits(deadline_seconds=deadline))
+    return _Found(*evaluated_round(fleet.plan, seen, wanted, only), seen.interrupted)
 
 
 def refuse_binary_on_terminal(fmt: Format, output: Path | None) -> None:
@@ -129,7 +133,6 @@ def tell(evaluation: "Evaluation", fmt: Format, output: Path | None, fail_on: "S
     """Renders the report and writes it to the file or to stdout."""
     import sys
 
-    from truerail.cli import terminal_output
     from truerail.outputs.report import Options, render
     from truerail.outputs.report_words import headline
 

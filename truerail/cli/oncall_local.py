@@ -8,11 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from truerail.analysis.published import Published
-from truerail.cli import live, live_progress
-from truerail.cli.evaluating import Seen, inferred, load_plan, read
+from truerail.cli import live
+from truerail.cli.evaluating import Seen, inferred, load_plan, read, round_of
 from truerail.cli.exit_codes import refusing
 from truerail.cli.oncall_source import Source
-from truerail.cli.plug_history import round_of
 from truerail.errors import CaptureError, CommandError, QueryError
 from truerail.model import Plan, Reading
 from truerail.outputs.report_words import count
@@ -55,8 +54,7 @@ def round_asked(source: Source) -> tuple[Plan | None, Seen, AsOf | None]:
         return plan, *round_at(source.capture, plan, source.at)
     assert source.inventory is not None  # noqa: S101 - one of the two is there, see `Source.local`
     fleet = live.load_fleet(source.inventory, source.plan)
-    with live_progress.reported() as progress:
-        return fleet.plan, live.one_round(fleet, progress=progress), None
+    return fleet.plan, live.one_round(fleet), None
 
 
 def round_at(path: Path, plan: Plan | None, at: str) -> tuple[Capture, AsOf]:

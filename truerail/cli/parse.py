@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refused_by_system
 from truerail.errors import CommandError, UnreadableError
 
 STDIN = Path("-")
@@ -23,7 +25,6 @@ def parse(
     import json
 
     from collector import collectors
-    from truerail.cli import terminal_output
     from truerail.files.problems import nearest
     from truerail.model import Device, Fact, PortCounters, Role
     from truerail.model.nccl_facts import NCCL_FACTS, row
@@ -60,7 +61,7 @@ def parts_of(file: Path, before: str = "\n") -> Iterator[str]:
     from truerail.files.file_text import decoder_of
 
     decoder, rest, size = None, "", 0
-    try:
+    with refused_by_system(file, "cannot be read: "):
         for raw in _raw(file):
             size += len(raw)
             if size > MOST_BYTES:
@@ -72,8 +73,6 @@ def parts_of(file: Path, before: str = "\n") -> Iterator[str]:
             end = text.rfind("\n", 0, max(text.rfind(before), 0)) + 1 or text.rfind("\n") + 1 or len(text)
             yield text[:end]
             rest = text[end:]
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
     yield rest + (decoder.decode(b"", True) if decoder else "")
 
 

@@ -1,21 +1,28 @@
 """`truerail query`: SQL, or a ready-made question, over a history store."""
 
+import json
+from collections.abc import Iterator
 from enum import StrEnum
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from truerail.cli.exit_codes import refusing
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refused_by_system, refusing
+from truerail.cli.terminal_output import aligned
 from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError, SettingsError
 
 if TYPE_CHECKING:
+    from truerail.history.history_tables import Field
     from truerail.history.query.query_request import Limits, QueryRequest
     from truerail.history.query.run_query import QueryReport
     from truerail.history.ready.ready_question import ReadyQuestion
 
 _SHOWN_ROWS = 100
 _MEBIBYTE = 1 << 20
+_MOST_FILES = 20
 
 
 class ResultFormat(StrEnum):
@@ -58,10 +65,8 @@ def query(
 
     truerail query --tables explains what can be selected, truerail query --list shows the ready-made questions.
     """
-    from truerail.cli import query_text, terminal_output
-
     if tables or listed:
-        terminal_output.say(query_text.tables() if tables else query_text.questions())
+        terminal_output.say(_tables() if tables else _questions())
         return
     named = {"since": since, "until": until, "device": device, "rail": rail, "lldp_name": lldp_name}
     named |= {"least": least, "step": step}
@@ -130,7 +135,7 @@ def _request(
 
 def _run(request: "QueryRequest", out: "object") -> "QueryReport":
     """Runs it. Raises CommandError for whatever stands between."""
-    from typing import IO, cast
+    from typing import cast
 
     from truerail.history.query.run_query import run_query
 
@@ -139,39 +144,102 @@ def _run(request: "QueryRequest", out: "object") -> "QueryReport":
 
 
 def _show(ready: "ReadyQuestion | None", request: "QueryRequest", fmt: ResultFormat) -> None:
-    from io import BytesIO
-
-    from truerail.cli import query_text, terminal_output
-
     result = BytesIO()
     report = _run(request, result)
     text = result.getvalue().decode("utf-8", "replace")
-    terminal_output.say(query_text.table(text, ready, report) if fmt is ResultFormat.TABLE else text)
+    terminal_output.say(_table(text, ready, report) if fmt is ResultFormat.TABLE else text)
     _remark(ready, request, report)
 
 
 def _written(ready: "ReadyQuestion | None", request: "QueryRequest", out: Path, fmt: ResultFormat) -> "QueryReport":
     """Writes a file as a whole, or none."""
-    from io import BytesIO
-
-    from truerail.cli import query_text, terminal_output
     from truerail.history.store_folder import whole_file
 
     if fmt is ResultFormat.TABLE:
         result = BytesIO()
         report = _run(request, result)
-        terminal_output.write(out, query_text.table(result.getvalue().decode(), ready, report) + "\n")
+        terminal_output.write(out, _table(result.getvalue().decode(), ready, report) + "\n")
         return report
-    try:
-        with whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
-            return _run(request, file)
-    except OSError as error:
-        raise CommandError(f"{out}: cannot be written: {error.strerror or error}") from error
+    with refused_by_system(out), whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
+        return _run(request, file)
 
 
 def _remark(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> None:
     """What the result lacks, on stderr."""
-    from truerail.cli import query_text, terminal_output
-
-    for words in query_text.lacks(ready, request, report):
+    for words in _lacks(ready, request, report):
         terminal_output.remark(words)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What it prints: tables and questions explained, results in columns, and what a result lacks.
+
+
+def _tables() -> str:
+    """Every table of a store with its columns, their types, units and meanings."""
+    from truerail.history.history_tables import TABLES
+
+    lines = ["A column that no device reported is null, never 0."]
+    for table in TABLES.values():
+        lines += ["", f"{table.name}: {table.meaning}", *_columns(table.fields)]
+    return "\n".join(lines)
+
+
+def _columns(fields: "tuple[Field, ...]") -> Iterator[str]:
+    rows = [(field.name, field.type.value, field.unit or "-", field.meaning) for field in fields]
+    return (f"  {line}" for line in aligned(rows))
+
+
+def _questions() -> str:
+    """Every ready-made question with its parameters and columns."""
+    from truerail.history.ready import ready_questions
+
+    lines = ["truerail query NAME; each option has the default that is shown."]
+    for question in ready_questions().values():
+        lines += ["", f"{question.name}: {question.title}", *_parameters(question), *_columns(question.columns)]
+    return "\n".join(lines)
+
+
+def _parameters(question: "ReadyQuestion") -> Iterator[str]:
+    rows = [
+        (f"--{one.name.replace('_', '-')}", "needed" if one.needed else one.default or "all", one.meaning)
+        for one in question.parameters
+    ]
+    return (f"  {line}" for line in aligned(rows))
+
+
+def _table(text: str, ready: "ReadyQuestion | None", report: "QueryReport") -> str:
+    """A result in columns. `text` is the JSON of `Form.ROWS`. A plan is shown as DuckDB draws it."""
+    found = json.loads(text)
+    if found["columns"] == ["plan"]:
+        return "\n".join(line for row in found["rows"] for line in aligned([row]))
+    rows = [found["columns"], *([_shown(value) for value in row] for row in found["rows"])]
+    body = list(aligned(rows)) if found["columns"] else []
+    title = [f"{ready.title}", ""] if ready else []
+    empty = ["", ready.no_data if ready else "No rows."] if not report.rows else []
+    return "\n".join(title + body + empty)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value).replace("+00:00", "Z")
+
+
+def _lacks(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> Iterator[str]:
+    """What a result lacks: rows over the limit, things without data, days before the store began, torn files."""
+    if report.more:
+        yield f"Only the first {report.rows:,} rows: --limit shows more, --format csv --out FILE writes all."
+    if ready and report.coverage and report.coverage[0] < report.coverage[1]:
+        known, total = report.coverage
+        yield f"{known:,} of {total:,} {ready.coverage_of}; the others are unknown."
+    yield from report.begin_later(request)
+    for file in report.unreadable[:_MOST_FILES]:
+        yield f"{file}; its rows are missing here."
+    if len(report.unreadable) > _MOST_FILES:
+        yield f"{len(report.unreadable) - _MOST_FILES:,} more files cannot be read."

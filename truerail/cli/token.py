@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.errors import CommandError
 
 LONGEST_NAME = 64
@@ -23,7 +24,6 @@ def token(
     role: Annotated[TokenRole, typer.Option(help="reader: read only; operator: read and write.")] = TokenRole.READER,
 ) -> None:
     """Create a token: the token on stdout, once; the line for truerail.yaml, which has only its hash, on stderr."""
-    from truerail.cli import terminal_output
     from truerail.model.names import printable
     from truerail.service.token_hashes import new_token, token_hash
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
@@ -23,9 +24,7 @@ def verify(
 
     Exit code 1: an order cannot be followed.
     """
-    from truerail.cli import terminal_output
-    from truerail.cli.evaluating import inferred, load_plan, read
-    from truerail.cli.plug_history import round_of
+    from truerail.cli.evaluating import inferred, load_plan, read, round_of
     from truerail.verify import Proof, observed
 
     causes = read_causes(report)
