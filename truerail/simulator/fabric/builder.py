@@ -84,14 +84,14 @@ class Shape:
 class Fabric:
     """A plan and the machines behind it. All keys are planned names.
 
-    `models` has each host's model, `ports` the names of each switch's ports in order of their numbers, `order` numbers
-    all machines (for MACs and addresses), `spare` has the free ports of each leaf.
+    `models` has each host's model, `ports` the numbers of each switch's ports by their names, ascending, `order`
+    numbers all machines (for MACs and addresses), `spare` has the free ports of each leaf.
     """
 
     shape: Shape
     plan: Plan
     models: dict[str, Model]
-    ports: dict[str, list[str]]
+    ports: dict[str, dict[str, int]]
     order: dict[str, int]
     spare: dict[str, list[str]]
 
@@ -144,7 +144,7 @@ def build(shape: Shape) -> Fabric:
         panels=panels,
     )
     ports = {
-        switch: [shape.port_name(builder.devices[switch].platform, number) for number in range(1, used + 1)]
+        switch: {shape.port_name(builder.devices[switch].platform, number): number for number in range(1, used + 1)}
         for switch, used in builder.used.items()
     }
     order = {name: number for number, name in enumerate(builder.devices)}

@@ -91,7 +91,6 @@ class Ether:
     elapsed_seconds: int = 0
     now: float = TAKEN_AT
     _speakers: dict[str, Speaker] = field(default_factory=dict)
-    _numbers: dict[str, dict[str, int]] = field(default_factory=dict)
     _labels: dict[Port, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -99,12 +98,7 @@ class Ether:
 
     def number(self, jack: Port) -> int:
         """The number of a switch port in its switch, counted from 1."""
-        numbers = self._numbers.get(jack.device)
-        if numbers is None:
-            ports = self.world.fabric.ports[jack.device]
-            numbers = {name: number for number, name in enumerate(ports, 1)}
-            self._numbers[jack.device] = numbers
-        return numbers[jack.name]
+        return self.world.fabric.ports[jack.device][jack.name]
 
     def speaker(self, machine: str) -> Speaker:
         """A machine's own LLDP data."""
@@ -155,7 +149,7 @@ class Ether:
         """All neighbours of a switch in the order of its ports, that on its management port first."""
         if self.world.management:
             yield out_of_band(self, switch, self.world.system(switch).management)
-        for number, name in enumerate(self.world.fabric.ports[switch], 1):
+        for name, number in self.world.fabric.ports[switch].items():
             jack = Port(switch, name)
             if jack in self.world.guests:
                 yield guest(self, jack, number)

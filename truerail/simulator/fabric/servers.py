@@ -66,6 +66,11 @@ class Model:
         )
 
     @cached_property
+    def slots(self) -> dict[str, int]:
+        """The slot of each port, by any of its names."""
+        return {name: slot for slot, names in enumerate(self.names) for name in (names.netdev, names.rdma, names.pci)}
+
+    @cached_property
     def storage_names(self) -> tuple[NicName, ...]:
         """The names of the storage NICs' ports."""
         return tuple(

@@ -9,9 +9,16 @@ from truerail.model.columns import Codes
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.ledger import KEYS, PLACE, Q
-from truerail.simulator.traffic.load import Load, facing, held_back, tight_port
+from truerail.simulator.traffic.load import (
+    Load,
+    Pauses,
+    facing,
+    held_back,
+    pause_frames_per_second,
+    tight_port,
+    transitions_per_second,
+)
 from truerail.simulator.traffic.net import Conditions, Net, Rates
-from truerail.simulator.traffic.pauses import Pauses, pause_frames_per_second, transitions_per_second
 
 PACKET_BYTES = 4166
 """A packet of 4096 bytes with the headers of RoCEv2."""

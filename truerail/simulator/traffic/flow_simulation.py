@@ -20,9 +20,8 @@ from truerail.simulator.traffic.flow_truth import FlowTruth, cabling_truths, tru
 from truerail.simulator.traffic.habits import PORT_CACHE, Habits
 from truerail.simulator.traffic.hashing import Hasher
 from truerail.simulator.traffic.ledger import new_ledger
-from truerail.simulator.traffic.load import Standing, load_of, standing_of
+from truerail.simulator.traffic.load import Standing, load_of, pauses_of, standing_of
 from truerail.simulator.traffic.net import Conditions, Rates, healthy, net_of, routes_of
-from truerail.simulator.traffic.pauses import pauses_of
 from truerail.simulator.traffic.traffic_jobs import Job, mixed_jobs
 
 NOISE = 0.05

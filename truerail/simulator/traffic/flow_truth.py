@@ -7,9 +7,8 @@ import numpy as np
 
 from truerail.simulator.traffic.flow_faults import FlowFaultKind, Placed
 from truerail.simulator.traffic.flow_routes import Switching
-from truerail.simulator.traffic.load import Load, held_back, tight_port
+from truerail.simulator.traffic.load import Load, behind, held_back, pressure, tight_port
 from truerail.simulator.traffic.net import Net
-from truerail.simulator.traffic.pauses import behind, pressure
 
 K = FlowFaultKind
 LEAST_SHARE = 0.05

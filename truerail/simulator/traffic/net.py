@@ -6,6 +6,7 @@ plugged into it, whatever the plan.
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -70,19 +71,17 @@ def net_of(world: World) -> Net:
     """The fabric as currently cabled."""
     plan = world.fabric.plan
     devices = tuple(plan.devices)
-    field = world.fabric.shape.host_ports
-    jacks = {name: [getattr(nic, field) for nic in model.names] for name, model in world.fabric.models.items()}
-    names = [jacks.get(device) or world.fabric.ports[device] for device in devices]
-    ports = tuple(Port(device, name) for device, of in zip(devices, names, strict=True) for name in of)
+    hosts = [world.jacks(host) for host in world.fabric.models]
+    owned = [*hosts, *([Port(switch, name) for name in names] for switch, names in world.fabric.ports.items())]
+    ports = tuple(chain.from_iterable(owned))
     code = {port: number for number, port in enumerate(ports)}
     far = np.array([code.get(world.far[port], NOWHERE) if port in world.far else NOWHERE for port in ports])
     quiet = world.off | world.hung
     live = np.array([world.carrier(port) for port in ports]) & (far >= 0)
     live &= np.array([port.device not in quiet for port in ports])
     live &= live[far]
-    widths = [len(of) for of in names[: len(jacks)]]
-    nic = np.arange(sum(widths)).reshape(len(jacks), widths[0])
-    device = np.repeat(np.arange(len(devices)), [len(of) for of in names])
+    nic = np.arange(sum(map(len, hosts))).reshape(len(hosts), len(hosts[0]))
+    device = np.repeat(np.arange(len(devices)), [len(own) for own in owned])
     tier = np.array([plan.devices[name].role.tier for name in devices])
     return Net(world, ports, code, devices, tier, device, far, live, _speeds(world, ports), nic)
 
