@@ -143,7 +143,6 @@ def _subjects(fabric: str) -> "Subjects":
 
 
 def _text(found: "Inspection", role: str, zone: str) -> str:
-
     whose = f"a poller of zone {zone}" if zone else f"a {role}"
     head = f"{found.server}, {'TLS' if found.encrypted else 'not encrypted'}, as {whose}"
     servers = [(one.url, one.problem or "answers") for one in found.servers]
@@ -314,7 +313,6 @@ def _write_once(file: Path, text: str) -> None:
 
 
 def _report(file: Path, kept: bool) -> None:
-
     terminal_output.say(f"{'kept' if kept else 'written':<7} {file}")
 
 

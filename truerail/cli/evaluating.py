@@ -44,13 +44,9 @@ def evaluated_round(
     from truerail.outputs.narrow import narrowed
     from truerail.rounds import evaluate
 
-    snapshot = seen.snapshot()
-    notes = [*(intended.notes if intended else ()), *seen.notes]
-    if intended is None:
-        intended, reported = inferred(snapshot)
-        notes = [*reported, *notes]
-    round = round_of(intended, seen, snapshot)
-    wanted = devices(only, intended, seen) if only else None
+    round, reported = planned_round(intended, seen)
+    notes = [*reported, *(intended.notes if intended else ()), *seen.notes]
+    wanted = named(only, (*seen.devices_seen, *round.plan.devices)) if only else None
     evaluation = evaluate(round, only=codes, notes=notes)
     answered = {reading.device for reading in seen.readings if not reading.error}
     return narrowed(evaluation, wanted, answered) if wanted else evaluation, bool(answered)
@@ -74,6 +70,13 @@ def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Captur
             capture = read_capture(path, devices=devices, round_name=round_name, progress=tick)
         with terminal_output.progress("reading counters") as tick:
             return with_counters(capture, devices=devices, progress=tick)
+
+
+def planned_round(plan: Plan | None, seen: Seen) -> "tuple[Round, list[str]]":
+    """The round to evaluate, of a plan that is inferred from it if there is none; and remarks on that one."""
+    snapshot = seen.snapshot()
+    intended, reported = (plan, []) if plan else inferred(snapshot)
+    return round_of(intended, seen, snapshot), reported
 
 
 def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
@@ -111,11 +114,6 @@ def _suggestion(word: str, known: list[str]) -> str:
     if not close:
         return ": `truerail rules list` shows all"
     return f", did you mean {close[0].upper() if close[0][-1].isdigit() else close[0]}?"
-
-
-def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
-    """The devices that a node set names. Raises CommandError for an invalid node set or an unknown name."""
-    return named(only, (*seen.devices_seen, *plan.devices))
 
 
 def named(only: str, among: Iterable[str]) -> set[str]:

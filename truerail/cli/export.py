@@ -163,7 +163,6 @@ def _capture(capture: Path, plan: Path | None, folder: "StoreFolder") -> None:
 
 def _fresh(folder: "StoreFolder", fabric: str) -> None:
     """Makes an empty store. Raises HistoryStoreError for a folder with anything in it."""
-
     if folder.path.exists() and any(folder.path.iterdir()):
         raise HistoryStoreError(f"{folder.path}: is not empty: export into a new folder")
     folder.create(fabric)

@@ -23,7 +23,6 @@ Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Limit to thes
 @app.command("list", short_help="List every device of an inventory.")
 def list_devices(inventory: Inventory, only: Only = None) -> None:
     """List every device of an inventory, as it would be polled. Contacts no device."""
-
     rows = [(t.name, _role(t), t.platform or "?", _way(t), t.pod or "-", _place(t)) for t in _targets(inventory, only)]
     terminal_output.say_rows([("device", "role", "platform", "reached by", "pod", "place"), *rows])
 
@@ -109,10 +108,9 @@ def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
 
 def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list[Target]]":
     """Targets by the known_hosts file for their keys."""
-    found: dict[str, list[Target]] = {}
-    for target in targets:
-        found.setdefault(str(given or target.ssh.known_hosts), []).append(target)
-    return found
+    from truerail.model.columns import grouped
+
+    return grouped((str(given or target.ssh.known_hosts), target) for target in targets)
 
 
 def _way(target: "Target") -> str:

@@ -58,8 +58,7 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
 
     with refusing(InventoryError):
         found = load_inventory(inventory)
-    for note in found.notes:
-        terminal_output.remark(note)
+    terminal_output.remark(*found.notes)
     if not found.targets:
         raise CommandError(f"{inventory}: has no devices, nothing to poll")
     return Fleet(inventory, found.targets, load_plan(plan) if plan else found.plan)

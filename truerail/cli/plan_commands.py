@@ -100,8 +100,7 @@ def lint(
     from truerail.plans import lint as problems_of
 
     loaded = load_plan(plan, unnamed=True)
-    for note in loaded.notes:
-        terminal_output.remark(note)
+    terminal_output.remark(*loaded.notes)
     problems = problems_of(loaded)
     for problem in problems:
         terminal_output.say(f"{problem.severity.value:<8}  {problem}")
@@ -153,8 +152,7 @@ def convert(
 
     loaded = load_plan(plan, out_of_band=out_of_band, unnamed=True, form=form)
     loaded = _with_companions(loaded, layout, hca_mapping)
-    for note in loaded.notes:
-        terminal_output.remark(note)
+    terminal_output.remark(*loaded.notes)
     _put(_written(loaded, to or _language(output, Language.CSV)), output)
 
 
@@ -203,8 +201,7 @@ def infer(
     from truerail.cli.evaluating import inferred, read
 
     plan, reported = inferred(read(capture, None).snapshot())
-    for line in reported:
-        terminal_output.remark(line)
+    terminal_output.remark(*reported)
     language = to or _language(output, Language.YAML)
     doubts = [line for line in reported if plan.undecided and line.startswith(("Not decided", "No adapter"))]
     remarks = "".join(f"# {line}\n" for line in doubts) if language is Language.YAML else ""
@@ -227,10 +224,8 @@ def fit(
     loaded = load_plan(plan)
     seen = read(capture, loaded)
     found = round_of(loaded, seen, seen.snapshot()).cabling.identity.fit
-    for match in found.matches:
-        terminal_output.remark(f"{match.words}{'?' * match.open}")
-    if not found.matches:
-        terminal_output.remark("The devices have the names of the plan.")
+    matches = [f"{match.words}{'?' * match.open}" for match in found.matches]
+    terminal_output.remark(*(matches or ["The devices have the names of the plan."]))
     if output or to:
         ports = {**found.ports, **found.proposed} if accept else found.ports
         devices = {**found.devices, **found.maybe} if accept else found.devices
@@ -265,7 +260,6 @@ def _written(plan: "Plan", language: Language) -> str | bytes:
 
 
 def _put(content: str | bytes, output: Path | None) -> None:
-
     if output is None:
         if isinstance(content, bytes):
             raise CommandError("a workbook is no text: give a file with --output")

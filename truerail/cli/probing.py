@@ -183,8 +183,7 @@ def _agreed(lines: list[str], wanted: Wanted) -> bool:
     if wanted.dry_run:
         terminal_output.say("\n".join(lines))
         return False
-    for line in lines:
-        terminal_output.remark(line)
+    terminal_output.remark(*lines)
     if wanted.yes:
         return True
     if not sys.stdin.isatty():
@@ -274,8 +273,7 @@ def _run(
 
     recordings, interrupted = live.run(sending, live.ENDING, rounds.at_once)
     _remark(rounds.shown)
-    for host, why in sorted(run.left_out.items()):
-        terminal_output.remark(f"{host}: left out: {why}")
+    terminal_output.remark(*(f"{host}: left out: {why}" for host, why in sorted(run.left_out.items())))
     return run, recordings, interrupted
 
 

@@ -11,8 +11,9 @@ import typer
 
 from truerail.cli import terminal_output
 from truerail.cli.exit_codes import refused_by_system, refusing
+from truerail.cli.serve import read_settings
 from truerail.cli.terminal_output import aligned
-from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError, SettingsError
+from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError
 
 if TYPE_CHECKING:
     from truerail.history.history_tables import Field
@@ -74,11 +75,9 @@ def query(
     ready, request = _request(question, given, _store(store, config), fmt, _limits(fmt, limit, timeout, memory))
     if fmt is ResultFormat.PARQUET and out is None:
         raise CommandError("parquet is no text: give --out FILE")
-    if out is None:
-        _show(ready, request, fmt)
-    else:
-        report = _written(ready, request, out, fmt)
-        _remark(ready, request, report)
+    report = _answered(ready, request, out, fmt)
+    terminal_output.remark(*_lacks(ready, request, report))
+    if out is not None:
         terminal_output.remark(f"{out}: {report.rows:,} rows")
 
 
@@ -88,10 +87,7 @@ def _store(store: Path | None, config: Path) -> Path:
         return store
     if not config.exists():
         raise CommandError(f"give the history store: --store DIR, or settings that name one ({config} is not there)")
-    from truerail.service.loading import load_settings
-
-    with refusing(SettingsError):
-        history = load_settings(config).history
+    history = read_settings(config).history
     if history is None:
         raise CommandError(f"{config}: has no history: {{path: DIR}}. Give --store DIR")
     return history.path
@@ -133,41 +129,32 @@ def _request(
         return ready, ready.request(str(store), given, lambda text: moment(text, now), form, limits)
 
 
-def _run(request: "QueryRequest", out: "object") -> "QueryReport":
+def _run(request: "QueryRequest", out: IO[bytes]) -> "QueryReport":
     """Runs it. Raises CommandError for whatever stands between."""
-    from typing import cast
-
     from truerail.history.query.run_query import run_query
 
     with refusing(QueryError, NotFoundError, HistoryStoreError, QueryLimitError):
-        return run_query(request, cast("IO[bytes]", out))
+        return run_query(request, out)
 
 
-def _show(ready: "ReadyQuestion | None", request: "QueryRequest", fmt: ResultFormat) -> None:
+def _answered(
+    ready: "ReadyQuestion | None", request: "QueryRequest", out: Path | None, fmt: ResultFormat
+) -> "QueryReport":
+    """Shows the result, or writes a file as a whole, or none."""
+    from truerail.history.store_folder import whole_file
+
+    if out is not None and fmt is not ResultFormat.TABLE:
+        with refused_by_system(out), whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
+            return _run(request, file)
     result = BytesIO()
     report = _run(request, result)
     text = result.getvalue().decode("utf-8", "replace")
-    terminal_output.say(_table(text, ready, report) if fmt is ResultFormat.TABLE else text)
-    _remark(ready, request, report)
-
-
-def _written(ready: "ReadyQuestion | None", request: "QueryRequest", out: Path, fmt: ResultFormat) -> "QueryReport":
-    """Writes a file as a whole, or none."""
-    from truerail.history.store_folder import whole_file
-
-    if fmt is ResultFormat.TABLE:
-        result = BytesIO()
-        report = _run(request, result)
-        terminal_output.write(out, _table(result.getvalue().decode(), ready, report) + "\n")
-        return report
-    with refused_by_system(out), whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
-        return _run(request, file)
-
-
-def _remark(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> None:
-    """What the result lacks, on stderr."""
-    for words in _lacks(ready, request, report):
-        terminal_output.remark(words)
+    text = _table(text, ready, report) if fmt is ResultFormat.TABLE else text
+    if out is None:
+        terminal_output.say(text)
+    else:
+        terminal_output.write(out, f"{text}\n")
+    return report
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truerail.cli import terminal_output
+from truerail.cli.bus_commands import Cert, Key
 from truerail.cli.exit_codes import refusing
 from truerail.errors import BusError, CertificateError, CommandError, SettingsError
 from truerail.extras import require
@@ -95,11 +96,8 @@ def serve(
     ca: Annotated[
         Path | None, typer.Option("--ca", metavar="FILE", help="Certification authority of the bus, a PEM file.")
     ] = None,
-    cert: Annotated[
-        Path | None,
-        typer.Option("--cert", metavar="FILE", help="Certificate of this role, where the bus asks for one."),
-    ] = None,
-    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key.")] = None,
+    cert: Cert = None,
+    key: Key = None,
     zone: Annotated[
         str, typer.Option("--zone", metavar="ZONE", help="The zone of a poller, as in the inventory; default: default.")
     ] = "",

@@ -96,12 +96,13 @@ def say(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def remark(text: str) -> None:
-    """Prints a remark to stderr. A terminal that has ended is no error: results may be stored behind it."""
+def remark(*texts: str) -> None:
+    """Prints remarks to stderr. A terminal that has ended is no error: results may be stored behind it."""
     from truerail.model.names import printable
 
-    with suppress(OSError):
-        print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
+    for text in texts:
+        with suppress(OSError):
+            print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -31,8 +31,8 @@ def token(
         raise CommandError(f"a token's name has 1 to {LONGEST_NAME} printable characters, not {name!r}")
     made = new_token()
     terminal_output.say(made)
-    terminal_output.remark("It is not stored: copy it now. Add to truerail.yaml, under access: tokens:")
-    terminal_output.remark(_entry(name, role, token_hash(made)))
+    words = "It is not stored: copy it now. Add to truerail.yaml, under access: tokens:"
+    terminal_output.remark(words, _entry(name, role, token_hash(made)))
 
 
 def _entry(name: str, role: TokenRole, hashed: str) -> str:
