@@ -48,7 +48,6 @@ def living_fabric(
     troubles: Sequence[FlowFault] = (),
     shape: Shape | None = None,
     pace: Pace | None = None,
-    daemons: Daemons = QUICK,
     ambient: Ambient | None = None,
 ) -> LivingFabric:
     """The changing fabric of `truerail demo`. It starts with these faults and continues with further faults of cables;
@@ -58,7 +57,7 @@ def living_fabric(
     """
     alone = bool(troubles) and not faults
     world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles], faults)), "inventory")
-    living = LivingWorld(world, ambient or Ambient(), daemons)
+    living = LivingWorld(world, ambient or Ambient(), QUICK)
     standing = StandingFaults(living, random_of(seed, "faults"))
     for fault in sorted(() if alone else faults or STORY, key=lambda fault: KINDS.index(fault.kind)):
         with nullcontext() if faults else suppress(NoRoomError):
