@@ -14,8 +14,7 @@ from datetime import datetime
 from truerail.analysis.round import Round
 from truerail.causes.explain import explain
 from truerail.causes.telemetry.precedence import ROWS
-from truerail.model.earlier_load import Lasting
-from truerail.model.finding import Cause, Finding, Verdict
+from truerail.model.finding import Cause, Finding, Lasting, Verdict
 from truerail.model.life import Maintained
 
 _RANKS = {rule: rank for rank, rule in enumerate(ROWS)}

@@ -11,6 +11,7 @@ from functools import cached_property
 from hashlib import blake2s
 from typing import Any, NamedTuple
 
+from truerail.model.columns import grouped
 from truerail.model.owner import Owner
 
 
@@ -260,11 +261,8 @@ class Plan(Owner):
 
     @cached_property
     def _uplinks(self) -> dict[str, tuple[Cable, ...]]:
-        grouped: dict[str, list[Cable]] = {}
-        for cable in self.cables:
-            if self.role_of(cable.a.device) is not Role.HOST:
-                grouped.setdefault(cable.a.device, []).append(cable)
-        return {device: tuple(cables) for device, cables in grouped.items()}
+        above = (cable for cable in self.cables if self.role_of(cable.a.device) is not Role.HOST)
+        return {device: tuple(cables) for device, cables in grouped((cable.a.device, cable) for cable in above).items()}
 
     def uplinks_of(self, device: str) -> tuple[Cable, ...]:
         """The cables from this switch to the tier above."""

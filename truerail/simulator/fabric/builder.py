@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport
+from truerail.model.columns import grouped
 from truerail.simulator.fabric.servers import Model
 from truerail.simulator.platforms import platforms
 
@@ -215,9 +216,7 @@ _TRUNKS_OF_PANEL = 12
 
 def _panels(builder: _Builder) -> dict[str, Panel]:
     """Leads the cables of each rack of hosts through a panel there, trunks, and panels beside the switches."""
-    by_rack: dict[str, list[int]] = {}
-    for number, cable in enumerate(builder.cables):
-        by_rack.setdefault(builder.devices[cable.a.device].rack, []).append(number)
+    by_rack = grouped((builder.devices[cable.a.device].rack, number) for number, cable in enumerate(builder.cables))
     panels: dict[str, Panel] = {}
     trunks, size = 0, builder.shape.trunk
     for rack, numbers in by_rack.items():

@@ -1,9 +1,8 @@
 """Faults of single cables and of blocks of ports: plugged into the wrong place, without link, or slower."""
 
-from collections import defaultdict
-
 from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
+from truerail.model.columns import grouped
 from truerail.simulator.faults.truth import Site, TrueCause
 
 _BLOCK = 4
@@ -232,9 +231,7 @@ def row_shifted(site: Site) -> TrueCause:
     """The cords of neighbouring front ports of a panel beside the switches are one port too far, the last one in the
     first port.
     """
-    rows: defaultdict[str, list[Cable]] = defaultdict(list)
-    for cable in _open_cables(site):
-        rows[cable.via[-1].device].append(cable)
+    rows = grouped((cable.via[-1].device, cable) for cable in _open_cables(site))
     runs = [
         run
         for row in (sorted(row, key=lambda cable: int(cable.via[-1].name)) for row in rows.values())
@@ -248,9 +245,7 @@ def row_shifted(site: Site) -> TrueCause:
 
 def cords_exchanged(site: Site, at: int) -> TrueCause:
     """Exchanges two cords of different hosts at a panel's front: the hosts' panel (0), or that beside switches (-1)."""
-    panels: defaultdict[str, list[Cable]] = defaultdict(list)
-    for cable in _open_cables(site):
-        panels[cable.via[at].device].append(cable)
+    panels = grouped((cable.via[at].device, cable) for cable in _open_cables(site))
     pairs = [row for row in panels.values() if len({cable.a.device for cable in row}) > 1]
     row = site.choose(pairs, "no two untouched cords in one panel")
     one = site.rng.choice(row)
@@ -269,9 +264,7 @@ def _open_cables(site: Site) -> list[Cable]:
 
 def _open_trunks(site: Site) -> dict[str, list[Cable]]:
     """The cables of each trunk none of which has a fault, in the order of its positions."""
-    trunks: defaultdict[str, list[Cable]] = defaultdict(list)
-    for cable in site.world.fabric.plan.cables:
-        if cable.via:
-            trunks[cable.via[1].name.partition(":")[0]].append(cable)
+    through = (cable for cable in site.world.fabric.plan.cables if cable.via)
+    trunks = grouped((cable.via[1].name.partition(":")[0], cable) for cable in through)
     open_ = {cable.a for cable in _open_cables(site)}
     return {name: cables for name, cables in trunks.items() if open_.issuperset(cable.a for cable in cables)}

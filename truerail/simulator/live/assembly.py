@@ -11,10 +11,9 @@ from truerail.simulator.fabric.builder import Shape, build
 from truerail.simulator.fabric.demo_fabric import STORY, living_shape
 from truerail.simulator.fabric.world import World, as_planned
 from truerail.simulator.faults.planting import KINDS, Fault
-from truerail.simulator.live.director import DAILY, Director, Pace
+from truerail.simulator.live.director import DAILY, Director, Pace, StandingFaults
 from truerail.simulator.live.living_traffic import LivingTraffic
 from truerail.simulator.live.living_world import Daemons, LivingWorld
-from truerail.simulator.live.standing_faults import StandingFaults
 from truerail.simulator.live.transport import SimulatedTransport
 from truerail.simulator.simulation import random_of
 from truerail.simulator.traffic import FlowFault

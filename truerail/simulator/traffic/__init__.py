@@ -6,10 +6,10 @@ Flows are fluids: each step is one interval of steady rates, not a run of packet
 from truerail.simulator.traffic.counter_polls import Polls as Polls
 from truerail.simulator.traffic.flow_faults import FlowFault as FlowFault
 from truerail.simulator.traffic.flow_faults import FlowFaultKind as FlowFaultKind
+from truerail.simulator.traffic.flow_faults import FlowTruth as FlowTruth
 from truerail.simulator.traffic.flow_routes import Switching as Switching
 from truerail.simulator.traffic.flow_simulation import FlowSimulation as FlowSimulation
 from truerail.simulator.traffic.flow_simulation import flows as flows
-from truerail.simulator.traffic.flow_truth import FlowTruth as FlowTruth
 from truerail.simulator.traffic.habits import HABITS as HABITS
 from truerail.simulator.traffic.habits import LATER as LATER
 from truerail.simulator.traffic.habits import MISCONFIGURED as MISCONFIGURED

@@ -14,9 +14,19 @@ from truerail.simulator.simulation import TAKEN_AT, Simulation, random_of
 from truerail.simulator.traffic.accounts import Step, gains_of
 from truerail.simulator.traffic.connections import Connections, connections
 from truerail.simulator.traffic.counter_polls import Poller, Polls
-from truerail.simulator.traffic.flow_faults import FlowFault, FlowFaultKind, Placed, Room, act, place, room_of
+from truerail.simulator.traffic.flow_faults import (
+    FlowFault,
+    FlowFaultKind,
+    FlowTruth,
+    Placed,
+    Room,
+    act,
+    cabling_truths,
+    place,
+    room_of,
+    truth_of,
+)
 from truerail.simulator.traffic.flow_routes import Paths, Switching, find_paths, seeds
-from truerail.simulator.traffic.flow_truth import FlowTruth, cabling_truths, truth_of
 from truerail.simulator.traffic.habits import PORT_CACHE, Habits
 from truerail.simulator.traffic.hashing import Hasher
 from truerail.simulator.traffic.ledger import new_ledger

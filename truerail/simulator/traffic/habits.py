@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.simulator.traffic.accounts import PAUSE_FRAME_BYTES, Step
-from truerail.simulator.traffic.forms import GLOBAL_PAUSE, NOT_COUNTED, PFC_MISSING, PFC_TOTALS
-from truerail.simulator.traffic.ledger import PLACE, Key, Ledger, Q
+from truerail.simulator.traffic.ledger import GLOBAL_PAUSE, NOT_COUNTED, PFC_MISSING, PFC_TOTALS, PLACE, Key, Ledger, Q
 from truerail.simulator.traffic.net import Rates
 
 OLD_COUNTS, WRAP_SOON, TRICKLE, SOFT_PAUSE, LINK_UP = "old_counts", "wrap32", "trickle", "soft_pause", "plug_burst"

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from truerail.simulator.traffic.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
-from truerail.simulator.traffic.ledger import Columns, CounterTable, Key, Q
+from truerail.simulator.traffic.ledger import NARROW, NIC_COUNTERS, RDMA_COUNTERS, Columns, CounterTable, Key, Q
 
 NIC_LOOP = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
