@@ -257,7 +257,8 @@ def _write_files(
             known = {name: (out / name).read_text() if name in there else text for name, text in texts.items()}
             _require_certificates(out, known)
         public = {user.name: public_key(out / f"{user.name}{SEED}") for user in wanted}
-    for name in _seeds(wanted):
+    seeds = [f"{user.name}{SEED}" for user in wanted]
+    for name in seeds:
         _report(out / name, kept=name in there)
     for name, text in texts.items():
         _report(out / name, kept=name in there)
@@ -265,7 +266,7 @@ def _write_files(
             _write_once(out / name, text)
     terminal_output.write(out / USERS, users_text(subjects, [*wanted, *agents], public))
     _report(out / USERS, kept=False)
-    for name in sorted(there - {USERS, *texts, *_seeds(wanted)}):
+    for name in sorted(there - {USERS, *texts, *seeds}):
         terminal_output.say(f"unused  {out / name}")
 
 
@@ -294,12 +295,6 @@ def _texts(subjects: "Subjects", words: _ServerWords) -> Iterator[tuple[str, str
     for server, one in zip(servers, options, strict=True):
         yield file_of(server), server_text(one, subjects.fabric, server)
     yield CLUSTER, cluster_text(servers)
-
-
-def _seeds(wanted: "list[User]") -> list[str]:
-    from truerail.link.server_files import SEED
-
-    return [f"{user.name}{SEED}" for user in wanted]
 
 
 def _write_once(file: Path, text: str) -> None:

@@ -89,20 +89,17 @@ def history(
 
 
 def _summary(folder: "StoreFolder") -> list[tuple[str, str, str]]:
+    import pyarrow.parquet as pq
+
     from truerail.history.history_tables import TABLES
     from truerail.history.store_reader import files_of
 
     rows = []
     for table in TABLES.values():
         paths = files_of(folder, table).readable
-        rows.append((table.name, f"{_count(paths):,} rows", f"{sum(p.stat().st_size for p in paths) / 1e6:,.2f} MB"))
+        count = sum(pq.ParquetFile(path).metadata.num_rows for path in paths)
+        rows.append((table.name, f"{count:,} rows", f"{sum(p.stat().st_size for p in paths) / 1e6:,.2f} MB"))
     return rows
-
-
-def _count(paths: tuple[Path, ...]) -> int:
-    import pyarrow.parquet as pq
-
-    return sum(pq.ParquetFile(path).metadata.num_rows for path in paths)
 
 
 def _service(config: Path, folder: "StoreFolder", since: datetime) -> None:

@@ -121,7 +121,8 @@ def serve(
     settings, fleet = _read(config)
     if check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails are inferred"
-        _extras(settings)
+        if settings.otlp:
+            require("otlp", "otlp")
         if said := certificate_warning(settings):
             terminal_output.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
@@ -156,12 +157,6 @@ def _pollers(wanted: str, devices: int) -> int:
     if not wanted.isdecimal() or int(wanted) > MOST_POLLERS:
         raise CommandError(f"--pollers {wanted}: neither auto nor a number from 0 to {MOST_POLLERS}")
     return int(wanted)
-
-
-def _extras(settings: "Settings") -> None:
-    """Raises CommandError if packages are missing that the settings need."""
-    if settings.otlp:
-        require("otlp", "otlp")
 
 
 def certificate_warning(settings: "Settings") -> str:

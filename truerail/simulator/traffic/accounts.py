@@ -16,7 +16,6 @@ from truerail.simulator.traffic.load import (
     held_back,
     pause_frames_per_second,
     tight_port,
-    transitions_per_second,
 )
 from truerail.simulator.traffic.net import Conditions, Net, Rates
 
@@ -147,7 +146,7 @@ def _pauses(step: Step, gains: Gains) -> None:
     us, frames, ends = np.zeros(step.ports), np.zeros(step.ports), np.zeros(step.ports)
     us[paused] = share[paused] * step.seconds * 1e6
     frames[paused] = pause_frames_per_second(speed[paused], share[paused], length[paused]) * step.seconds
-    ends[paused] = transitions_per_second(share[paused], length[paused]) * step.seconds
+    ends[paused] = share[paused] / length[paused] * step.seconds  # how often they resume
     for quantity, values in ((Q.RX_PAUSE_US, us), (Q.RX_PAUSE_FRAMES, frames), (Q.RX_PAUSE_TRANSITIONS, ends)):
         gains.add(quantity, values, rdma=True)
     far = step.net.far[paused]

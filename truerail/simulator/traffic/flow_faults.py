@@ -121,16 +121,6 @@ def room_of(net: Net, used: Codes, receiving: Codes, busy: set[str]) -> Room:
     return Room(net, receiving[net.live[receiving]].tolist(), uplinks.tolist(), free)
 
 
-def place(room: Room, fault: FlowFault, rng: Random) -> Placed:
-    """Chooses a fault's place. Raises `NoRoomError`, or ValueError for an unknown port."""
-    return _PLACES[fault.kind](room, fault, rng)
-
-
-def act(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
-    """Applies the fault to a step's conditions; `at` is when the step begins."""
-    _ACTS[placed.fault.kind](placed, now, at, seconds)
-
-
 def _nic(room: Room, fault: FlowFault, rng: Random) -> Placed:
     port = room.choose(room.receiving, fault, rng)
     variants = {K.SLOW_RECEIVER: ("pcie", "application"), K.STORM: ("warning", "silent")}.get(fault.kind, ("",))
@@ -252,17 +242,19 @@ def _adds(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
 
 
 Place = Callable[[Room, FlowFault, Random], Placed]
-_PLACES: dict[FlowFaultKind, Place] = {
+PLACES: dict[FlowFaultKind, Place] = {
     K.STORM: _nic, K.SLOW_RECEIVER: _nic, K.STRAGGLER: _nic, K.DEADLOCK: _cycle, K.HALF_SPEED: _link,
     K.DIRTY_OPTIC: _receiver, K.FLAPS: _link, K.POLARIZATION: _tier, K.DEAD_MEMBER: _member, K.INCAST: _incast,
     K.PXN: _pxn,
 }  # fmt: skip
-_ACTS: dict[FlowFaultKind, Callable[[Placed, Conditions, float, float], None]] = {
+"""How each kind chooses its place. Raises `NoRoomError`, or ValueError for an unknown port."""
+ACTS: dict[FlowFaultKind, Callable[[Placed, Conditions, float, float], None]] = {
     K.STORM: _storms, K.SLOW_RECEIVER: _slow, K.STRAGGLER: _straggles, K.DEADLOCK: _sticks, K.HALF_SPEED: _halves,
     K.DIRTY_OPTIC: _loses, K.FLAPS: _flaps, K.POLARIZATION: _polarizes, K.DEAD_MEMBER: _unused, K.INCAST: _adds,
     K.PXN: _adds,
 }  # fmt: skip
-KINDS = tuple(_PLACES)
+"""How each kind changes a step's conditions: the fault, these, when the step begins, and its seconds."""
+KINDS = tuple(PLACES)
 """The kinds of faults of traffic."""
 
 

@@ -15,14 +15,14 @@ from truerail.simulator.traffic.accounts import Step, gains_of
 from truerail.simulator.traffic.connections import Connections, connections
 from truerail.simulator.traffic.counter_polls import Poller, Polls
 from truerail.simulator.traffic.flow_faults import (
+    ACTS,
+    PLACES,
     FlowFault,
     FlowFaultKind,
     FlowTruth,
     Placed,
     Room,
-    act,
     cabling_truths,
-    place,
     room_of,
     truth_of,
 )
@@ -74,7 +74,7 @@ class FlowSimulation:
 
     def plant(self, fault: FlowFault) -> Placed:
         """Adds a fault; its place is drawn unless given. Raises `NoRoomError`, or ValueError for an unknown port."""
-        placed = place(self._room(), fault, random_of(self.seed, f"fault {self._planted} {fault.kind}"))
+        placed = PLACES[fault.kind](self._room(), fault, random_of(self.seed, f"fault {self._planted} {fault.kind}"))
         self._planted += 1
         self._placed.append(placed)
         return placed
@@ -149,7 +149,7 @@ class FlowSimulation:
             now.bit_errors[:] = self.habits.bit_errors
         for placed in self._placed:
             if placed.fault.acts(self.now):
-                act(placed, now, self.now, seconds)
+                ACTS[placed.fault.kind](placed, now, self.now, seconds)
         return now
 
     def _ways_of(self, now: Conditions) -> tuple[Connections, Paths]:

@@ -301,11 +301,6 @@ def pause_frames_per_second(speed: Rates, share: Rates, seconds: Rates) -> Rates
     return np.asarray(2 * share / seconds + np.where(seconds > refresh, share / refresh, 0.0))
 
 
-def transitions_per_second(share: Rates, seconds: Rates) -> Rates:
-    """How often a paused port resumes."""
-    return np.asarray(share / seconds)
-
-
 def behind(net: Net, load: Load, root: int) -> tuple[tuple[int, int], ...]:
     """The ports that wait for a blocked port: (port, hops from the port), the port itself with 0."""
     distance = {root: 0}

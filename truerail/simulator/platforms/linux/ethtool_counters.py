@@ -1,8 +1,6 @@
 """Output of a host on its NICs: `ethtool -S` of mlx5 in a loop, the files of sysfs, `rdma statistic`."""
 
-from collections.abc import Iterator
-
-from truerail.simulator.traffic.ledger import NARROW, NIC_COUNTERS, RDMA_COUNTERS, Columns, CounterTable, Key, Q
+from truerail.simulator.traffic.ledger import NARROW, NIC_COUNTERS, RDMA_COUNTERS, Columns, CounterTable, Q
 
 NIC_LOOP = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
@@ -26,21 +24,12 @@ def ethtool_loop(sheet: CounterTable, counters: Columns) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _counted(sheet: CounterTable) -> Iterator[tuple[str, dict[str, int]]]:
-    """Each RDMA device and its counters, with their width in the device."""
-    columns = [(name, key, sheet.of(key[0], rdma=key[1])) for name, key in RDMA_COUNTERS]
-    for number, device in enumerate(sheet.rdma):
-        yield device, {name: _wide(key, values[number]) for name, key, values in columns}
-
-
-def _wide(key: Key, value: int) -> int:
-    return value & _WIDTH if key[0] in NARROW else value
-
-
 def sysfs(sheet: CounterTable) -> str:
-    """`grep -H .` over the files of `hw_counters`, in the order of their names."""
-    return "".join(
-        f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}:{value}\n"
-        for device, counted in _counted(sheet)
-        for name, value in sorted({**counted, "lifespan": 10}.items())
-    )
+    """`grep -H .` over the files of `hw_counters`, in the order of their names, each as wide as in the device."""
+    narrow = {name for name, (quantity, _) in RDMA_COUNTERS if quantity in NARROW}
+    lines: list[str] = []
+    for device, (_, row) in zip(sheet.rdma, sheet.rows(dict(RDMA_COUNTERS)), strict=True):
+        counted = {name: value & _WIDTH if name in narrow else value for name, value in row.items()}
+        files = sorted({**counted, "lifespan": 10}.items())
+        lines += [f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}:{value}\n" for name, value in files]
+    return "".join(lines)
