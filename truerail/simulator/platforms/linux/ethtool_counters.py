@@ -8,14 +8,10 @@ NIC_LOOP = (
     "echo carrier_down_count: $(cat $n/*down_count); }; done; :"
 )
 _WIDTH = (1 << 32) - 1
+_MLX5 = dict(NIC_COUNTERS)
 
 
-def ethtool(sheet: CounterTable) -> str:
-    """`ethtool -S` of every port of an mlx5 NIC."""
-    return ethtool_loop(sheet, dict(NIC_COUNTERS))
-
-
-def ethtool_loop(sheet: CounterTable, counters: Columns) -> str:
+def ethtool(sheet: CounterTable, counters: Columns = _MLX5) -> str:
     """Every port's answer below its command, and the kernel's count of link losses."""
     lines: list[str] = []
     for (port, row), downs in zip(sheet.rows(counters), sheet.of(Q.LINK_DOWNS), strict=True):
