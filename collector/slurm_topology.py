@@ -23,8 +23,7 @@ from collector.formats.slurm_words import Names
 from collector.formats.text import object_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, TopologyUnit, collector, saved_as
-from truerail.model.yaml_plain import plain
-from truerail.model.yaml_tree import read_tree
+from truerail.model.yaml_tree import plain, read_tree
 
 _PAIR = re.compile(r"\s*([A-Za-z]+)\s*=[ \t]*(?!\w+=)(\S*)")
 _SHOWN = re.compile(r"^(?:SwitchName=\S+ Level=|BlockName=\S+ BlockIndex=)", re.MULTILINE)

@@ -174,7 +174,7 @@ def test_a_stack_has_the_ports_of_its_members_behind_one_chassis() -> None:
     heard = json.loads(answers("stack", platform="junos")["leaf-0"][JUNOS_LLDP])["lldp-neighbors-information"][0]
     locals_ = [one["lldp-local-interface"][0]["data"] for one in heard["lldp-neighbor-information"]]
     assert locals_[:4] == [f"et-0/0/{number}" for number in range(4)]
-    assert simulated("stack", platform="junos", spare_ports=6).world.fabric.ports["leaf-0"][11:13] == [
+    assert [*simulated("stack", platform="junos", spare_ports=6).world.fabric.ports["leaf-0"]][11:13] == [
         "et-0/0/11",
         "et-1/0/0",
     ]

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tests.capture_trees import grow, lldp, pack
 from truerail.cli.app import app
-from truerail.cli.plug_history import past_before
+from truerail.cli.evaluating import past_before
 from truerail.errors import CommandError
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.plans import dump_csv

@@ -14,7 +14,7 @@ from truerail.model import PortCounters
 from truerail.simulator import Shape, Simulation, simulate
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Job, Pattern, Polls, Switching, flows
 from truerail.simulator.traffic.accounts import PAUSE_FRAME_BYTES
-from truerail.simulator.traffic.flow_truth import LEAST_SHARE, FlowTruth
+from truerail.simulator.traffic.flow_faults import LEAST_SHARE, FlowTruth
 from truerail.simulator.traffic.ledger import PLACE
 
 Q, K = Quantity, FlowFaultKind

@@ -13,7 +13,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.causes.lasting import LAST_FOUND
 from truerail.model import CauseKind, Evaluation, Status
-from truerail.model.earlier_load import WINDOW, Lasting
+from truerail.model.finding import WINDOW, Lasting
 from truerail.rounds import evaluate
 from truerail.testing.cases import scene
 

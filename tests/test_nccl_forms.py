@@ -17,14 +17,14 @@ from truerail.cli.app import app
 from truerail.cli.parse import answer_of, parts_of
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact
-from truerail.model.nccl_facts import NcclHop, NcclTorn
+from truerail.model.nccl_facts import NcclHop, NcclTorn, row
 
 HEAD = "gpu-001:34001:34043 [0] NCCL INFO "
 
 
 def rows(name: str, answer: str) -> list[Mapping[str, Any]]:
     """The objects of `truerail parse`."""
-    return [fact.row() for fact in collectors()[name].read(answer, Device("gpu-009"))]  # type: ignore[union-attr]
+    return [row(fact) for fact in collectors()[name].read(answer, Device("gpu-009"))]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("end", ["/flush=None", "/flush=Always", "/Shared/flush=None", "/flush=None/Shared"])

@@ -18,6 +18,7 @@ from tests.each import each
 from truerail.cli.app import app
 from truerail.errors import UnreadableError
 from truerail.model import Device
+from truerail.model.nccl_facts import row
 
 HEAD = "gpu-001:34001:34043 [0] NCCL INFO "
 HOP = f"{HEAD}Channel 12/1 : 10[2] -> 120[1] [receive] via NET/IB/11(14)/GDRDMA(PCI)/Shared"
@@ -26,7 +27,7 @@ REST = f"{HEAD}Connected all rings\n"
 
 def rows(name: str, answer: str, device: str = "gpu-009") -> list[Mapping[str, Any]]:
     """The objects of `truerail parse`."""
-    return [fact.row() for fact in collectors()[name].read(answer, Device(device))]  # type: ignore[union-attr]
+    return [row(fact) for fact in collectors()[name].read(answer, Device(device))]  # type: ignore[arg-type]
 
 
 def hops(answer: str) -> list[Mapping[str, Any]]:

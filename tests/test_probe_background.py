@@ -11,7 +11,7 @@ from tests.probed_fabric import nics_of_plan
 from truerail.analysis.round import Round
 from truerail.errors import CommandError
 from truerail.model import NetLink, Plan, ProbeReach, ProbeTrouble, Reading, Snapshot
-from truerail.model.qos_profile import QosProfile
+from truerail.model.plan import QosProfile
 from truerail.probe.background import FAR, NEAR, Results, Turn, of_round, plan_paths, plan_turn, turn_of_paths, turns_of
 from truerail.probe.host_tasks import Settings
 from truerail.probe.path_sweep import Budget

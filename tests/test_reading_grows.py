@@ -22,8 +22,7 @@ from tests.each import each
 from tests.patience import grows_with
 from truerail.errors import QueryLimitError, ReaderFaultError, TooMuchError, UnreadableError
 from truerail.model import Device, Fact
-from truerail.model.answer_limits import LONGEST_LINE
-from truerail.model.ended_work import Work
+from truerail.model.answer_limits import LONGEST_LINE, Work
 
 GPU = Device("gpu-001")
 NAMES = sorted(collectors())

@@ -36,7 +36,7 @@ from truerail.model import (
     Verdict,
 )
 from truerail.model.finding import with_actions
-from truerail.model.maintained import Maintained
+from truerail.model.life import Maintained
 from truerail.model.names import folded, natural_key, printable
 from truerail.plans.linting import contradictions
 from truerail.verify import proven

@@ -11,7 +11,7 @@ from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Evaluation, Snapshot
-from truerail.model.earlier_load import Lasting
+from truerail.model.finding import Lasting
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.traffic import (

@@ -22,7 +22,7 @@ from tests.hung_peers import STAGES, Crowd, crowd, first_round, lost
 from tests.patience import ENOUGH
 from tests.snmpd import COMMUNITY, snmpd
 from truerail.model import Role, Secret, SnmpAccess, Target
-from truerail.model.open_files import raise_open_files
+from truerail.model.own_process import raise_open_files
 from truerail.poller import Limits
 from truerail.transport.protocol import Transport
 from truerail.transport.snmp_transport import SnmpTransport

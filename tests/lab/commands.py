@@ -23,7 +23,7 @@ from .layout import Layout
 _CLONE_NEWNET = 0x40000000
 """linux/sched.h"""
 _LOADED = (
-    *("truerail.cli.app", "truerail.cli.live_check", "truerail.transport.switch_device"),
+    *("truerail.cli.app", "truerail.cli.live", "truerail.transport.switch_device"),
     *("truerail.roles.judge", "truerail.service.loading"),
 )
 """What commands would import, each by itself."""

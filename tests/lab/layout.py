@@ -67,7 +67,7 @@ class Layout:
     def ports(self, device: str) -> list[str]:
         """The names of a device's ports in order."""
         model = self.fabric.models.get(device)
-        return [nic.netdev for nic in model.names] if model else self.fabric.ports[device]
+        return [nic.netdev for nic in model.names] if model else [*self.fabric.ports[device]]
 
     def jack(self, text: str) -> Port:
         """`gpu-001/enp26s0f0np0` or `leaf-0/swp1`. Raises `LabError` with what there is instead."""

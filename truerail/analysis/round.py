@@ -25,7 +25,7 @@ from truerail.analysis.pfc.trees import Pauses, pauses_of
 from truerail.analysis.running_jobs import Jobs, jobs_of
 from truerail.analysis.trends.link_past import Past, begun
 from truerail.analysis.trends.signal_levels import levels_of
-from truerail.model.earlier_load import Lasting
+from truerail.model.finding import Lasting
 from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot

@@ -10,8 +10,7 @@ from truerail.analysis.round import Round
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.facts import Fact
 from truerail.model.finding import Finding, NotEvaluated, Severity
-from truerail.model.plan import LoadBalancing, Plan, Port, Transport
-from truerail.model.qos_profile import QosProfile
+from truerail.model.plan import LoadBalancing, Plan, Port, QosProfile, Transport
 
 if TYPE_CHECKING:
     from truerail.analysis.explained import Explained

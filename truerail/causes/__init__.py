@@ -7,7 +7,7 @@ actual places into the planned ones:
 2. swapped labels of hosts and switches, crossed bundles (`relabel`): all wrong cables vote, the relabelling with the
    highest gain is applied, and the vote is repeated;
 3. blocks of ports that are off by k (`shift`);
-4. the rest are cables in each other's places: cycles and paths (`cycles`).
+4. the rest are cables in each other's places: cycles and paths (`observed_links.chains`).
 
 A cable that is not seen is never moved: the evidence decides between link down, unread and unknown (`absent`). Every
 step is linear in cables, except for sorting. The result depends on the set of facts, not on their order: the plan's

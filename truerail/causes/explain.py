@@ -21,7 +21,7 @@ from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import grouped
 from truerail.model.finding import Cause, Finding, Move, Severity, cause_key
 from truerail.model.index import PlanIndex
-from truerail.model.maintained import Maintained
+from truerail.model.life import Maintained
 from truerail.model.names import some
 from truerail.model.plan import Plan
 from truerail.model.witness_facts import MachineIdentity

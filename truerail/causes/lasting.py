@@ -14,9 +14,8 @@ from datetime import datetime
 from truerail.analysis.round import Round
 from truerail.causes.explain import explain
 from truerail.causes.telemetry.precedence import ROWS
-from truerail.model.earlier_load import Lasting
-from truerail.model.finding import Cause, Finding, Verdict
-from truerail.model.maintained import Maintained
+from truerail.model.finding import Cause, Finding, Lasting, Verdict
+from truerail.model.life import Maintained
 
 _RANKS = {rule: rank for rank, rule in enumerate(ROWS)}
 _LOAD = range(_RANKS["PRB004"], _RANKS["RAL002"])

@@ -9,10 +9,8 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails
 from truerail.causes.candidate import CauseCandidate, names_of_devices
-from truerail.causes.cycles import Chain
-from truerail.causes.nic_names import Names, names_of
-from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, in_rails, order_of
-from truerail.causes.observed_links import ObservedLinks
+from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, Names, NicOrder, Pairs, in_rails, names_of, order_of
+from truerail.causes.observed_links import Chain, ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
 from truerail.model.cause_kinds import CauseKind

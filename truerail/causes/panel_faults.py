@@ -14,10 +14,9 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.causes.candidate import CauseCandidate
-from truerail.causes.cycles import chains
 from truerail.causes.labels import BY_PLACES
 from truerail.causes.moved import WIRING, moves_on, walk
-from truerail.causes.observed_links import ObservedLinks
+from truerail.causes.observed_links import ObservedLinks, chains
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import MIN_RUN, Shift, positions, shifted_runs
 from truerail.model import Alternative, CauseKind, Move, Plan

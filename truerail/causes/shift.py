@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.causes.cycles import Chain, chains
-from truerail.causes.observed_links import ObservedLinks
+from truerail.causes.observed_links import Chain, ObservedLinks, chains
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key

@@ -1,5 +1,3 @@
 """The command line. Commands import their dependencies inside their functions, so that `--help` responds at once."""
 
-from truerail.cli.run import main
-
-__all__ = ["main"]
+from truerail.cli.run import main as main

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refused_by_system
+
 app = typer.Typer(no_args_is_help=True, help="The optional agent on hosts: make its file.")
 
 
@@ -18,15 +21,11 @@ def build(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")] = Path("truerail-agent.pyz"),
 ) -> None:
     """Write the agent with the commands of this version: build it again after each upgrade."""
-    from truerail.cli import terminal_output
-    from truerail.errors import CommandError
     from truerail.poller.agent_package import agent_file, questions
 
     data = agent_file()
-    try:
+    with refused_by_system(out, ""):
         out.write_bytes(data)
         out.chmod(0o755)
-    except OSError as error:
-        raise CommandError(f"{out}: {error.strerror or error}") from error
     commands = sum(len(one["commands"]) for one in questions())
     terminal_output.say(f"written {out}: {len(data):,} bytes, {commands} commands; `{out.name} --list` prints them")

@@ -2,17 +2,16 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.exit_codes import ExitCode
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import ExitCode, refused_by_system
 from truerail.cli.oncall import TokenFile
 from truerail.errors import CommandError, FolderBusyError, ScrubError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from truerail.cli.live import Fleet
     from truerail.poller import Gathered, Row
     from truerail.transport.capture_writer import CaptureWriter
@@ -39,77 +38,58 @@ def capture(
     token_file: TokenFile = None,
 ) -> None:
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
-    from truerail.cli import live, terminal_output
+    from truerail.cli import live
     from truerail.transport.capture_writer import CaptureWriter, pack
     from truerail.transport.lock import alone_in
 
     fleet = live.load_fleet(inventory, plan)
     now = datetime.now(UTC)
     try:
-        with alone_in(out, now) as alone:
+        with refused_by_system(out, by_file=True), alone_in(out, now) as alone:
             writer = CaptureWriter(out, now, alone=alone)
-            done = _round(fleet, writer, only, deadline, _Probes(probes_from, token_file))
+            _round(fleet, writer, only, deadline)
+            if probes_from:
+                _store_probes(probes_from, token_file, fleet, writer)
+            done = writer.finish()
             made = [*_scrubbed(done, fleet)] if scrub else [done]
             if tar:
                 made[0] = pack(made[0])
     except FolderBusyError as busy:
         raise CommandError(f"{out}: {busy}; wait for it, or set another folder with --out") from busy
-    except OSError as error:
-        raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
     terminal_output.say("\n".join(map(str, made)))
 
 
-class _Probes(NamedTuple):
-    """The service whose probes are stored too, if any."""
-
-    service: str | None
-    token_file: Path | None
-
-    def recordings(self) -> "Iterator[tuple[str, str]]":
-        """Host and recording, page by page. Raises CommandError."""
-        from truerail.cli.oncall_service import fetched
-
-        cursor: str | None = None
-        while self.service:
-            page = fetched(self.service, "probe/recordings", {"limit": "20", "cursor": cursor}, self.token_file)
-            yield from ((str(one["host"]), str(one["recording"])) for one in page["items"])
-            cursor = page["next"]
-            if cursor is None:
-                return
-
-
-def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float, probes: _Probes) -> Path:
-    """Collects a round to its end. Raises CommandError if no device answers, Exit if Ctrl-C ends it."""
-    from truerail.cli import terminal_output
-
+def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> None:
+    """Collects a round. Raises CommandError if no device answers, Exit if Ctrl-C ends it."""
     if _gather(fleet, writer, only, deadline).interrupted:
         terminal_output.remark(f"interrupted: {writer.folder} holds the answers so far; run the same command to resume")
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not writer.answered():
         raise CommandError(f"{fleet.path}: no device could be polled, nothing was captured")
     writer.list_inventory(target.name for target in fleet.targets)
-    _store(probes, fleet, writer)
-    return writer.finish()
 
 
-def _store(probes: _Probes, fleet: "Fleet", writer: "CaptureWriter") -> None:
-    """Adds the recordings of the devices that the round has."""
-    from truerail.cli import terminal_output
+def _store_probes(service: str, token_file: Path | None, fleet: "Fleet", writer: "CaptureWriter") -> None:
+    """Adds what the probes of a service recorded at the devices that the round has. Raises CommandError."""
+    from truerail.cli.oncall_service import fetched
     from truerail.model.names import answer_file, device_key
 
     names = {device_key(target.name): target.name for target in fleet.targets}
     stored = 0
-    for host, recording in probes.recordings():
-        if (name := names.get(device_key(host))) is not None:
-            stored += writer.add_file(name, answer_file("truerail-probe"), recording.encode())
-    if probes.service:
-        terminal_output.remark(f"{probes.service}: the probes of {stored:,} hosts are stored")
+    cursor: str | None = ""
+    while cursor is not None:
+        page = fetched(service, "probe/recordings", {"limit": "20", "cursor": cursor or None}, token_file)
+        for one in page["items"]:
+            if (name := names.get(device_key(str(one["host"])))) is not None:
+                stored += writer.add_file(name, answer_file("truerail-probe"), str(one["recording"]).encode())
+        cursor = page["next"]
+    terminal_output.remark(f"{service}: the probes of {stored:,} hosts are stored")
 
 
 def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":
     """Polls the devices that the round lacks, and writes each answer as it arrives."""
     from collector import collectors
-    from truerail.cli import live, live_progress, terminal_output
+    from truerail.cli import live
     from truerail.cli.evaluating import named
     from truerail.poller import Limits
     from truerail.transport.capture_writer import folder_name
@@ -119,14 +99,12 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     there = {name for name in wanted if folder_name(name) in writer.answered()}
     if there:
         terminal_output.remark(f"resuming the round of {writer.name}: {len(there):,} devices are done")
-    with live_progress.reported() as progress:
 
-        def keep(row: "Row", done: int, total: int) -> None:
-            writer.add(row.name, row.files())
-            progress(row, done, total)
+    def keep(row: "Row") -> None:
+        writer.add(row.name, row.files())
 
-        limits = Limits(deadline_seconds=deadline)
-        return live.one_round(fleet, only=wanted - there, collectors=set(collectors()), limits=limits, progress=keep)
+    limits = Limits(deadline_seconds=deadline)
+    return live.one_round(fleet, only=wanted - there, collectors=set(collectors()), limits=limits, keep=keep)
 
 
 def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:

@@ -1,12 +1,12 @@
 """`truerail check`: from a plan and a capture to causes and repairs."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 from truerail.outputs import Format
@@ -69,15 +69,14 @@ def check(
 
     chosen = fmt or by_suffix(output)
     refuse_binary_on_terminal(chosen, output)
-    found = _found(plan, capture, inventory, rule or [], only, deadline)
+    evaluation, answered, interrupted = _found(plan, capture, inventory, rule or [], only, deadline)
     severity = Severity(fail_on.value)
-    tell(found.evaluation, chosen, output, severity, details=details)
-    if found.interrupted:
+    tell(evaluation, chosen, output, severity, details=details)
+    if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
-    if not found.answered:
-        source = capture or inventory
-        raise CommandError(f"{source}: no device gave a readable answer, nothing was evaluated")
-    raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
+    if not answered:
+        raise CommandError(f"{capture or inventory}: no device gave a readable answer, nothing was evaluated")
+    raise typer.Exit(ExitCode.FOUND if evaluation.at_or_above(severity) else ExitCode.GOOD)
 
 
 def by_suffix(output: Path | None) -> Format:
@@ -91,30 +90,26 @@ def by_suffix(output: Path | None) -> Format:
     return _BY_SUFFIX.get(suffix, Format.TEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """An evaluation, whether any device answered, and whether Ctrl-C ended the round early."""
-
-    evaluation: "Evaluation"
-    answered: bool
-    interrupted: bool = False
-
-
 def _found(
     plan: Path | None, capture: Path | None, inventory: Path | None, rule: list[str], only: str | None, deadline: float
-) -> _Found:
-    """Evaluates the capture or polls the inventory's devices. Raises BadParameter if it is unclear which."""
-    from truerail.cli.evaluating import codes, evaluated
+) -> "tuple[Evaluation, bool, bool]":
+    """Evaluates the capture or polls the inventory's devices: the evaluation, whether any device answered, and whether
+    Ctrl-C ended the round early. Raises BadParameter if it is unclear which.
+    """
+    from truerail.cli.evaluating import codes, evaluated, evaluated_round
 
     if (capture is None) == (inventory is None):
         raise typer.BadParameter("give either --from CAPTURE or --inventory INVENTORY")
     wanted = codes(rule)
     if inventory is None:
         assert capture is not None  # noqa: S101 - one of the two is there, see above
-        return _Found(*evaluated(plan, capture, wanted, only))
-    from truerail.cli.live_check import evaluated_live
+        return *evaluated(plan, capture, wanted, only), False
+    from truerail.cli import live
+    from truerail.poller import Limits
 
-    return _Found(*evaluated_live(plan, inventory, wanted, only, deadline))
+    fleet = live.load_fleet(inventory, plan)
+    seen = live.one_round(fleet, only=fleet.asked_for(only), limits=Limits(deadline_seconds=deadline))
+    return *evaluated_round(fleet.plan, seen, wanted, only), seen.interrupted
 
 
 def refuse_binary_on_terminal(fmt: Format, output: Path | None) -> None:
@@ -129,7 +124,6 @@ def tell(evaluation: "Evaluation", fmt: Format, output: Path | None, fail_on: "S
     """Renders the report and writes it to the file or to stdout."""
     import sys
 
-    from truerail.cli import terminal_output
     from truerail.outputs.report import Options, render
     from truerail.outputs.report_words import headline
 

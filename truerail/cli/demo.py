@@ -3,12 +3,19 @@
 import os
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.demo_folder import faults, troubles
-from truerail.errors import CommandError
+from truerail.cli import terminal_output
+from truerail.cli.demo_folder import faults, prepare, too_few, troubles
+from truerail.cli.exit_codes import refused_by_system
+from truerail.errors import CommandError, NoRoomError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from truerail.simulator import Fault
 
 KNOWN = (
     "Of cables: cable-swap, cable-rotation, cable-move, port-shift, host-swap, leaf-swap, bundle-swap, trunk-swap, "
@@ -43,12 +50,71 @@ def demo(
     cabling, traffic = troubles(fault or [])
     wanted = faults(cabling)
     if once:
-        from truerail.cli.demo_once import check_once
-
         if traffic:
             raise CommandError(f"--once shows no traffic, so no {traffic[0].kind}: omit --once to see it")
-        check_once(hosts, rails, wanted, seed, output, details=details)
+        _check_once(hosts, rails, wanted, seed, output, details=details)
     else:
         from truerail.cli.demo_live import serve_living
 
         serve_living(hosts, rails, wanted, traffic, seed, output, host=host, port=port, quiet=quiet)
+
+
+def _check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path, *, details: bool) -> None:
+    """Writes the fabric, checks it, prints the report and writes it as HTML."""
+    from truerail.cli.check import tell
+    from truerail.cli.evaluating import evaluated
+    from truerail.model import Severity
+    from truerail.outputs import Format
+
+    with terminal_output.working(f"simulating {hosts} hosts with {rails} rails"):
+        capture = _simulate(hosts, rails, wanted, seed, output)
+    plan = output / "plan.csv"
+    evaluation, _ = evaluated(plan, capture, None, None)
+    tell(evaluation, Format.TEXT, None, Severity.WARNING, details=details)
+    tell(evaluation, Format.HTML, output / "report.html", Severity.WARNING, details=details)
+    terminal_output.say(_next(plan, capture, output))
+
+
+def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:
+    """Writes the fabric; returns the capture's folder."""
+    from truerail.simulator import demo_simulation
+
+    try:
+        simulation = demo_simulation(hosts, rails, wanted, seed) if wanted else demo_simulation(hosts, rails, seed=seed)
+    except NoRoomError as error:
+        raise too_few(hosts, rails, error) from error
+    with refused_by_system(output, ""):
+        prepare(output)
+        return simulation.write(output)
+
+
+def _next(plan: Path, capture: Path, output: Path) -> str:
+    """Command lines to try."""
+    from shlex import quote
+
+    called = terminal_command()
+    check = f"{called} check --plan {quote(str(plan))} --from {quote(str(capture))}"
+    return "\n".join(
+        (
+            "",
+            "Try next",
+            f"  {check} --details",
+            f"  {check} --format json",
+            f"  {check} --output {quote(str(output / 'report.xlsx'))}",
+            f"  {called} check --from {quote(str(capture))}          # without a plan: the rails are inferred",
+            f"  {called} plan show {quote(str(plan))}",
+            f"  {called} rules list",
+            f"The report as a page: {output / 'report.html'}",
+        )
+    )
+
+
+def terminal_command() -> str:
+    """The command for the user to type: `truerail` if that is on the path, else the current one."""
+    import shutil
+    import sys
+    from shlex import quote
+
+    if shutil.which("truerail"):
+        return "truerail"
+    return f"{quote(sys.executable)} -m truerail" if sys.argv[0].endswith("__main__.py") else quote(sys.argv[0])

@@ -1,21 +1,17 @@
 """The folder of `truerail demo`: created, or emptied of an earlier demo's files. Other files are never touched."""
 
-from typing import TYPE_CHECKING
-
-from truerail.cli.exit_codes import refusing
-from truerail.errors import CommandError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from truerail.simulator import Fault
-    from truerail.simulator.traffic import FlowFault
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from truerail.errors import NoRoomError
+from truerail.cli.exit_codes import refused_by_system, refusing
+from truerail.errors import CommandError, NoRoomError
+
+if TYPE_CHECKING:
+    from truerail.simulator import Fault
+    from truerail.simulator.traffic import FlowFault
 
 MARK = ".truerail-demo"
 JOURNAL = "journal.db"
@@ -48,11 +44,9 @@ def kept_for_one(output: Path) -> Iterator[Path]:
     """
     import fcntl
 
-    try:
+    with refused_by_system(output, ""):
         prepare(output)
         lock = (output / MARK).open("r")
-    except OSError as error:
-        raise CommandError(f"{output}: {error.strerror or error}") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +62,7 @@ def kept_for_one(output: Path) -> Iterator[Path]:
 # Faults of a demo from the words on the command line.
 
 
-def faults(words: "Sequence[str]") -> "list[Fault]":
+def faults(words: Sequence[str]) -> "list[Fault]":
     """`cable-swap` or `cable-swap:one-leaf`. Raises CommandError for an unknown kind or variant."""
     from truerail.files.problems import nearest
     from truerail.model import CauseKind
@@ -85,7 +79,7 @@ def faults(words: "Sequence[str]") -> "list[Fault]":
     return made
 
 
-def troubles(words: "Sequence[str]") -> "tuple[list[str], list[FlowFault]]":
+def troubles(words: Sequence[str]) -> "tuple[list[str], list[FlowFault]]":
     """Splits words into faults of the cabling, and faults of the traffic: `storm` or `slow-receiver:pcie`."""
     from truerail.simulator.traffic import FlowFault, FlowFaultKind
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from truerail.cli import terminal_output
+from truerail.cli.demo import terminal_command
 from truerail.cli.demo_folder import faults, troubles
-from truerail.cli.demo_once import terminal_command
 from truerail.cli.oncall import LOCAL_SERVICE
 from truerail.errors import CommandError, NoRoomError
 from truerail.model import CauseKind

@@ -1,35 +1,28 @@
 """From files to an evaluation: code that `check` and `demo` share."""
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from truerail.cli import terminal_output
 from truerail.cli.exit_codes import refusing
-from truerail.cli.plug_history import round_of
 from truerail.errors import CaptureError, CommandError, NodeSetError
 from truerail.files.problems import PlanError, nearest
-from truerail.model import Evaluation, Plan, Reading, Snapshot
-from truerail.transport.replay import Capture, read_capture, with_counters
+from truerail.model import Evaluation, Plan, Snapshot
+from truerail.transport.replay import Capture, read_capture, signals_before, with_counters
+from truerail.transport.times import round_time
 
 if TYPE_CHECKING:
+    from truerail.analysis.cabling.plugs import Plugs
     from truerail.analysis.counters import CounterView
+    from truerail.analysis.round import Round
+    from truerail.analysis.trends.link_past import Past
+    from truerail.poller import Gathered
 
+Seen: TypeAlias = "Capture | Gathered"
+"""One round, replayed or live."""
 MOST_OUTLIERS = 10
-
-
-class Seen(Protocol):
-    """One round, replayed or live."""
-
-    @property
-    def readings(self) -> Sequence[Reading]: ...
-    @property
-    def devices_seen(self) -> Sequence[str]: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-    @property
-    def counters(self) -> "CounterView | None": ...
-    def snapshot(self) -> Snapshot: ...
 
 
 def evaluated(
@@ -51,13 +44,9 @@ def evaluated_round(
     from truerail.outputs.narrow import narrowed
     from truerail.rounds import evaluate
 
-    snapshot = seen.snapshot()
-    notes = [*(intended.notes if intended else ()), *seen.notes]
-    if intended is None:
-        intended, reported = inferred(snapshot)
-        notes = [*reported, *notes]
-    round = round_of(intended, seen, snapshot)
-    wanted = devices(only, intended, seen) if only else None
+    round, reported = planned_round(intended, seen)
+    notes = [*reported, *(intended.notes if intended else ()), *seen.notes]
+    wanted = named(only, (*seen.devices_seen, *round.plan.devices)) if only else None
     evaluation = evaluate(round, only=codes, notes=notes)
     answered = {reading.device for reading in seen.readings if not reading.error}
     return narrowed(evaluation, wanted, answered) if wanted else evaluation, bool(answered)
@@ -81,6 +70,13 @@ def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Captur
             capture = read_capture(path, devices=devices, round_name=round_name, progress=tick)
         with terminal_output.progress("reading counters") as tick:
             return with_counters(capture, devices=devices, progress=tick)
+
+
+def planned_round(plan: Plan | None, seen: Seen) -> "tuple[Round, list[str]]":
+    """The round to evaluate, of a plan that is inferred from it if there is none; and remarks on that one."""
+    snapshot = seen.snapshot()
+    intended, reported = (plan, []) if plan else inferred(snapshot)
+    return round_of(intended, seen, snapshot), reported
 
 
 def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
@@ -120,11 +116,6 @@ def _suggestion(word: str, known: list[str]) -> str:
     return f", did you mean {close[0].upper() if close[0][-1].isdigit() else close[0]}?"
 
 
-def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
-    """The devices that a node set names. Raises CommandError for an invalid node set or an unknown name."""
-    return named(only, (*seen.devices_seen, *plan.devices))
-
-
 def named(only: str, among: Iterable[str]) -> set[str]:
     """Those of some devices that a node set names, in their own spelling. Raises CommandError."""
     from truerail.files.nodesets import Budget, expand
@@ -145,3 +136,69 @@ def _nearest_device(name: str, known: dict[str, str]) -> str:
     """A suggestion, never the list of all devices: there are thousands."""
     reported = nearest(name, list(known))
     return reported if "did you mean" in reported else " in the plan, the inventory or the capture"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The signals of links in the earlier rounds of a capture, where these go back over days.
+
+
+def past_before(plan: Plan, capture: Capture) -> "Past | None":
+    """What the rounds of the last fourteen days show, without the newest ones that are of the round itself; None where
+    they go back less than a slope needs. Raises CommandError where the capture is gone meanwhile.
+    """
+    from truerail.analysis.round import Round
+    from truerail.analysis.trends.falls import LEAST_DAYS
+    from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS
+
+    times = [at for name in capture.rounds if (at := round_time(name)) is not None and at <= capture.at]
+    if not times or capture.at - times[0] < timedelta(days=LEAST_DAYS):
+        return None
+    past = None
+    with refusing(CaptureError), terminal_output.progress("reading rounds of the last days") as tick:
+        rounds = signals_before(capture, capture.at - timedelta(days=DAYS), SAMPLE_SECONDS, devices=plan.devices)
+        for number, (snapshot, counters) in enumerate(rounds, 1):
+            past = Round(plan, snapshot, counters, earlier=past).past
+            if tick:
+                tick(number, max(len(times), number))
+    return past
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Cables moved between the rounds of a capture: a drop of counters with a change of neighbour is a repair.
+
+
+def round_of(plan: Plan, seen: Seen, snapshot: Snapshot) -> "Round":
+    """The round to evaluate, with the moves of plugs and the signals that earlier rounds of its capture saw. Raises
+    CommandError where the capture is gone meanwhile.
+    """
+    from truerail.analysis.round import Round
+
+    counters = seen.counters
+    if not isinstance(seen, Capture):
+        return Round(plan, snapshot, counters)
+    plugs = None if counters is None or not _fell(counters) else _plugs_before(plan, seen, counters)
+    return Round(plan, snapshot, counters, plugs, past_before(plan, seen))
+
+
+def _fell(counters: "CounterView") -> bool:
+    """Whether any link fell. Only then the rounds before are read: each costs as much as the round itself."""
+    from truerail.analysis.counters import Quantity
+
+    downs = (one for _, _, one in counters.columns() if one.column.quantity is Quantity.LINK_DOWNS)
+    return any((column > 0).any() for one in downs for column in one.gained.columns)
+
+
+def _plugs_before(plan: Plan, capture: Capture, counters: "CounterView") -> "Plugs":
+    from truerail.analysis.cabling.plugs import Plugs
+    from truerail.analysis.round import Round
+
+    times = {name: at for name in capture.rounds if (at := round_time(name)) is not None}
+    earlier = [name for name, at in times.items() if counters.oldest <= at.timestamp() and at < capture.at]
+    plugs = Plugs()
+    with refusing(CaptureError), terminal_output.progress("reading earlier rounds") as tick:
+        for number, name in enumerate(earlier, 1):
+            before = read_capture(capture.path, devices=plan.devices, round_name=name).snapshot()
+            plugs = Round(plan, before, counters, plugs).plugs
+            if tick:
+                tick(number, len(earlier))
+    return plugs

@@ -7,6 +7,7 @@ anything else    3   a bug
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 
 from truerail.errors import CommandError
 
@@ -32,3 +33,17 @@ def refusing(*kinds: type[Exception]) -> Iterator[None]:
         yield
     except kinds as error:
         raise CommandError(str(error)) from error
+
+
+@contextmanager
+def refused_by_system(
+    place: Path | str, words: str = "cannot be written: ", *, by_file: bool = False
+) -> Iterator[None]:
+    """Raises an OSError as a CommandError: the place, or `by_file` the file of the error if it names one, these words,
+    and those of the system.
+    """
+    try:
+        yield
+    except OSError as error:
+        where = (error.filename if by_file else None) or place
+        raise CommandError(f"{where}: {words}{error.strerror or error}") from error

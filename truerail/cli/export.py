@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refused_by_system, refusing
 from truerail.cli.oncall import LOCAL_SERVICE, Capture, Inventory, PlanFile, Service, TokenFile
 from truerail.errors import CommandError, HistoryStoreError, JournalUnavailableError, QueryError
 
@@ -44,7 +46,6 @@ def topology(
     plan: PlanFile = None,
 ) -> None:
     """Print the tree of hosts and switches for a scheduler, from where cables are seen. Nothing is applied."""
-    from truerail.cli import terminal_output
     from truerail.cli.oncall_source import Source, ask
     from truerail.questions.scheduler_topology import QUESTION
 
@@ -70,14 +71,13 @@ def history(
     since: Annotated[str, typer.Option(metavar="TIME", help="7d, yesterday, 2026-11-20.")] = "7d",
 ) -> None:
     """Write a fabric's history as Parquet files: from a service's history store, its journal, or a capture."""
-    from truerail.cli import terminal_output
     from truerail.history.arrow_tables import arrow
     from truerail.history.store_folder import StoreFolder
     from truerail.questions.moments import moment
 
     if (config is None) == (capture is None):
         raise CommandError("give one source: --config FILE of a service, or --from CAPTURE")
-    try:
+    with refused_by_system(out, by_file=True), refusing(HistoryStoreError, JournalUnavailableError, QueryError):
         arrow()
         begin = moment(since, datetime.now(UTC))
         folder = StoreFolder(out)
@@ -85,33 +85,24 @@ def history(
             _service(config, folder, begin)
         elif capture is not None:
             _capture(capture, plan, folder)
-    except (HistoryStoreError, JournalUnavailableError, QueryError) as error:
-        raise CommandError(str(error)) from error
-    except OSError as error:
-        raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
-    terminal_output.say(_summary(folder))
+    terminal_output.say_rows(_summary(folder))
 
 
-def _summary(folder: "StoreFolder") -> str:
-    from truerail.cli.terminal_output import aligned
+def _summary(folder: "StoreFolder") -> list[tuple[str, str, str]]:
+    import pyarrow.parquet as pq
+
     from truerail.history.history_tables import TABLES
     from truerail.history.store_folder import files_of
 
     rows = []
     for table in TABLES.values():
         paths = files_of(folder, table).readable
-        rows.append((table.name, f"{_count(paths):,} rows", f"{sum(p.stat().st_size for p in paths) / 1e6:,.2f} MB"))
-    return "\n".join(aligned(rows))
-
-
-def _count(paths: tuple[Path, ...]) -> int:
-    import pyarrow.parquet as pq
-
-    return sum(pq.ParquetFile(path).metadata.num_rows for path in paths)
+        count = sum(pq.ParquetFile(path).metadata.num_rows for path in paths)
+        rows.append((table.name, f"{count:,} rows", f"{sum(p.stat().st_size for p in paths) / 1e6:,.2f} MB"))
+    return rows
 
 
 def _service(config: Path, folder: "StoreFolder", since: datetime) -> None:
-    from truerail.cli import terminal_output
     from truerail.cli.serve import read_settings
     from truerail.history.store_folder import MANIFEST, StoreFolder
 
@@ -150,8 +141,7 @@ def _journal(settings: "Settings", config: Path, folder: "StoreFolder", since: d
 
 def _capture(capture: Path, plan: Path | None, folder: "StoreFolder") -> None:
     """Every round of a capture, one after the other, as a service would have recorded them."""
-    from truerail.cli.evaluating import inferred, load_plan, read
-    from truerail.cli.plug_history import round_of
+    from truerail.cli.evaluating import inferred, load_plan, read, round_of
     from truerail.history.recorder import Recorder
     from truerail.rounds import publication_of
 
@@ -170,7 +160,6 @@ def _capture(capture: Path, plan: Path | None, folder: "StoreFolder") -> None:
 
 def _fresh(folder: "StoreFolder", fabric: str) -> None:
     """Makes an empty store. Raises HistoryStoreError for a folder with anything in it."""
-
     if folder.path.exists() and any(folder.path.iterdir()):
         raise HistoryStoreError(f"{folder.path}: is not empty: export into a new folder")
     folder.create(fabric)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -22,11 +23,8 @@ Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Limit to thes
 @app.command("list", short_help="List every device of an inventory.")
 def list_devices(inventory: Inventory, only: Only = None) -> None:
     """List every device of an inventory, as it would be polled. Contacts no device."""
-    from truerail.cli import terminal_output
-    from truerail.cli.terminal_output import aligned
-
     rows = [(t.name, _role(t), t.platform or "?", _way(t), t.pod or "-", _place(t)) for t in _targets(inventory, only)]
-    terminal_output.say("\n".join(aligned([("device", "role", "platform", "reached by", "pod", "place"), *rows])))
+    terminal_output.say_rows([("device", "role", "platform", "reached by", "pod", "place"), *rows])
 
 
 @app.command(short_help="Log in to every device once, and report it.")
@@ -43,17 +41,13 @@ def probe(
 
     An inventory with roles and platforms saves every later command one query.
     """
-    from truerail.cli import live, live_progress, terminal_output
-    from truerail.cli.terminal_output import aligned
+    from truerail.cli import live
     from truerail.poller import Limits
 
     targets = _targets(inventory, only)
     fleet = live.Fleet(inventory, targets, None)
-    with live_progress.reported(quiet=True) as progress:
-        seen = live.one_round(fleet, limits=Limits(deadline_seconds=deadline), progress=progress)
-    terminal_output.say(
-        "\n".join(aligned([("device", "role", "platform", "seconds", "answers"), *map(_probed, seen.rows)]))
-    )
+    seen = live.one_round(fleet, limits=Limits(deadline_seconds=deadline), quiet=True)
+    terminal_output.say_rows([("device", "role", "platform", "seconds", "answers"), *map(_probed, seen.rows)])
     if output:
         terminal_output.write(output, _with_findings(targets, seen.rows))
         terminal_output.remark(f"written: {output}")
@@ -74,8 +68,6 @@ def trust(
     """Record the current host keys of the devices. Compare the fingerprints with the devices' consoles."""
     import asyncio
 
-    from truerail.cli import terminal_output
-    from truerail.cli.terminal_output import aligned
     from truerail.transport import known_hosts as keys
     from truerail.transport.fleet_transport import kind_of
 
@@ -83,7 +75,7 @@ def trust(
     reached = [target for target in _targets(inventory, only) if kind_of(target) not in ("snmp", "gnmi", "local")]
     for file, targets in _by_file(reached, known_hosts).items():
         results += asyncio.run(keys.trust(targets, Path(file), replace=replace))
-    terminal_output.say("\n".join(aligned([("device", "host key", "fingerprint", "what"), *map(_trusted, results)])))
+    terminal_output.say_rows([("device", "host key", "fingerprint", "what"), *map(_trusted, results)])
     raise typer.Exit(ExitCode.FOUND if any(result.error for result in results) else ExitCode.GOOD)
 
 
@@ -116,10 +108,9 @@ def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
 
 def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list[Target]]":
     """Targets by the known_hosts file for their keys."""
-    found: dict[str, list[Target]] = {}
-    for target in targets:
-        found.setdefault(str(given or target.ssh.known_hosts), []).append(target)
-    return found
+    from truerail.model.columns import grouped
+
+    return grouped((str(given or target.ssh.known_hosts), target) for target in targets)
 
 
 def _way(target: "Target") -> str:

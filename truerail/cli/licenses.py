@@ -13,6 +13,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.errors import CommandError
 
 _FILES: Final = re.compile(r"(licen[cs]e|copying|notice|copyright)", re.IGNORECASE)
@@ -41,8 +42,6 @@ def licenses(
     A package that names no license and brings no text is an error.
     """
     from importlib.metadata import distributions
-
-    from truerail.cli import terminal_output
 
     found = notices(distributions())
     terminal_output.say("\n".join(map(_line, found) if names else _pages(found)))

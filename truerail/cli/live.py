@@ -2,7 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Collection
+import sys
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -13,8 +15,8 @@ from truerail.cli.evaluating import load_plan, named
 from truerail.cli.exit_codes import refusing
 from truerail.errors import CommandError
 from truerail.model import Plan, Target
-from truerail.model.names import device_key
-from truerail.poller import Gathered, Limits, Poller, Progress
+from truerail.model.names import device_key, printable
+from truerail.poller import Gathered, Limits, Poller, Progress, Row
 from truerail.transport.protocol import Transport
 
 T = TypeVar("T")
@@ -56,8 +58,7 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
 
     with refusing(InventoryError):
         found = load_inventory(inventory)
-    for note in found.notes:
-        terminal_output.remark(note)
+    terminal_output.remark(*found.notes)
     if not found.targets:
         raise CommandError(f"{inventory}: has no devices, nothing to poll")
     return Fleet(inventory, found.targets, load_plan(plan) if plan else found.plan)
@@ -76,18 +77,24 @@ def one_round(
     only: Collection[str] | None = None,
     collectors: Collection[str] | None = None,
     limits: Limits | None = None,
-    progress: Progress | None = None,
+    keep: Callable[[Row], None] = lambda row: None,
+    quiet: bool = False,
 ) -> Gathered:
-    """Polls a fleet once. Ctrl-C ends the round early, with the answers collected by then.
+    """Polls a fleet once, and reports it (`reported`). Ctrl-C ends the round early, with the answers collected by then.
 
-    Without `collectors` all run except counters, which are useless in a single round.
+    Without `collectors` all run except counters, which are useless in a single round. `keep` gets each row as it comes.
     """
 
     async def asking(transport: Transport, stop: asyncio.Event) -> Gathered:
+        def progress(row: Row, done: int, total: int) -> None:
+            keep(row)
+            report(row, done, total)
+
         gatherer = fleet.gatherer(transport, limits)
         return await gatherer.round(only=only, collectors=collectors or at_once(), progress=progress, stop=stop)
 
-    return run(asking)
+    with reported(quiet=quiet) as report:
+        return run(asking)
 
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -125,3 +132,64 @@ def run(
                 loop.remove_signal_handler(one)
 
     return asyncio.run(main())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A round's progress on stderr: a bar on a terminal, a line for each failing device, a line at the end.
+
+
+class RoundReported:
+    """Counts rows and reports failing devices."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self.asked = 0
+        self.reached = 0
+
+    def line(self, row: Row) -> str:
+        """Adds a finished row; returns its message, empty if all is well."""
+        self.asked += 1
+        self.reached += not row.error
+        if self._quiet:
+            return ""
+        if row.error:
+            return f"{row.name}: {row.error}"
+        unread = [reading.collector for reading in row.readings if reading.error]
+        return f"{row.name}: answered, not readable: {', '.join(unread)}" if unread else ""
+
+    def remark(self, row: Row, done: int, total: int) -> None:
+        """Adds a finished row, and prints its message."""
+        if line := self.line(row):
+            terminal_output.remark(line)
+
+    def sum(self) -> str:
+        """The line at the end."""
+        missing = self.asked - self.reached
+        tail = f", {missing:,} could not be polled" if missing else ""
+        return f"polled {self.asked:,} device{'' if self.asked == 1 else 's'}, {self.reached:,} answered{tail}"
+
+
+@contextmanager
+def reported(*, quiet: bool = False) -> Iterator[Progress]:
+    """Reports a round while the body runs; `quiet` leaves failing devices to the later report."""
+    state = RoundReported(quiet)
+    with _bar(state) if sys.stderr.isatty() else nullcontext(state.remark) as progress:
+        yield progress
+    terminal_output.remark(state.sum())
+
+
+@contextmanager
+def _bar(state: RoundReported) -> Iterator[Progress]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=terminal_output.drawn_beside(), transient=True) as bar:
+        task = bar.add_task("polling devices", total=None)
+
+        def progress(row: Row, done: int, total: int) -> None:
+            if line := state.line(row):
+                bar.console.print(Text(printable(line, 1000)))
+            bar.update(task, completed=done, total=total, description=printable(row.name, 40))
+
+        yield progress

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refused_by_system
 from truerail.errors import CommandError
 
 app = typer.Typer(help="Export dashboards, alert rules and runbooks.", no_args_is_help=True)
@@ -27,7 +29,6 @@ def export(
     Below the folder: grafana/, prometheus/, alertmanager/ and runbooks/; the rules again for the Prometheus operator
     (kubernetes/) and as Grafana-managed alerts (grafana-alerting/, prometheus-records/).
     """
-    from truerail.cli import terminal_output
     from truerail.outputs.monitoring import GRAFANA, RUNBOOKS, TRUERAIL, monitoring_files, write
 
     texts = monitoring_files(
@@ -35,10 +36,8 @@ def export(
         _address("--truerail", truerail) or TRUERAIL,
         _address("--grafana", grafana) or GRAFANA,
     )
-    try:
+    with refused_by_system(folder, by_file=True):
         write(folder, texts)
-    except OSError as error:
-        raise CommandError(f"{error.filename}: cannot be written: {error.strerror}") from error
     terminal_output.remark(f"{folder}: {len(texts)} files written")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.oncall import LOCAL_SERVICE, Details, Format, Inventory, Service, Shown, TokenFile
 from truerail.errors import CommandError
@@ -33,7 +34,6 @@ def nccl(
     """
     import json
 
-    from truerail.cli import terminal_output
     from truerail.cli.nccl_logs import nccl_of
     from truerail.cli.oncall_source import Source
     from truerail.questions.nccl_answer import nccl_text

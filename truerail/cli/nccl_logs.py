@@ -13,13 +13,12 @@ from collector.formats.nccl_lines import MARK
 from collector.nccl_log import facts_of
 from truerail.analysis.round import Round
 from truerail.cli import terminal_output
-from truerail.cli.evaluating import inferred, load_plan
+from truerail.cli.evaluating import inferred, load_plan, round_of
 from truerail.cli.oncall import LOCAL_SERVICE
 from truerail.cli.oncall_local import round_asked
 from truerail.cli.oncall_service import sent, versions_named
 from truerail.cli.oncall_source import Source
 from truerail.cli.parse import parts_of
-from truerail.cli.plug_history import round_of
 from truerail.errors import CommandError, OutOfBoundsError, UnreadableError
 from truerail.link.fact_columns import packed
 from truerail.model import Fact, Plan, Reading, Snapshot

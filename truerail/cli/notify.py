@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.errors import CommandError, DeliveryError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ def send_test(
     receiver: Annotated[str, typer.Option(metavar="NAME", help="Send to this receiver alone.")] = "",
 ) -> None:
     """Send a test message to each receiver of `notify`, and to the log records of `otlp`. Exit code 2 if one fails."""
-    from truerail.cli import terminal_output
     from truerail.cli.serve import read_settings
     from truerail.service.notify.notifier import channels
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode, refusing
 from truerail.cli.oncall import LOCAL_SERVICE, Format, Service, Shown, TokenFile
 
@@ -125,8 +126,6 @@ class _Api:
 
     def _show(self, value: Any, text: str) -> NoReturn:
         import json
-
-        from truerail.cli import terminal_output
 
         terminal_output.say(json.dumps(value, indent=2) if self._fmt is Format.JSON else text)
         raise typer.Exit(ExitCode.GOOD)

@@ -41,7 +41,7 @@ def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, A
         raise CommandError("--at needs a journal or earlier rounds. Use --service, or --from with several rounds")
     if question.journal(given) is Journal.NEEDED:
         if question.between_rounds and source.capture is not None and source.inventory is None:
-            from truerail.cli.oncall_rounds import diff_rounds
+            from truerail.cli.oncall_local import diff_rounds
 
             answer = diff_rounds(source.capture, source.plan, given)
             return answer, as_json(answer)

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refused_by_system
 from truerail.errors import CommandError, UnreadableError
 
 STDIN = Path("-")
@@ -23,15 +25,14 @@ def parse(
     import json
 
     from collector import collectors
-    from truerail.cli import terminal_output
     from truerail.files.problems import nearest
     from truerail.model import Device, Fact, PortCounters, Role
-    from truerail.model.nccl_facts import NCCL_FACTS
+    from truerail.model.nccl_facts import NCCL_FACTS, row
 
     def rows(fact: Fact) -> Iterable[dict[str, Any]]:
         if isinstance(fact, PortCounters):
             return fact.rows()
-        return (fact.row() if isinstance(fact, NCCL_FACTS) else fact._asdict(),)
+        return (row(fact) if isinstance(fact, NCCL_FACTS) else fact._asdict(),)
 
     known = collectors()
     if collector not in known:
@@ -43,7 +44,7 @@ def parse(
     except UnreadableError as error:
         raise CommandError(f"{file}: not an answer that {collector} can read: {error}") from error
     encode = json.JSONEncoder(default=str).encode
-    lines = ",\n".join(encode(row) for fact in facts for row in rows(fact))
+    lines = ",\n".join(encode(shown) for fact in facts for shown in rows(fact))
     terminal_output.say(f"[\n{lines}\n]" if lines else "[]")
 
 
@@ -60,7 +61,7 @@ def parts_of(file: Path, before: str = "\n") -> Iterator[str]:
     from truerail.files.file_text import decoder_of
 
     decoder, rest, size = None, "", 0
-    try:
+    with refused_by_system(file, "cannot be read: "):
         for raw in _raw(file):
             size += len(raw)
             if size > MOST_BYTES:
@@ -72,8 +73,6 @@ def parts_of(file: Path, before: str = "\n") -> Iterator[str]:
             end = text.rfind("\n", 0, max(text.rfind(before), 0)) + 1 or text.rfind("\n") + 1 or len(text)
             yield text[:end]
             rest = text[end:]
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
     yield rest + (decoder.decode(b"", True) if decoder else "")
 
 

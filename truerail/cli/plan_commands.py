@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.check import FailOn
-from truerail.cli.exit_codes import ExitCode, refusing
+from truerail.cli.exit_codes import ExitCode, refused_by_system, refusing
 from truerail.errors import CommandError, QueryError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from truerail.model import Plan
+    from truerail.plans.shape import Shape, SwitchShape
 
 app = typer.Typer(help="Make, check, show, convert and infer plans.", no_args_is_help=True)
 
@@ -90,15 +94,13 @@ def lint(
     ] = FailOn.WARNING,
 ) -> None:
     """Find mistakes in the plan itself."""
-    from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
     from truerail.model import Severity
     from truerail.outputs.report_words import count
     from truerail.plans import lint as problems_of
 
     loaded = load_plan(plan, unnamed=True)
-    for note in loaded.notes:
-        terminal_output.remark(note)
+    terminal_output.remark(*loaded.notes)
     problems = problems_of(loaded)
     for problem in problems:
         terminal_output.say(f"{problem.severity.value:<8}  {problem}")
@@ -122,10 +124,9 @@ def show(
 
         _put(draw_svg(loaded), output)
         return
-    from truerail.cli.plan_table import table
     from truerail.plans import describe
 
-    _put(table(loaded, describe(loaded)), output)
+    _put(_table(loaded, describe(loaded)), output)
 
 
 @app.command()
@@ -147,13 +148,11 @@ def convert(
     output: Output = None,
 ) -> None:
     """Write a plan, or a cable list of another tool, in another format."""
-    from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
 
     loaded = load_plan(plan, out_of_band=out_of_band, unnamed=True, form=form)
     loaded = _with_companions(loaded, layout, hca_mapping)
-    for note in loaded.notes:
-        terminal_output.remark(note)
+    terminal_output.remark(*loaded.notes)
     _put(_written(loaded, to or _language(output, Language.CSV)), output)
 
 
@@ -179,22 +178,16 @@ def pack(
     """Write what is needed to cable a plan: labels with QR codes for both ends of each cable, rack sheets, port
     maps, and a bill of cables by kind and length.
     """
-    from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
-    from truerail.cli.terminal_output import aligned
     from truerail.outputs.pack import COLUMNS, bill_of, make_pack
 
     loaded = load_plan(plan)
-    try:
+    with refused_by_system(output, ""), refusing(QueryError):
         output.mkdir(parents=True, exist_ok=True)
         for name, content in make_pack(loaded, base_url, paper.value):
             terminal_output.write(output / name, content)
             terminal_output.remark(f"written: {output / name}")
-    except QueryError as error:
-        raise CommandError(str(error)) from error
-    except OSError as error:
-        raise CommandError(f"{output}: {error.strerror or error}") from error
-    terminal_output.say("\n".join(aligned([COLUMNS, *(tuple(map(str, row)) for row in bill_of(loaded))])))
+    terminal_output.say_rows([COLUMNS, *(tuple(map(str, row)) for row in bill_of(loaded))])
 
 
 @app.command(short_help="Infer the rails of a fabric; write them as a plan.")
@@ -204,12 +197,10 @@ def infer(
     output: Output = None,
 ) -> None:
     """Infer the rails of a fabric by consensus over its hosts, and write them as a plan."""
-    from truerail.cli import terminal_output
     from truerail.cli.evaluating import inferred, read
 
     plan, reported = inferred(read(capture, None).snapshot())
-    for line in reported:
-        terminal_output.remark(line)
+    terminal_output.remark(*reported)
     language = to or _language(output, Language.YAML)
     doubts = [line for line in reported if plan.undecided and line.startswith(("Not decided", "No adapter"))]
     remarks = "".join(f"# {line}\n" for line in doubts) if language is Language.YAML else ""
@@ -226,18 +217,14 @@ def fit(
     output: Output = None,
 ) -> None:
     """Show which names of a plan the devices do not have and which of theirs they mean; write the plan with these."""
-    from truerail.cli import terminal_output
-    from truerail.cli.evaluating import load_plan, read
-    from truerail.cli.plug_history import round_of
+    from truerail.cli.evaluating import load_plan, read, round_of
     from truerail.plans.orient import with_own_names
 
     loaded = load_plan(plan)
     seen = read(capture, loaded)
     found = round_of(loaded, seen, seen.snapshot()).cabling.identity.fit
-    for match in found.matches:
-        terminal_output.remark(f"{match.words}{'?' * match.open}")
-    if not found.matches:
-        terminal_output.remark("The devices have the names of the plan.")
+    matches = [f"{match.words}{'?' * match.open}" for match in found.matches]
+    terminal_output.remark(*(matches or ["The devices have the names of the plan."]))
     if output or to:
         ports = {**found.ports, **found.proposed} if accept else found.ports
         devices = {**found.devices, **found.maybe} if accept else found.devices
@@ -256,7 +243,6 @@ def _language(output: Path | None, otherwise: Language) -> Language:
 def _written(plan: "Plan", language: Language) -> str | bytes:
     """The plan in a format. What that cannot hold is reported. Raises CommandError for names that it cannot."""
     from truerail import plans
-    from truerail.cli import terminal_output
     from truerail.plans import exports
 
     if plan.qos and language is not Language.YAML:
@@ -273,8 +259,6 @@ def _written(plan: "Plan", language: Language) -> str | bytes:
 
 
 def _put(content: str | bytes, output: Path | None) -> None:
-    from truerail.cli import terminal_output
-
     if output is None:
         if isinstance(content, bytes):
             raise CommandError("a workbook is no text: give a file with --output")
@@ -283,3 +267,50 @@ def _put(content: str | bytes, output: Path | None) -> None:
     ends = isinstance(content, bytes) or content.endswith("\n")
     terminal_output.write(output, content if ends else f"{content!s}\n")
     terminal_output.remark(f"written: {output}")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A plan in numbers, as text: the fabric, then a line for each switch.
+
+_COLUMNS = ("switch", "role", "pod", "rails", "planes", "down", "up", "oversubscribed")
+
+
+def _table(plan: "Plan", shape: "Shape") -> str:
+    """The whole table."""
+    return "\n".join([*_fabric(plan, shape), "", *terminal_output.aligned([_COLUMNS, *map(_switch, shape.switches)])])
+
+
+def _fabric(plan: "Plan", shape: "Shape") -> "Iterator[str]":
+    from truerail.outputs.report_words import count, title
+
+    yield f"{title(plan)}: {plan.transport.value}, {plan.load_balancing.value}"
+    parts = [count(shape.hosts, "host"), count(len(shape.rails), "rail"), count(len(shape.leaves), "leaf", "leaves")]
+    parts += [count(len(shape.switches) - len(shape.leaves), "switch above", "switches above")]
+    yield ", ".join([*([count(shape.gpus, "GPU")] if shape.gpus is not None else []), *parts])
+    yield f"{count(shape.host_cables, 'host cable')}, {count(shape.uplinks, 'uplink')}"
+    yield f"bisection bandwidth: {_bisection(shape)}"
+
+
+def _bisection(shape: "Shape") -> str:
+    gbytes = shape.bisection_gbytes_per_second
+    if gbytes is None:
+        return "unknown, not every uplink has a speed"
+    if not gbytes:
+        return "none, leaves have no uplinks (rail-only)"
+    return f"{gbytes / 1000:g} TB/s ({shape.bisection_gbps:,.0f} Gb/s)"
+
+
+def _switch(switch: "SwitchShape") -> tuple[str, ...]:
+    from truerail.outputs.report_words import name
+
+    ratio = switch.oversubscription
+    numbers = (_numbers(switch.rails), _numbers(switch.planes), str(switch.down_ports), str(switch.up_ports))
+    oversubscribed = "-" if ratio is None else f"{ratio:.2f}:1"
+    return (name(switch.name), switch.role.value, name(switch.pod), *numbers, oversubscribed)
+
+
+def _numbers(numbers: "Sequence[int]") -> str:
+    """`0-7`, `0,4`, or `-` for none."""
+    if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]}-{numbers[-1]}"
+    return ",".join(map(str, numbers)) or "-"

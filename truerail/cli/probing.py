@@ -16,9 +16,9 @@ import typer
 from collector import at_once, collectors
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import Swept, swept
-from truerail.cli import live, live_progress, terminal_output
+from truerail.cli import live, terminal_output
 from truerail.cli.evaluating import evaluated_round, named, read
-from truerail.cli.exit_codes import ExitCode
+from truerail.cli.exit_codes import ExitCode, refused_by_system
 from truerail.cli.probe import Wanted
 from truerail.errors import CommandError, UnreadableError
 from truerail.model import Evaluation, Fact, Plan, Reading, Role, Snapshot, Target
@@ -124,7 +124,7 @@ def _poll(fleet: live.Fleet, wanted: Wanted) -> _Polled:
         second = await poller.round(only=hosts, collectors=LOAD, progress=None, stop=stop)
         return first, second.snapshot()
 
-    with live_progress.reported() as progress:
+    with live.reported() as progress:
 
         def keep(row: Row, done: int, total: int) -> None:
             files[row.name] = row.files()
@@ -183,8 +183,7 @@ def _agreed(lines: list[str], wanted: Wanted) -> bool:
     if wanted.dry_run:
         terminal_output.say("\n".join(lines))
         return False
-    for line in lines:
-        terminal_output.remark(line)
+    terminal_output.remark(*lines)
     if wanted.yes:
         return True
     if not sys.stdin.isatty():
@@ -274,8 +273,7 @@ def _run(
 
     recordings, interrupted = live.run(sending, live.ENDING, rounds.at_once)
     _remark(rounds.shown)
-    for host, why in sorted(run.left_out.items()):
-        terminal_output.remark(f"{host}: left out: {why}")
+    terminal_output.remark(*(f"{host}: left out: {why}" for host, why in sorted(run.left_out.items())))
     return run, recordings, interrupted
 
 
@@ -288,12 +286,10 @@ def _remark(text: str) -> None:
 
 def _try_to_write(folder: Path) -> None:
     """Raises CommandError where nothing can be stored, before anything is sent."""
-    try:
+    with refused_by_system(f"--record {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(4096))
-    except OSError as error:
-        raise CommandError(f"--record {folder}: cannot be written: {error.strerror or error}") from error
 
 
 def _evaluation(

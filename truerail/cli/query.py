@@ -1,21 +1,29 @@
 """`truerail query`: SQL, or a ready-made question, over a history store."""
 
+import json
+from collections.abc import Iterator
 from enum import StrEnum
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from truerail.cli.exit_codes import refusing
-from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError, SettingsError
+from truerail.cli import terminal_output
+from truerail.cli.exit_codes import refused_by_system, refusing
+from truerail.cli.serve import read_settings
+from truerail.cli.terminal_output import aligned
+from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError
 
 if TYPE_CHECKING:
+    from truerail.history.history_tables import Field
     from truerail.history.query.query_request import Limits, QueryRequest
     from truerail.history.query.run_query import QueryReport
     from truerail.history.ready.ready_question import ReadyQuestion
 
 _SHOWN_ROWS = 100
 _MEBIBYTE = 1 << 20
+_MOST_FILES = 20
 
 
 class ResultFormat(StrEnum):
@@ -58,10 +66,8 @@ def query(
 
     truerail query --tables explains what can be selected, truerail query --list shows the ready-made questions.
     """
-    from truerail.cli import query_text, terminal_output
-
     if tables or listed:
-        terminal_output.say(query_text.tables() if tables else query_text.questions())
+        terminal_output.say(_tables() if tables else _questions())
         return
     named = {"since": since, "until": until, "device": device, "rail": rail, "lldp_name": lldp_name}
     named |= {"least": least, "step": step}
@@ -69,11 +75,9 @@ def query(
     ready, request = _request(question, given, _store(store, config), fmt, _limits(fmt, limit, timeout, memory))
     if fmt is ResultFormat.PARQUET and out is None:
         raise CommandError("parquet is no text: give --out FILE")
-    if out is None:
-        _show(ready, request, fmt)
-    else:
-        report = _written(ready, request, out, fmt)
-        _remark(ready, request, report)
+    report = _answered(ready, request, out, fmt)
+    terminal_output.remark(*_lacks(ready, request, report))
+    if out is not None:
         terminal_output.remark(f"{out}: {report.rows:,} rows")
 
 
@@ -83,10 +87,7 @@ def _store(store: Path | None, config: Path) -> Path:
         return store
     if not config.exists():
         raise CommandError(f"give the history store: --store DIR, or settings that name one ({config} is not there)")
-    from truerail.service.loading import load_settings
-
-    with refusing(SettingsError):
-        history = load_settings(config).history
+    history = read_settings(config).history
     if history is None:
         raise CommandError(f"{config}: has no history: {{path: DIR}}. Give --store DIR")
     return history.path
@@ -128,50 +129,104 @@ def _request(
         return ready, ready.request(str(store), given, lambda text: moment(text, now), form, limits)
 
 
-def _run(request: "QueryRequest", out: "object") -> "QueryReport":
+def _run(request: "QueryRequest", out: IO[bytes]) -> "QueryReport":
     """Runs it. Raises CommandError for whatever stands between."""
-    from typing import IO, cast
-
     from truerail.history.query.run_query import run_query
 
     with refusing(QueryError, NotFoundError, HistoryStoreError, QueryLimitError):
-        return run_query(request, cast("IO[bytes]", out))
+        return run_query(request, out)
 
 
-def _show(ready: "ReadyQuestion | None", request: "QueryRequest", fmt: ResultFormat) -> None:
-    from io import BytesIO
+def _answered(
+    ready: "ReadyQuestion | None", request: "QueryRequest", out: Path | None, fmt: ResultFormat
+) -> "QueryReport":
+    """Shows the result, or writes a file as a whole, or none."""
+    from truerail.history.store_folder import whole_file
 
-    from truerail.cli import query_text, terminal_output
-
+    if out is not None and fmt is not ResultFormat.TABLE:
+        with refused_by_system(out), whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
+            return _run(request, file)
     result = BytesIO()
     report = _run(request, result)
     text = result.getvalue().decode("utf-8", "replace")
-    terminal_output.say(query_text.table(text, ready, report) if fmt is ResultFormat.TABLE else text)
-    _remark(ready, request, report)
+    text = _table(text, ready, report) if fmt is ResultFormat.TABLE else text
+    if out is None:
+        terminal_output.say(text)
+    else:
+        terminal_output.write(out, f"{text}\n")
+    return report
 
 
-def _written(ready: "ReadyQuestion | None", request: "QueryRequest", out: Path, fmt: ResultFormat) -> "QueryReport":
-    """Writes a file as a whole, or none."""
-    from io import BytesIO
-
-    from truerail.cli import query_text, terminal_output
-    from truerail.history.store_folder import whole_file
-
-    if fmt is ResultFormat.TABLE:
-        result = BytesIO()
-        report = _run(request, result)
-        terminal_output.write(out, query_text.table(result.getvalue().decode(), ready, report) + "\n")
-        return report
-    try:
-        with whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
-            return _run(request, file)
-    except OSError as error:
-        raise CommandError(f"{out}: cannot be written: {error.strerror or error}") from error
+# ----------------------------------------------------------------------------------------------------------------------
+# What it prints: tables and questions explained, results in columns, and what a result lacks.
 
 
-def _remark(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> None:
-    """What the result lacks, on stderr."""
-    from truerail.cli import query_text, terminal_output
+def _tables() -> str:
+    """Every table of a store with its columns, their types, units and meanings."""
+    from truerail.history.history_tables import TABLES
 
-    for words in query_text.lacks(ready, request, report):
-        terminal_output.remark(words)
+    lines = ["A column that no device reported is null, never 0."]
+    for table in TABLES.values():
+        lines += ["", f"{table.name}: {table.meaning}", *_columns(table.fields)]
+    return "\n".join(lines)
+
+
+def _columns(fields: "tuple[Field, ...]") -> Iterator[str]:
+    rows = [(field.name, field.type.value, field.unit or "-", field.meaning) for field in fields]
+    return (f"  {line}" for line in aligned(rows))
+
+
+def _questions() -> str:
+    """Every ready-made question with its parameters and columns."""
+    from truerail.history.ready.ready_question import ready_questions
+
+    lines = ["truerail query NAME; each option has the default that is shown."]
+    for question in ready_questions().values():
+        lines += ["", f"{question.name}: {question.title}", *_parameters(question), *_columns(question.columns)]
+    return "\n".join(lines)
+
+
+def _parameters(question: "ReadyQuestion") -> Iterator[str]:
+    rows = [
+        (f"--{one.name.replace('_', '-')}", "needed" if one.needed else one.default or "all", one.meaning)
+        for one in question.parameters
+    ]
+    return (f"  {line}" for line in aligned(rows))
+
+
+def _table(text: str, ready: "ReadyQuestion | None", report: "QueryReport") -> str:
+    """A result in columns. `text` is the JSON of `Form.ROWS`. A plan is shown as DuckDB draws it."""
+    found = json.loads(text)
+    if found["columns"] == ["plan"]:
+        return "\n".join(line for row in found["rows"] for line in aligned([row]))
+    rows = [found["columns"], *([_shown(value) for value in row] for row in found["rows"])]
+    body = list(aligned(rows)) if found["columns"] else []
+    title = [f"{ready.title}", ""] if ready else []
+    empty = ["", ready.no_data if ready else "No rows."] if not report.rows else []
+    return "\n".join(title + body + empty)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value).replace("+00:00", "Z")
+
+
+def _lacks(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> Iterator[str]:
+    """What a result lacks: rows over the limit, things without data, days before the store began, torn files."""
+    if report.more:
+        yield f"Only the first {report.rows:,} rows: --limit shows more, --format csv --out FILE writes all."
+    if ready and report.coverage and report.coverage[0] < report.coverage[1]:
+        known, total = report.coverage
+        yield f"{known:,} of {total:,} {ready.coverage_of}; the others are unknown."
+    yield from report.begin_later(request)
+    for file in report.unreadable[:_MOST_FILES]:
+        yield f"{file}; its rows are missing here."
+    if len(report.unreadable) > _MOST_FILES:
+        yield f"{len(report.unreadable) - _MOST_FILES:,} more files cannot be read."

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from truerail.cli import terminal_output
+
 
 class SchemaOf(StrEnum):
     """What has a schema: files that people write, and the message that a webhook receives."""
@@ -25,8 +27,6 @@ def schema(
     file names the schema: `# yaml-language-server: $schema=plan.schema.json`.
     """
     import json
-
-    from truerail.cli import terminal_output
 
     terminal_output.say(json.dumps(_schema(of), indent=2, ensure_ascii=False))
 

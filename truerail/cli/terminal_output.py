@@ -1,4 +1,7 @@
-"""The terminal of the command line: results on stdout, progress and remarks on stderr."""
+"""The terminal of the command line: results on stdout, progress and remarks on stderr.
+
+Every command imports it to be listed, so that it imports in its functions what costs time.
+"""
 
 import os
 import shutil
@@ -8,8 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truerail.errors import CommandError
-from truerail.model.names import printable
+from truerail.cli.exit_codes import refused_by_system
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +25,8 @@ _LONGEST = 300
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """One line per row, columns two blanks apart; foreign text is made safe to show. The last column may be long."""
+    from truerail.model.names import printable
+
     safe = [[printable(cell, _LONGEST) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     for row in safe:
@@ -78,6 +82,11 @@ def drawn_beside() -> "Console":
     return console
 
 
+def say_rows(rows: Sequence[Sequence[str]]) -> None:
+    """Prints rows to stdout, as `aligned`."""
+    say("\n".join(aligned(rows)))
+
+
 def say(text: str) -> None:
     """Prints a result to stdout. A closed pipe (`| head`) is no error and changes no exit code."""
     try:
@@ -87,20 +96,19 @@ def say(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def remark(text: str) -> None:
-    """Prints a remark to stderr. A terminal that has ended is no error: results may be stored behind it."""
+def remark(*texts: str) -> None:
+    """Prints remarks to stderr. A terminal that has ended is no error: results may be stored behind it."""
     from truerail.model.names import printable
 
-    with suppress(OSError):
-        print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
+    for text in texts:
+        with suppress(OSError):
+            print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
 
 
 def write(path: Path, content: str | bytes) -> None:
     """Writes a result to a file. Raises CommandError if it cannot be written."""
-    try:
+    with refused_by_system(path):
         path.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

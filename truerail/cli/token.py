@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.errors import CommandError
 
 LONGEST_NAME = 64
@@ -23,7 +24,6 @@ def token(
     role: Annotated[TokenRole, typer.Option(help="reader: read only; operator: read and write.")] = TokenRole.READER,
 ) -> None:
     """Create a token: the token on stdout, once; the line for truerail.yaml, which has only its hash, on stderr."""
-    from truerail.cli import terminal_output
     from truerail.model.names import printable
     from truerail.service.token_hashes import new_token, token_hash
 
@@ -31,8 +31,8 @@ def token(
         raise CommandError(f"a token's name has 1 to {LONGEST_NAME} printable characters, not {name!r}")
     made = new_token()
     terminal_output.say(made)
-    terminal_output.remark("It is not stored: copy it now. Add to truerail.yaml, under access: tokens:")
-    terminal_output.remark(_entry(name, role, token_hash(made)))
+    words = "It is not stored: copy it now. Add to truerail.yaml, under access: tokens:"
+    terminal_output.remark(words, _entry(name, role, token_hash(made)))
 
 
 def _entry(name: str, role: TokenRole, hashed: str) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from truerail.cli import terminal_output
 from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
@@ -23,16 +24,13 @@ def verify(
 
     Exit code 1: an order cannot be followed.
     """
-    from truerail.cli import terminal_output
-    from truerail.cli.evaluating import inferred, load_plan, read
-    from truerail.cli.plug_history import round_of
+    from truerail.cli.evaluating import load_plan, planned_round, read
     from truerail.verify import Proof, observed
 
     causes = read_causes(report)
     intended = load_plan(plan) if plan else None
     seen = read(capture, intended)
-    intended = intended or inferred(seen.snapshot())[0]
-    wiring = round_of(intended, seen, seen.snapshot()).cabling
+    wiring = planned_round(intended, seen)[0].cabling
     broken = Proof(causes, observed(wiring, causes), wiring.index.plan).broken
     orders = [cause for cause in causes if cause.moves]
     for cause in orders:

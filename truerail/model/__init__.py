@@ -1,140 +1,80 @@
 """The data model: plan, facts, findings, causes. Imports no other package of the project."""
 
-from truerail.model.cause_kinds import CauseKind
-from truerail.model.collector import (
-    BY_HAND,
-    EVERYWHERE,
-    SWITCHES,
-    Collector,
-    Command,
-    collector,
-    commands,
-    minutes,
-    saved_as,
-)
-from truerail.model.fact_kinds import KINDS
-from truerail.model.facts import (
-    BitErrorRate,
-    Counter,
-    DownReason,
-    Fact,
-    GpuNicPath,
-    GpuProcess,
-    HostSetting,
-    LinkSpeed,
-    Neighbor,
-    NetAddress,
-    NetLink,
-    NvLink,
-    Optic,
-    PcieLink,
-    PortCounters,
-    PortIdentity,
-    PortQos,
-    RdmaLink,
-)
-from truerail.model.finding import (
-    NOTHING_YET,
-    Alternative,
-    CableState,
-    Cause,
-    Evaluation,
-    Evidence,
-    Finding,
-    Move,
-    NotEvaluated,
-    Severity,
-    Status,
-    Summary,
-    Verdict,
-)
-from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
-from truerail.model.plan import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport, path_text
-from truerail.model.platforms import PLATFORMS
-from truerail.model.probe_facts import ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
-from truerail.model.qos_profile import QosBuffer, QosProfile
-from truerail.model.reading import Reading
-from truerail.model.snapshot import Snapshot
-from truerail.model.target import DEFAULT_ZONE, GnmiAccess, Secret, SnmpAccess, SshAccess, Target
-from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry, MlagPeer, SharedLag
-
-__all__ = [
-    "BY_HAND",
-    "DEFAULT_ZONE",
-    "EVERYWHERE",
-    "KINDS",
-    "NOTHING_YET",
-    "PLATFORMS",
-    "SWITCHES",
-    "AddressEntry",
-    "Alternative",
-    "BgpPeer",
-    "BitErrorRate",
-    "Cable",
-    "CableState",
-    "Cause",
-    "CauseKind",
-    "Collector",
-    "Command",
-    "Counter",
-    "Device",
-    "DownReason",
-    "Evaluation",
-    "Evidence",
-    "Fact",
-    "Finding",
-    "GnmiAccess",
-    "GpuNicPath",
-    "GpuProcess",
-    "HostSetting",
-    "LagMember",
-    "LinkSpeed",
-    "LoadBalancing",
-    "MacEntry",
-    "MlagPeer",
-    "Move",
-    "Neighbor",
-    "NetAddress",
-    "NetLink",
-    "NotEvaluated",
-    "NvLink",
-    "Optic",
-    "Panel",
-    "PcieLink",
-    "Plan",
-    "PodOfJob",
-    "Port",
-    "PortCounters",
-    "PortIdentity",
-    "PortQos",
-    "ProbeEcho",
-    "ProbeHop",
-    "ProbeReach",
-    "ProbeTrouble",
-    "QosBuffer",
-    "QosProfile",
-    "Rail",
-    "RdmaLink",
-    "RdmaTest",
-    "Reading",
-    "Role",
-    "SchedulerJob",
-    "SchedulerNode",
-    "Secret",
-    "Severity",
-    "SharedLag",
-    "Snapshot",
-    "SnmpAccess",
-    "SshAccess",
-    "Status",
-    "Summary",
-    "Target",
-    "TopologyUnit",
-    "Transport",
-    "Verdict",
-    "collector",
-    "commands",
-    "minutes",
-    "path_text",
-    "saved_as",
-]
+from truerail.model.cause_kinds import CauseKind as CauseKind
+from truerail.model.collector import BY_HAND as BY_HAND
+from truerail.model.collector import EVERYWHERE as EVERYWHERE
+from truerail.model.collector import SWITCHES as SWITCHES
+from truerail.model.collector import Collector as Collector
+from truerail.model.collector import Command as Command
+from truerail.model.collector import collector as collector
+from truerail.model.collector import commands as commands
+from truerail.model.collector import minutes as minutes
+from truerail.model.collector import saved_as as saved_as
+from truerail.model.fact_kinds import KINDS as KINDS
+from truerail.model.facts import BitErrorRate as BitErrorRate
+from truerail.model.facts import Counter as Counter
+from truerail.model.facts import DownReason as DownReason
+from truerail.model.facts import Fact as Fact
+from truerail.model.facts import GpuNicPath as GpuNicPath
+from truerail.model.facts import GpuProcess as GpuProcess
+from truerail.model.facts import HostSetting as HostSetting
+from truerail.model.facts import LinkSpeed as LinkSpeed
+from truerail.model.facts import Neighbor as Neighbor
+from truerail.model.facts import NetAddress as NetAddress
+from truerail.model.facts import NetLink as NetLink
+from truerail.model.facts import NvLink as NvLink
+from truerail.model.facts import Optic as Optic
+from truerail.model.facts import PcieLink as PcieLink
+from truerail.model.facts import PortCounters as PortCounters
+from truerail.model.facts import PortIdentity as PortIdentity
+from truerail.model.facts import PortQos as PortQos
+from truerail.model.facts import RdmaLink as RdmaLink
+from truerail.model.finding import NOTHING_YET as NOTHING_YET
+from truerail.model.finding import Alternative as Alternative
+from truerail.model.finding import CableState as CableState
+from truerail.model.finding import Cause as Cause
+from truerail.model.finding import Evaluation as Evaluation
+from truerail.model.finding import Evidence as Evidence
+from truerail.model.finding import Finding as Finding
+from truerail.model.finding import Move as Move
+from truerail.model.finding import NotEvaluated as NotEvaluated
+from truerail.model.finding import Severity as Severity
+from truerail.model.finding import Status as Status
+from truerail.model.finding import Summary as Summary
+from truerail.model.finding import Verdict as Verdict
+from truerail.model.job_facts import PodOfJob as PodOfJob
+from truerail.model.job_facts import SchedulerJob as SchedulerJob
+from truerail.model.job_facts import SchedulerNode as SchedulerNode
+from truerail.model.job_facts import TopologyUnit as TopologyUnit
+from truerail.model.plan import Cable as Cable
+from truerail.model.plan import Device as Device
+from truerail.model.plan import LoadBalancing as LoadBalancing
+from truerail.model.plan import Panel as Panel
+from truerail.model.plan import Plan as Plan
+from truerail.model.plan import Port as Port
+from truerail.model.plan import QosBuffer as QosBuffer
+from truerail.model.plan import QosProfile as QosProfile
+from truerail.model.plan import Rail as Rail
+from truerail.model.plan import Role as Role
+from truerail.model.plan import Transport as Transport
+from truerail.model.plan import path_text as path_text
+from truerail.model.platforms import PLATFORMS as PLATFORMS
+from truerail.model.probe_facts import ProbeEcho as ProbeEcho
+from truerail.model.probe_facts import ProbeHop as ProbeHop
+from truerail.model.probe_facts import ProbeReach as ProbeReach
+from truerail.model.probe_facts import ProbeTrouble as ProbeTrouble
+from truerail.model.probe_facts import RdmaTest as RdmaTest
+from truerail.model.reading import Reading as Reading
+from truerail.model.snapshot import Snapshot as Snapshot
+from truerail.model.target import DEFAULT_ZONE as DEFAULT_ZONE
+from truerail.model.target import GnmiAccess as GnmiAccess
+from truerail.model.target import Secret as Secret
+from truerail.model.target import SnmpAccess as SnmpAccess
+from truerail.model.target import SshAccess as SshAccess
+from truerail.model.target import Target as Target
+from truerail.model.witness_facts import AddressEntry as AddressEntry
+from truerail.model.witness_facts import BgpPeer as BgpPeer
+from truerail.model.witness_facts import LagMember as LagMember
+from truerail.model.witness_facts import MacEntry as MacEntry
+from truerail.model.witness_facts import MlagPeer as MlagPeer
+from truerail.model.witness_facts import SharedLag as SharedLag

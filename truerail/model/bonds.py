@@ -9,6 +9,7 @@ state of a single one: each member's own interface does, and its permanent MAC i
 import re
 from collections.abc import Iterable, Mapping
 
+from truerail.model.columns import grouped
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.names import natural_key
 
@@ -19,10 +20,7 @@ _BOND = re.compile(r"bond", re.IGNORECASE)
 
 def bond_members(links: Iterable[NetLink]) -> dict[str, tuple[str, ...]]:
     """The members of each bond among the interfaces of one host, in the order of PCI addresses, else of names."""
-    found: dict[str, list[NetLink]] = {}
-    for link in links:
-        if link.master and "SLAVE" in link.flags:
-            found.setdefault(link.master, []).append(link)
+    found = grouped((link.master, link) for link in links if link.master and "SLAVE" in link.flags)
     return {bond: tuple(link.netdev for link in sorted(members, key=_place)) for bond, members in found.items()}
 
 

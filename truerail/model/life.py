@@ -54,3 +54,15 @@ class Mute:
     author: str
     reason: str
     until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """An open maintenance window by its devices, whose neighbours' symptoms it explains. `devices` are names of the
+    plan.
+    """
+
+    devices: tuple[str, ...]
+    author: str
+    reason: str
+    until: datetime

@@ -1,6 +1,6 @@
 """Facts of NCCL and RCCL: what the log of a job, its RAS service and its Inspector report.
 
-Each has `row`, the object that `truerail parse` prints of it. A fact of a log names the host that printed the line;
+`row` is the object that `truerail parse` prints of one. A fact of a log names the host that printed the line;
 None where the line does not, as in logs of NCCL 2.5 and in excerpts.
 """
 
@@ -20,10 +20,6 @@ class NcclVersion(NamedTuple):
     """`NCCL` or `RCCL`."""
     version: str
 
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "version", **self._asdict()}
-
 
 @fact("ranks of NCCL", rank=_RANK, ranks=_RANK, gpu=ANY_NUMBER)
 class NcclRank(NamedTuple):
@@ -40,12 +36,6 @@ class NcclRank(NamedTuple):
     """The communicator's id, equal on all of its ranks; None up to NCCL 2.15."""
     process: str | None = None
 
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        row = {"fact": "rank", **self._asdict()}
-        del row["process"]
-        return row
-
 
 @fact("network devices of NCCL", index=_INDEX)
 class NcclNic(NamedTuple):
@@ -59,10 +49,6 @@ class NcclNic(NamedTuple):
     """`RoCE`, `IB` or `Socket`."""
     process: str | None = None
     """Processes of one host may see other devices, in another order."""
-
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "nic", **dict(zip(self._fields[:4], self, strict=False)), "devices": list(self.devices)}
 
 
 @fact("hops of NCCL", channel=_INDEX, connection=_INDEX, from_rank=_RANK, to_rank=_RANK, nic=_INDEX, proxy_rank=_RANK)
@@ -92,10 +78,6 @@ class NcclHop(NamedTuple):
     comm: str | None = None
     """Its communicator's id; None where the log does not show it, or up to NCCL 2.15."""
 
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "hop", **dict(zip(self._fields[:11], self, strict=False))}
-
 
 @fact("rings of NCCL", channel=_INDEX)
 class NcclRing(NamedTuple):
@@ -107,10 +89,6 @@ class NcclRing(NamedTuple):
     process: str | None = None
     comm: str | None = None
     """Its communicator's id; None where the log does not show it."""
-
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "ring", "host": self.host, "channel": self.channel, "ranks": list(self.ranks)}
 
 
 @fact("trees of NCCL", channel=_INDEX, rank=_RANK, parent=_RANK)
@@ -126,10 +104,6 @@ class NcclTree(NamedTuple):
     comm: str | None = None
     """Its communicator's id; None where the log does not show it."""
 
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "tree", **dict(zip(self._fields[:4], self, strict=False)), "children": list(self.children)}
-
 
 @fact("networks of NCCL")
 class NcclNetwork(NamedTuple):
@@ -137,10 +111,6 @@ class NcclNetwork(NamedTuple):
 
     host: str | None
     network: str
-
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "network", **self._asdict()}
 
 
 @fact("settings of NCCL")
@@ -150,10 +120,6 @@ class NcclSetting(NamedTuple):
     host: str | None
     name: str
     value: str
-
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "setting", **self._asdict()}
 
 
 @fact("replaced network devices of NCCL", nic=_INDEX, used=_INDEX)
@@ -165,10 +131,6 @@ class NcclOverride(NamedTuple):
     used: int
     process: str | None = None
 
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "override", "host": self.host, "nic": self.nic, "used": self.used}
-
 
 @fact("torn lines of NCCL", lines=(0, 2**40), first=(0, 2**40))
 class NcclTorn(NamedTuple):
@@ -178,10 +140,6 @@ class NcclTorn(NamedTuple):
     lines: int
     first: int
     """The number of the first one."""
-
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "torn", "lines": self.lines, "first": self.first}
 
 
 @fact("troubles of NCCL", status=(0, 255))
@@ -198,10 +156,6 @@ class NcclTrouble(NamedTuple):
     words: str = ""
     """The peer's address, or the event."""
 
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "trouble", **self._asdict()}
-
 
 @fact("communicators of NCCL RAS", size=_RANK)
 class RasComm(NamedTuple):
@@ -210,10 +164,6 @@ class RasComm(NamedTuple):
     comm: str | None
     """`0x` and 16 hexadecimal digits; None where the text form has no finding on it, and does not name it."""
     size: int
-
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "comm", **self._asdict()}
 
 
 @fact("ranks of NCCL RAS", rank=_RANK, gpu=ANY_NUMBER, operations=(0, 2**63), most=(0, 2**63))
@@ -234,10 +184,6 @@ class RasRank(NamedTuple):
     most: int | None = None
     """The largest such number of its communicator."""
 
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {"fact": "rank", **dict(zip(self._fields[:6], self, strict=False))}
-
 
 @fact("bandwidths of NCCL Inspector", gpu=ANY_NUMBER, ranks=_RANK, busbw_gbs=GBPS, at=(0.0, 1e12))
 class NcclBandwidth(NamedTuple):
@@ -254,10 +200,6 @@ class NcclBandwidth(NamedTuple):
     busbw_gbs: float
     at: float | None = None
     """When Prometheus has it, in seconds since 1970; None in a file."""
-
-    def row(self) -> dict[str, Any]:
-        """The object of `truerail parse`."""
-        return {name: value for name, value in self._asdict().items() if name != "at" or value is not None}
 
 
 NcclFact: TypeAlias = (
@@ -278,5 +220,20 @@ NcclFact: TypeAlias = (
 )
 NCCL_FACTS = get_args(NcclFact)
 """All of them: what jobs report, and not the device on which they run."""
+_NOT_SHOWN = frozenset(("log", "process", "from_gpu", "to_gpu", "operations", "most"))
+"""Fields that `truerail parse` leaves out."""
 JOB_COLLECTORS = frozenset(("nccl_log", "nccl_ras", "nccl_inspector"))
 """Those that yield them. That a file of a job is there does not show that its host answers."""
+
+
+def row(fact: NcclFact) -> dict[str, Any]:
+    """The object of `truerail parse`. Hops, rings and trees are without their communicator; a bandwidth has no word for
+    its kind, and its time only where Prometheus has it.
+    """
+    shown = {name: value for name, value in fact._asdict().items() if name not in _NOT_SHOWN}
+    if isinstance(fact, NcclBandwidth):
+        return {name: value for name, value in shown.items() if name != "at" or value is not None}
+    if isinstance(fact, NcclHop | NcclRing | NcclTree):
+        del shown["comm"]
+    word = type(fact).__name__.removeprefix("Nccl").removeprefix("Ras").lower()
+    return {"fact": word, **{name: list(value) if isinstance(value, tuple) else value for name, value in shown.items()}}

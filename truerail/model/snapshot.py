@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import chain, zip_longest
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from msgspec import structs
@@ -16,9 +16,6 @@ from truerail.model.facts import BitErrorRate, Fact, Optic, PortCounters
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.nccl_facts import NCCL_FACTS
 from truerail.model.reading import Reading
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 F = TypeVar("F", bound=Fact)
 MEASURED = frozenset(
@@ -195,21 +192,6 @@ class Snapshot:
         spread = np.array(counts, dtype=np.int64).reshape(-1, 3)
         device, read_in = (np.repeat(spread[:, at], spread[:, 2]) for at in (0, 1))
         return Table(kind, rows, list(devices), device, read_in)
-
-    def frame(self, kind: type[Fact]) -> "pd.DataFrame":
-        """The facts of one kind as a pandas DataFrame: the kind's fields, with `device` first.
-
-        For analysis and reports. Rules that every `check` runs use `table`: importing pandas alone costs more time
-        than evaluating a pod.
-        """
-        import pandas as pd
-
-        table = self.table(kind)
-        names = pd.Index(table.devices, dtype=object)
-        columns: dict[str, Any] = {"device": pd.Categorical.from_codes(table.device, categories=names)}
-        for name in kind._fields:
-            columns[name] = table.column(name)
-        return pd.DataFrame(columns)
 
     def answered(self, kinds: Iterable[type[Fact]], yields: Any) -> set[str]:
         """The devices that answered, without error, a collector that can yield one of `kinds`.

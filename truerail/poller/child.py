@@ -12,7 +12,7 @@ from truerail.link.codec import unpack
 from truerail.link.messages import Command
 from truerail.link.poller_outbox import Outbox
 from truerail.link.socket_link import SocketLink, read_frame
-from truerail.model.orphans import end_with
+from truerail.model.own_process import end_with
 from truerail.poller.event_loop import run
 from truerail.poller.work import Work
 from truerail.poller.worker import Worker

@@ -1,7 +1,7 @@
 """The parent: starts the processes, starts one again that ends, and ends them all. It holds no facts.
 
 Children are forked before the parent has a thread or an event loop, so all of them share the memory of what is
-imported, and a new one starts in milliseconds. A child ends with the parent: `truerail.model.orphans`.
+imported, and a new one starts in milliseconds. A child ends with the parent: `truerail.model.own_process`.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from typing import Any
 
 from rules import rules
 from truerail.errors import CommandError
-from truerail.model.orphans import end_with
+from truerail.model.own_process import end_with
 from truerail.service.logs import logger
 from truerail.web.application import shared_api
 

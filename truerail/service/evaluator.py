@@ -19,7 +19,7 @@ from truerail.analysis.running_jobs import Jobs, settled
 from truerail.analysis.trends.link_past import Past
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
-from truerail.model.earlier_load import Lasting
+from truerail.model.finding import Lasting
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
 from truerail.model.names import without_figures
 from truerail.model.open_fault import OpenFault

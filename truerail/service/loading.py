@@ -10,8 +10,7 @@ from truerail.errors import SettingsError
 from truerail.files.file_text import read_text
 from truerail.files.problems import Faults, FileError
 from truerail.model.names import printable
-from truerail.model.yaml_plain import plain
-from truerail.model.yaml_tree import Node, read_tree
+from truerail.model.yaml_tree import Node, plain, read_tree
 from truerail.service.settings import Settings
 
 _PATHS: list[tuple[str, ...]] = [("inventory",), ("plan",), ("history", "path"), ("gate", "directory"), ("otlp", "ca")]

@@ -15,8 +15,7 @@ from truerail.journal import Journal
 from truerail.model import Finding, Plan, Port
 from truerail.model.finding import Cause
 from truerail.model.history import Acknowledgement, MaintenanceWindow
-from truerail.model.life import Mute, MuteKind
-from truerail.model.maintained import Maintained
+from truerail.model.life import Maintained, Mute, MuteKind
 from truerail.model.names import device_key, printable
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -4,22 +4,13 @@ A machine's identity, its announced name, the names of its NICs and the cabling 
 an evaluation has to distinguish them. The truth is stored beside the answers.
 """
 
-from truerail.simulator.fabric.builder import Shape
-from truerail.simulator.fabric.demo_fabric import demo_simulation
-from truerail.simulator.faults.noise import Noise
-from truerail.simulator.faults.planting import KINDS, VARIANTS, Fault
-from truerail.simulator.faults.truth import TrueCause, Truth
-from truerail.simulator.simulation import Simulation, simulate
-
-__all__ = [
-    "KINDS",
-    "VARIANTS",
-    "Fault",
-    "Noise",
-    "Shape",
-    "Simulation",
-    "TrueCause",
-    "Truth",
-    "demo_simulation",
-    "simulate",
-]
+from truerail.simulator.fabric.builder import Shape as Shape
+from truerail.simulator.fabric.demo_fabric import demo_simulation as demo_simulation
+from truerail.simulator.faults.noise import Noise as Noise
+from truerail.simulator.faults.planting import KINDS as KINDS
+from truerail.simulator.faults.planting import VARIANTS as VARIANTS
+from truerail.simulator.faults.planting import Fault as Fault
+from truerail.simulator.faults.truth import TrueCause as TrueCause
+from truerail.simulator.faults.truth import Truth as Truth
+from truerail.simulator.simulation import Simulation as Simulation
+from truerail.simulator.simulation import simulate as simulate

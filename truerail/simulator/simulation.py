@@ -71,11 +71,11 @@ class Simulation:
     def snapshot(self) -> Snapshot:
         """The snapshot that a replay of the capture would read, without files."""
         known = Devices(self.plan)
-        reader = _Reader(TAKEN_AT)
+        shared: Shared = {}
         readings: list[Reading] = []
         for folder, answers in self.answers():
             device = self.plan.devices[known.names[known.find(folder)]]
-            readings += reader.readings(device, {answer_file(command): text for command, text in answers.items()})
+            readings += _readings(device, {answer_file(command): text for command, text in answers.items()}, shared)
         return Snapshot(TAKEN_AT, readings)
 
 
@@ -107,35 +107,29 @@ def simulate(
     return Simulation(world.fabric.plan, survey(world, causes, lost), world)
 
 
-class _Reader:
-    """Feeds answers to the collectors; an answer that many devices share is parsed once."""
+Shared = dict[tuple[str, str], tuple[Fact, ...]]
+"""Facts by collector and answer: an answer that many devices share is parsed once."""
 
-    def __init__(self, at: datetime) -> None:
-        self._at = at
-        self._shared: dict[tuple[str, str], tuple[Fact, ...]] = {}
 
-    def readings(self, device: Device, files: dict[str, str]) -> Iterator[Reading]:
-        """A reading for each collector of the device's role that has an answer."""
-        for collector in collectors().values():
-            if device.role in collector.on:
-                file = next((command.file for command in collector.ask if command.file in files), None)
-                if file is not None:
-                    yield self._reading(collector, device, file, files[file])
+def _readings(device: Device, files: dict[str, str], shared: Shared) -> Iterator[Reading]:
+    """A reading for each collector of the device's role that has an answer."""
+    for collector in collectors().values():
+        file = next((command.file for command in collector.ask if command.file in files), None)
+        if device.role in collector.on and file is not None:
+            try:
+                facts = _facts(collector, device, files[file], shared)
+            except UnreadableError as error:
+                yield Reading(device.name, collector.name, TAKEN_AT, error=str(error), source=file)
+            else:
+                yield Reading(device.name, collector.name, TAKEN_AT, facts, source=file)
 
-    def _reading(self, collector: Collector, device: Device, file: str, text: str) -> Reading:
-        try:
-            facts = self._facts(collector, device, text)
-        except UnreadableError as error:
-            return Reading(device.name, collector.name, self._at, error=str(error), source=file)
-        return Reading(device.name, collector.name, self._at, facts, source=file)
 
-    def _facts(self, collector: Collector, device: Device, text: str) -> tuple[Fact, ...]:
-        if not collector.shared:
-            return collector.read(text, device)
-        facts = self._shared.get((collector.name, text))
-        if facts is None:
-            facts = self._shared[collector.name, text] = collector.read(text, device)
-        return facts
+def _facts(collector: Collector, device: Device, text: str, shared: Shared) -> tuple[Fact, ...]:
+    if not collector.shared:
+        return collector.read(text, device)
+    if (collector.name, text) not in shared:
+        shared[collector.name, text] = collector.read(text, device)
+    return shared[collector.name, text]
 
 
 def random_of(seed: int, purpose: str) -> Random:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from truerail.model import Role, Target
-from truerail.model.open_files import raise_open_files
+from truerail.model.own_process import raise_open_files
 from truerail.transport.folders import MAX_ANSWER_BYTES
 from truerail.transport.framing import Limits
 from truerail.transport.protocol import Answer, Transport

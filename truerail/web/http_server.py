@@ -12,7 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from truerail.errors import ListenError
-from truerail.model.open_files import raise_open_files
+from truerail.model.own_process import raise_open_files
 from truerail.service.settings import Http, Settings
 from truerail.web.access.expiry import every_day
 from truerail.web.access.tls import Certificates

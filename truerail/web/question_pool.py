@@ -13,7 +13,7 @@ from starlette.requests import Request
 from truerail.errors import HistoryStoreError, NotFoundError, QueryError, QueryLimitError, TooManyQueriesError
 from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest
 from truerail.history.query.run_query import QueryReport, run_query
-from truerail.model.ended_work import Work
+from truerail.model.answer_limits import Work
 from truerail.service.logs import logger
 from truerail.service.settings import Settings
 

@@ -9,6 +9,4 @@
 An explained finding remains a finding: it only gains a cause.
 """
 
-from truerail.causes.telemetry.correlate import correlate
-
-__all__ = ["correlate"]
+from truerail.causes.telemetry.correlate import correlate as correlate

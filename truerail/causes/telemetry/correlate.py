@@ -15,8 +15,7 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import Swept, swept
 from truerail.causes.candidate import CauseCandidate
-from truerail.causes.telemetry.cause_words import behind, impact, listed
-from truerail.causes.telemetry.correlator import Correlator
+from truerail.causes.telemetry.correlator import Correlator, behind, impact, listed
 from truerail.causes.telemetry.crossing import Crossing, Spines
 from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.precedence import MAINTAINED_HOST, MAINTAINED_SWITCH, PHYSICAL, PROBED, ROWS
@@ -25,7 +24,7 @@ from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind
 from truerail.model.columns import Codes, distinct
 from truerail.model.finding import Alternative, Finding
 from truerail.model.index import PlanIndex
-from truerail.model.maintained import Maintained
+from truerail.model.life import Maintained
 from truerail.model.probe_facts import ProbeHop
 
 BY_TRAFFIC_ONLY = 0.6

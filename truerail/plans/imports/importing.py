@@ -14,8 +14,7 @@ from truerail.files.problems import Faults, PlanError, Problem
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.columns import grouped
 from truerail.model.names import natural_key, port_key, some
-from truerail.model.yaml_plain import plain
-from truerail.model.yaml_tree import read_tree
+from truerail.model.yaml_tree import plain, read_tree
 from truerail.plans.csv_plans import DELIMITERS
 from truerail.plans.imports import json_plans, xml_plans, yaml_plans
 from truerail.plans.imports.cable_tables import read_tables, table_of

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from truerail.model import Cable, Device, LoadBalancing, Panel, Plan, Port, Rail, Role, Transport
+from truerail.model.columns import grouped
 from truerail.simulator.fabric.servers import Model
 from truerail.simulator.platforms import platforms
 
@@ -84,14 +85,14 @@ class Shape:
 class Fabric:
     """A plan and the machines behind it. All keys are planned names.
 
-    `models` has each host's model, `ports` the names of each switch's ports in order of their numbers, `order` numbers
-    all machines (for MACs and addresses), `spare` has the free ports of each leaf.
+    `models` has each host's model, `ports` the numbers of each switch's ports by their names, ascending, `order`
+    numbers all machines (for MACs and addresses), `spare` has the free ports of each leaf.
     """
 
     shape: Shape
     plan: Plan
     models: dict[str, Model]
-    ports: dict[str, list[str]]
+    ports: dict[str, dict[str, int]]
     order: dict[str, int]
     spare: dict[str, list[str]]
 
@@ -144,7 +145,7 @@ def build(shape: Shape) -> Fabric:
         panels=panels,
     )
     ports = {
-        switch: [shape.port_name(builder.devices[switch].platform, number) for number in range(1, used + 1)]
+        switch: {shape.port_name(builder.devices[switch].platform, number): number for number in range(1, used + 1)}
         for switch, used in builder.used.items()
     }
     order = {name: number for number, name in enumerate(builder.devices)}
@@ -215,9 +216,7 @@ _TRUNKS_OF_PANEL = 12
 
 def _panels(builder: _Builder) -> dict[str, Panel]:
     """Leads the cables of each rack of hosts through a panel there, trunks, and panels beside the switches."""
-    by_rack: dict[str, list[int]] = {}
-    for number, cable in enumerate(builder.cables):
-        by_rack.setdefault(builder.devices[cable.a.device].rack, []).append(number)
+    by_rack = grouped((builder.devices[cable.a.device].rack, number) for number, cable in enumerate(builder.cables))
     panels: dict[str, Panel] = {}
     trunks, size = 0, builder.shape.trunk
     for rack, numbers in by_rack.items():

@@ -1,10 +1,10 @@
 """All LLDP frames of a fabric: those that each port sends, and its neighbours."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from truerail.model import Cable, Port
+from truerail.model import Port
+from truerail.model.columns import grouped
 from truerail.simulator.behaviours import identities
 from truerail.simulator.fabric.lldp_frames import TTL_SECONDS, Announced, Frame, Heard, Speaker
 from truerail.simulator.fabric.world import World, shifted
@@ -14,59 +14,40 @@ from truerail.simulator.platforms import platforms
 # Configured descriptions of ports.
 
 _STYLES = ("{d}:{p}", "to-{d}:{p}", "// Connected to {d}", "{d} {p}", "{d}")
+_ALIASES = ("{d}:{p}", "{p}", "{d} {p}")
 
 
 def configured(world: World) -> dict[Port, str]:
-    """The description of every port that has one."""
-    cables = world.fabric.plan.cables
+    """The description of every port that has one: its peer in the plan, or in the previous plan."""
     if world.labels:
-        ends = ((end, other) for cable in cables for end, other in _both(cable))
-        return {end: f"to-{other.device}:{other.name}" for end, other in ends}
-    return {**_of_switches(world), **_of_hosts(world)}
+        return {end: f"to-{other.device}:{other.name}" for end, other in _ends(world)}
+    of_switches = _described(world, "descr", ("peer_of_plan", "peer_of_old_plan"), _STYLES, hosts=False)
+    return {**of_switches, **_described(world, "host_alias", ("peer", "stale_peer"), _ALIASES, hosts=True)}
 
 
-def _both(cable: Cable) -> Iterator[tuple[Port, Port]]:
-    yield cable.a, cable.b
-    yield cable.b, cable.a
-
-
-def _of_switches(world: World) -> dict[Port, str]:
-    """The planned peer of each switch port, or that of the previous plan: the neighbour port's."""
-    which = world.behaviours.value("descr")
-    if which not in ("peer_of_plan", "peer_of_old_plan"):
-        return {}
-    ends: dict[str, list[tuple[Port, Port]]] = defaultdict(list)
+def _ends(world: World) -> Iterator[tuple[Port, Port]]:
+    """Each end of a planned cable, and the other one."""
     for cable in world.fabric.plan.cables:
-        for end, other in _both(cable):
-            if not world.is_host(end.device):
-                ends[end.device].append((end, other))
-    style = _STYLES[int(world.behaviours.draw("descr style") * len(_STYLES))]
-    found: dict[Port, str] = {}
-    for switch, pairs in ends.items():
-        shift = which == "peer_of_old_plan"
-        form = "{d}:{p}" if world.platform(switch) == "sonic" else style  # as in minigraph.py
-        for place, (end, _) in enumerate(pairs):
-            peer = pairs[(place + shift) % len(pairs)][1]
-            if world.behaviours.hits("descr", end):
-                found[end] = form.format(d=peer.device, p=peer.name)
-    return found
+        yield cable.a, cable.b
+        yield cable.b, cable.a
 
 
-def _of_hosts(world: World) -> dict[Port, str]:
-    """The alias of each NIC: its peer in the plan, or in the previous plan."""
-    which = world.behaviours.value("host_alias")
-    if which not in ("peer", "stale_peer"):
+def _described(
+    world: World, behaviour: str, plans: tuple[str, str], styles: Sequence[str], *, hosts: bool
+) -> dict[Port, str]:
+    """The planned peer of each port; in the second of the `plans` that of the neighbour port."""
+    which = world.behaviours.value(behaviour)
+    if which not in plans:
         return {}
-    ends: dict[str, list[Cable]] = defaultdict(list)
-    for cable in world.fabric.plan.host_cables:
-        ends[cable.a.device].append(cable)
-    style = ("{d}:{p}", "{p}", "{d} {p}")[int(world.behaviours.draw("alias style") * 3)]
+    ends = grouped((end.device, (end, other)) for end, other in _ends(world) if world.is_host(end.device) is hosts)
+    style = styles[int(world.behaviours.draw(f"{behaviour.removeprefix('host_')} style") * len(styles))]
     found: dict[Port, str] = {}
-    for cables in ends.values():
-        for place, cable in enumerate(cables):
-            peer = cables[(place + (which == "stale_peer")) % len(cables)].b
-            if world.behaviours.hits("host_alias", cable.a):
-                found[cable.a] = style.format(d=peer.device, p=peer.name)
+    for device, pairs in ends.items():
+        form = "{d}:{p}" if not hosts and world.platform(device) == "sonic" else style  # as in minigraph.py
+        for place, (end, _) in enumerate(pairs):
+            peer = pairs[(place + plans.index(which)) % len(pairs)][1]
+            if world.behaviours.hits(behaviour, end):
+                found[end] = form.format(d=peer.device, p=peer.name)
     return found
 
 
@@ -91,7 +72,6 @@ class Ether:
     elapsed_seconds: int = 0
     now: float = TAKEN_AT
     _speakers: dict[str, Speaker] = field(default_factory=dict)
-    _numbers: dict[str, dict[str, int]] = field(default_factory=dict)
     _labels: dict[Port, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -99,12 +79,7 @@ class Ether:
 
     def number(self, jack: Port) -> int:
         """The number of a switch port in its switch, counted from 1."""
-        numbers = self._numbers.get(jack.device)
-        if numbers is None:
-            ports = self.world.fabric.ports[jack.device]
-            numbers = {name: number for number, name in enumerate(ports, 1)}
-            self._numbers[jack.device] = numbers
-        return numbers[jack.name]
+        return self.world.fabric.ports[jack.device][jack.name]
 
     def speaker(self, machine: str) -> Speaker:
         """A machine's own LLDP data."""
@@ -155,7 +130,7 @@ class Ether:
         """All neighbours of a switch in the order of its ports, that on its management port first."""
         if self.world.management:
             yield out_of_band(self, switch, self.world.system(switch).management)
-        for number, name in enumerate(self.world.fabric.ports[switch], 1):
+        for name, number in self.world.fabric.ports[switch].items():
             jack = Port(switch, name)
             if jack in self.world.guests:
                 yield guest(self, jack, number)

@@ -9,6 +9,8 @@ BUSES = {
     "xe9680": (26, 60, 77, 94, 156, 188, 204, 220),
     "dgx-h100": (24, 64, 79, 94, 154, 192, 206, 220),
 }
+_STEMS = {"bnxt": "bnxt_re", "ionic": "ionic_", "azure": "mlx5_ib"}
+"""How the names of RDMA devices begin, by their driver."""
 STORAGE_BUSES = (41, 170)
 """PCI bus numbers of the two dual-port storage NICs, if a host has them."""
 
@@ -66,6 +68,11 @@ class Model:
         )
 
     @cached_property
+    def slots(self) -> dict[str, int]:
+        """The slot of each port, by any of its names."""
+        return {name: slot for slot, names in enumerate(self.names) for name in (names.netdev, names.rdma, names.pci)}
+
+    @cached_property
     def storage_names(self) -> tuple[NicName, ...]:
         """The names of the storage NICs' ports."""
         return tuple(
@@ -85,16 +92,7 @@ class Model:
         return {function: self._device(number, *function) for number, function in enumerate(sorted(functions))}
 
     def _device(self, number: int, bus: int, port: int) -> str:
-        match self.nic:
-            case "bnxt":
-                return f"bnxt_re{number}"
-            case "ionic":
-                return f"ionic_{number}"
-            case "efa":
-                return f"rdmap{bus}s{port}"
-            case "azure":
-                return f"mlx5_ib{number}"
-        return f"mlx5_{number}"
+        return f"rdmap{bus}s{port}" if self.nic == "efa" else f"{_STEMS.get(self.nic, 'mlx5_')}{number}"
 
     def _netdev(self, nic: int, plane: int) -> str:
         match self.style:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from truerail.model import Port, Role
 from truerail.simulator.behaviours import NONE, Behaviours, identities
 from truerail.simulator.fabric.builder import Fabric
-from truerail.simulator.fabric.servers import Model, NicName
+from truerail.simulator.fabric.servers import NicName
 from truerail.simulator.platforms import Platform, platforms
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def _is_lost(world: "World", jack: Port) -> bool:
     if choice is None:
         return False
     ports = world.fabric.ports[jack.device]
-    return ports.index(jack.name) >= len(ports) * (1.0 - choice.share)
+    return ports[jack.name] - 1 >= len(ports) * (1.0 - choice.share)
 
 
 def _is_forgotten(world: "World", jack: Port) -> bool:
@@ -120,7 +120,6 @@ class World:
     management: bool = False
     mixed: bool = False
     strange_files: bool = False
-    _slots: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def is_host(self, machine: str) -> bool:
         """Whether this machine is a host."""
@@ -170,11 +169,12 @@ class World:
         if not self.is_host(jack.device) or not self.behaviours.hits("bond_lldp_smeared", jack.device):
             return [jack]
         first = self.slot(jack) // self.fabric.shape.planes * self.fabric.shape.planes
-        return [self.jack(jack.device, first + plane) for plane in range(self.fabric.shape.planes)]
+        return self.jacks(jack.device)[first : first + self.fabric.shape.planes]
 
-    def jack(self, host: str, slot: int) -> Port:
-        """The host's jack in this slot."""
-        return Port(host, getattr(self.fabric.models[host].names[slot], self.fabric.shape.host_ports))
+    def jacks(self, host: str) -> list[Port]:
+        """The host's jacks, in the order of their slots."""
+        form = self.fabric.shape.host_ports
+        return [Port(host, getattr(name, form)) for name in self.fabric.models[host].names]
 
     def announced_name(self, machine: str) -> str:
         """The name that a machine announces."""
@@ -193,15 +193,7 @@ class World:
 
     def slot(self, jack: Port) -> int:
         """The number of a host jack's slot."""
-        return self._slot_numbers(self.fabric.models[jack.device])[jack.name]
-
-    def _slot_numbers(self, model: Model) -> dict[str, int]:
-        numbers = self._slots.get(model.name)
-        if numbers is None:
-            field_name = self.fabric.shape.host_ports
-            numbers = {getattr(name, field_name): slot for slot, name in enumerate(model.names)}
-            self._slots[model.name] = numbers
-        return numbers
+        return self.fabric.models[jack.device].slots[jack.name]
 
     def named_slot(self, machine: str, slot: int) -> int:
         """The planned slot of the names in this slot; the slot itself unless the enumeration changed."""

@@ -9,7 +9,7 @@ from random import Random
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind
 from truerail.simulator.fabric.world import World
-from truerail.simulator.faults import cable_faults, device_faults, patch_faults
+from truerail.simulator.faults import cable_faults, device_faults
 from truerail.simulator.faults.truth import Site, TrueCause
 
 Planter = Callable[[Site], TrueCause]
@@ -38,11 +38,11 @@ VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
     CauseKind.UNREACHABLE: {"off": device_faults.powered_off, "hung": device_faults.hung},
 }
 AT_PANELS: Mapping[CauseKind, Mapping[str, Planter]] = {
-    CauseKind.TRUNK_SWAP: {"exchanged": patch_faults.trunks_exchanged, "reversed": patch_faults.trunk_reversed},
-    CauseKind.PANEL_SHIFT: {"row": patch_faults.row_shifted},
+    CauseKind.TRUNK_SWAP: {"exchanged": cable_faults.trunks_exchanged, "reversed": cable_faults.trunk_reversed},
+    CauseKind.PANEL_SHIFT: {"row": cable_faults.row_shifted},
     CauseKind.CABLE_SWAP: {
-        "cords-at-switches": partial(patch_faults.cords_exchanged, at=-1),
-        "cords-at-hosts": partial(patch_faults.cords_exchanged, at=0),
+        "cords-at-switches": partial(cable_faults.cords_exchanged, at=-1),
+        "cords-at-hosts": partial(cable_faults.cords_exchanged, at=0),
     },
 }
 """In halls with patch panels, by name alone."""

@@ -1,10 +1,10 @@
 """The truth of a world: which planned cables look wrong, which are wrong, and which are undecidable."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from truerail.model import CauseKind, Port
+from truerail.model.columns import tally
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Frame, Tells
 from truerail.simulator.fabric.world import World
@@ -77,9 +77,7 @@ def _shows_elsewhere(world: World, cause: TrueCause) -> bool:
 
 def _usual_switches(world: World) -> dict[str, str]:
     """The switch with most cables of each planned switch: another one if switches or bundles are swapped."""
-    where: dict[str, Counter[str]] = {}
-    for cable in world.fabric.plan.cables:
-        where.setdefault(cable.b.device, Counter())[world.far[cable.a].device] += 1
+    where = tally((cable.b.device, world.far[cable.a].device) for cable in world.fabric.plan.cables)
     return {planned: found.most_common(1)[0][0] for planned, found in where.items()}
 
 

@@ -145,7 +145,7 @@ class Site:
 
     def host_cables(self, leaf: str) -> list[Cable]:
         """The cables from hosts to this leaf, in the order of its ports."""
-        numbers = {name: i for i, name in enumerate(self.world.fabric.ports[leaf])}
+        numbers = self.world.fabric.ports[leaf]
         return sorted((c for c in self.cables_of[leaf] if c.b.device == leaf), key=lambda c: numbers[c.b.name])
 
     def uplinks(self, leaf: str) -> list[Cable]:

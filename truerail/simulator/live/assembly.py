@@ -11,10 +11,9 @@ from truerail.simulator.fabric.builder import Shape, build
 from truerail.simulator.fabric.demo_fabric import STORY, living_shape
 from truerail.simulator.fabric.world import World, as_planned
 from truerail.simulator.faults.planting import KINDS, Fault
-from truerail.simulator.live.director import DAILY, Director, Pace
+from truerail.simulator.live.director import DAILY, Director, Pace, StandingFaults
 from truerail.simulator.live.living_traffic import LivingTraffic
 from truerail.simulator.live.living_world import Daemons, LivingWorld
-from truerail.simulator.live.standing_faults import StandingFaults
 from truerail.simulator.live.transport import SimulatedTransport
 from truerail.simulator.simulation import random_of
 from truerail.simulator.traffic import FlowFault
@@ -48,7 +47,6 @@ def living_fabric(
     troubles: Sequence[FlowFault] = (),
     shape: Shape | None = None,
     pace: Pace | None = None,
-    daemons: Daemons = QUICK,
     ambient: Ambient | None = None,
 ) -> LivingFabric:
     """The changing fabric of `truerail demo`. It starts with these faults and continues with further faults of cables;
@@ -58,7 +56,7 @@ def living_fabric(
     """
     alone = bool(troubles) and not faults
     world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles], faults)), "inventory")
-    living = LivingWorld(world, ambient or Ambient(), daemons)
+    living = LivingWorld(world, ambient or Ambient(), QUICK)
     standing = StandingFaults(living, random_of(seed, "faults"))
     for fault in sorted(() if alone else faults or STORY, key=lambda fault: KINDS.index(fault.kind)):
         with nullcontext() if faults else suppress(NoRoomError):

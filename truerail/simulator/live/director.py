@@ -1,21 +1,192 @@
 """A seeded script for a changing fabric: faults appear now and then, and a technician repairs them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from math import inf, isfinite
 from random import Random
+from typing import Any, TypeVar
 
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind
-from truerail.simulator.faults.planting import Fault
+from truerail.outputs.report_words import count
+from truerail.simulator.fabric.world import World
+from truerail.simulator.faults.planting import Fault, plant_one
 from truerail.simulator.faults.survey import survey
-from truerail.simulator.faults.truth import Truth
+from truerail.simulator.faults.truth import Site, TrueCause, Truth
 from truerail.simulator.live.living_traffic import LivingTraffic, Trouble
-from truerail.simulator.live.living_world import LivingWorld
-from truerail.simulator.live.scenario import Entry, appeared, broke_out, ended, repaired
-from truerail.simulator.live.standing_faults import Standing, StandingFaults
+from truerail.simulator.live.living_world import Change, LivingWorld
 from truerail.simulator.traffic import FlowFault, FlowFaultKind
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The active faults: each can be planted and repaired at any time, independently of the others.
+
+T = TypeVar("T")
+_CLAIMS = ("hosts", "touched", "taken", "spare_used")
+
+
+class _Ledger(set[T]):
+    """A set that records added members, even those it already has."""
+
+    def __init__(self, present: Iterable[T]) -> None:
+        super().__init__(present)
+        self.added: set[T] = set()
+
+    def add(self, member: T) -> None:
+        self.added.add(member)
+        super().add(member)
+
+    def update(self, *others: Iterable[T]) -> None:
+        for member in (member for other in others for member in other):
+            self.add(member)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An active fault. `number` is unique; `since` is in seconds of the world's clock."""
+
+    number: int
+    cause: TrueCause
+    since: float
+    change: Change
+    claims: Mapping[str, frozenset[Any]]
+
+    @property
+    def kind(self) -> CauseKind:
+        """What it is."""
+        return self.cause.kind
+
+    def concerns(self, subject: str) -> bool:
+        """Whether it affects a device or port, named as in the plan: `gpu-012`, `gpu-012/enp26s0f0np0`."""
+        ports = {*self.cause.subjects, *map(str, self.cause.cables), *map(str, self.change.after["far"])}
+        return subject in ports or any(port.partition("/")[0] == subject for port in self.cause.subjects)
+
+
+class StandingFaults:
+    """Plants faults in untouched places, so that the truth stays unambiguous, and repairs them one by one."""
+
+    def __init__(self, living: LivingWorld, rng: Random) -> None:
+        self._living = living
+        self._site = Site(living.world, rng)
+        self._planted = 0
+        self._standing: dict[int, Standing] = {}
+
+    def __iter__(self) -> Iterator[Standing]:
+        return iter(tuple(self._standing.values()))
+
+    def __len__(self) -> int:
+        return len(self._standing)
+
+    def number(self) -> int:
+        """The number of the next fault, whatever its kind. Each is unique."""
+        self._planted += 1
+        return self._planted
+
+    def plant(self, fault: Fault, since: float | None = None) -> Standing:
+        """Plants a fault now, at a place that is drawn, or as if it were there `since` then. Raises `NoRoomError`; the
+        world is as it was then.
+        """
+        ledgers: dict[str, _Ledger[Any]] = {name: _Ledger(self._claimed(name)) for name in _CLAIMS}
+        for name, ledger in ledgers.items():
+            setattr(self._site, name, ledger)
+        cause, change = self._living.alter(lambda _: plant_one(self._site, fault))
+        claims = {name: frozenset(ledger.added) for name, ledger in ledgers.items()}
+        since = self._living.changed_at if since is None else since
+        standing = Standing(self.number(), cause, since, change, claims)
+        self._standing[standing.number] = standing
+        return standing
+
+    def repair(self, number: int) -> Standing:
+        """Repairs the fault of that number. Raises KeyError if it is not active."""
+        standing = self._standing.pop(number)
+        self._living.revert(standing.change)
+        return standing
+
+    def _claimed(self, name: str) -> Iterable[Any]:
+        return (member for standing in self._standing.values() for member in standing.claims[name])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Events of a changing fabric in words: one line for each fault and each repair.
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event. `at` is in seconds of the world's clock, `when` the time of day, `repaired` whether a fault was
+    repaired.
+    """
+
+    at: float
+    when: datetime
+    repaired: bool
+    standing: Standing | Trouble
+    summary: str
+
+
+def appeared(world: World, standing: Standing) -> str:
+    """A new fault, described for viewers."""
+    cause = standing.cause
+    subjects = " and ".join(cause.subjects)
+    match cause.kind:
+        case CauseKind.CABLE_SWAP:
+            return f"two cables were swapped: {subjects}"
+        case CauseKind.CABLE_ROTATION:
+            return f"{count(len(cause.cables), 'cable')} were rotated: {', '.join(cause.subjects)}"
+        case CauseKind.CABLE_MOVE:
+            return f"{subjects} was plugged into a wrong free port, {world.far[cause.cables[0]]}"
+        case CauseKind.PORT_SHIFT:
+            return f"{count(len(cause.cables), 'cable')} on {subjects} slipped to other ports"
+        case CauseKind.HOST_SWAP if cause.moves:
+            return f"all cables of {subjects} were swapped"
+        case CauseKind.HOST_SWAP | CauseKind.LEAF_SWAP:
+            return f"{subjects} have each other's names"
+        case CauseKind.BUNDLE_SWAP:
+            return f"the host cables of {subjects} were crossed in the patch panel"
+        case CauseKind.GPU_NIC_ORDER:
+            return f"{_hosts(cause.subjects)} came back from a reboot with NICs or GPUs in another order"
+        case CauseKind.LINK_DOWN:
+            return f"{subjects} lost its link"
+        case CauseKind.DEGRADED_LINK:
+            return f"the link of {subjects} came up again at half its speed"
+    return f"{subjects} {'lost its power' if cause.subjects[0] in world.off else 'hangs, its links stay up'}"
+
+
+def repaired(standing: Standing) -> str:
+    """The repaired fault."""
+    return f"the technician repaired {standing.kind} of {_hosts(standing.cause.subjects)}"
+
+
+def broke_out(trouble: Trouble) -> str:
+    """A new fault of the traffic."""
+    subjects = " and ".join(trouble.cause.subjects)
+    match trouble.kind, trouble.placed.variant:
+        case FlowFaultKind.STORM, _:
+            return f"a PFC storm broke out: {subjects} pauses its leaf continuously, and all its senders wait"
+        case FlowFaultKind.SLOW_RECEIVER, "pcie":
+            return f"{subjects} takes in half of what its link brings: its PCIe stalls"
+        case FlowFaultKind.SLOW_RECEIVER, _:
+            return f"{subjects} takes in half of what its link brings: its application posts too few buffers"
+        case FlowFaultKind.HALF_SPEED, _:
+            return f"the link of {subjects} came up again at half its speed"
+    return f"{trouble.kind} at {subjects}" if subjects else f"{trouble.kind} on the whole fabric"
+
+
+def ended(trouble: Trouble) -> str:
+    """The operator's repair."""
+    return f"the operator ended {trouble.kind}{_of(trouble.cause.subjects)}"
+
+
+def _of(subjects: tuple[str, ...]) -> str:
+    return f" of {_hosts(subjects)}" if subjects else ""
+
+
+def _hosts(subjects: tuple[str, ...]) -> str:
+    return ", ".join(subjects[:3]) + (f" and {len(subjects) - 3} more" if len(subjects) > 3 else "")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The script.
 
 LOOK_SECONDS = 0.5
 """How often the script checks the clock."""

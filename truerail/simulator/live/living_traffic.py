@@ -10,18 +10,12 @@ from truerail.simulator.fabric.builder import SPEED_GBPS
 from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, flows
 from truerail.simulator.traffic.flow_faults import Placed
-from truerail.simulator.traffic.ledger import CounterTable, Key, Q, sheet_of
+from truerail.simulator.traffic.ledger import CounterTable, sheet_of
 from truerail.simulator.traffic.net import Net
 from truerail.simulator.traffic.traffic_jobs import Job, demo_jobs
 
 STEP_SECONDS = 5.0
 """Length of a step; faults of the traffic begin and end with a step."""
-SNMP_COUNTERS: tuple[Key, ...] = (
-    *((quantity, False) for quantity in (Q.RX_BYTES, Q.TX_BYTES, Q.RX_PACKETS, Q.TX_PACKETS)),
-    *((quantity, False) for quantity in (Q.RX_ERRORS, Q.RX_DISCARDS, Q.TX_DISCARDS)),
-    *((quantity, True) for quantity in (Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES)),
-)
-"""The counters of a port in IF-MIB and CISCO-PFC-EXT-MIB."""
 LONGEST_SECONDS = 60.0
 """After a longer time without a query, the time since is one step."""
 
@@ -136,11 +130,6 @@ class LivingTraffic:
         """A machine's current counters as printed; None if the command is not for counters."""
         prints = self._living.world.system(machine).counters.get(command)
         return None if prints is None else prints(self.sheet(machine))
-
-    def counted(self, machine: str) -> dict[str, list[int]]:
-        """The current counters of a switch's ports, for its SNMP agent."""
-        sheet = self.sheet(machine)
-        return {quantity.value: sheet.of(quantity, rdma=rdma) for quantity, rdma in SNMP_COUNTERS}
 
     def sheet(self, machine: str) -> CounterTable:
         """A machine's current counters."""

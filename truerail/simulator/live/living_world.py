@@ -202,14 +202,9 @@ class LivingWorld:
         """The jacks at which a link or a neighbour is different now."""
         jacks = {*change.after["far"], *change.after["slow"], *change.turned["dead"]}
         for machine in {*change.turned["off"], *change.turned["hung"]}:
-            own = list(_jacks_of(self.world, machine))
+            own = self.world.jacks(machine)
             jacks.update(own, _ends(before, own), _ends(self.world, own))
         return jacks
-
-
-def _jacks_of(world: World, host: str) -> Iterator[Port]:
-    names = world.fabric.shape.host_ports
-    return (Port(host, getattr(name, names)) for name in world.fabric.models[host].names)
 
 
 def _ends(world: World, jacks: Iterable[Port]) -> Iterator[Port]:

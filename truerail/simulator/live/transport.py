@@ -9,6 +9,7 @@ from truerail.model.names import device_key
 from truerail.simulator.live.living_traffic import LivingTraffic
 from truerail.simulator.live.living_world import LiveEther, LivingWorld
 from truerail.simulator.platforms import Platform, snmp
+from truerail.simulator.traffic.ledger import CounterTable
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.protocol import Answer
 from truerail.transport.snmp_walks import subtrees
@@ -31,7 +32,7 @@ class Devices:
         ether = self._living.turn()
         platform = self.platform(machine)
         if platform == "snmp" and (oids := subtrees(command)):
-            return _walk(ether, machine, oids, self._traffic.counted(machine))
+            return _walk(ether, machine, oids, self._traffic.sheet(machine))
         if (counted := self._traffic.answer(machine, command)) is not None:
             return counted
         system = self._living.world.system(machine)
@@ -60,7 +61,7 @@ class Devices:
         return kept[command]
 
 
-def _walk(ether: LiveEther, switch: str, oids: tuple[str, ...], counted: snmp.Counted) -> str:
+def _walk(ether: LiveEther, switch: str, oids: tuple[str, ...], counted: CounterTable) -> str:
     """The rows of these subtrees; a cut walk keeps the order of the agent."""
     wanted = tuple(f".{oid}." for oid in oids)
     whole = snmp.walk(ether, switch, ether.neighbors(switch), counted)

@@ -8,9 +8,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from truerail.simulator.platforms._platform import Platform
-
-__all__ = ["NO_SWITCHES", "Platform", "platforms", "switch_platforms"]
+from truerail.simulator.platforms._platform import Platform as Platform
 
 NO_SWITCHES = ("infiniband", "linux")
 """Hosts, and switches into which no one logs."""

@@ -129,7 +129,7 @@ def speed_word(gbps: float) -> str:
     return f"{gbps:g}G"
 
 
-def cisco_mac(mac: str) -> str:
-    """`b83f.d200.0001`, as Cisco and Arista print a MAC."""
+def cisco_mac(mac: str, kind: str = "mac") -> str:
+    """`b83f.d200.0001`, as Cisco and Arista print a MAC; an id of another kind as it is."""
     digits = mac.replace(":", "")
-    return ".".join(digits[i : i + 4] for i in (0, 4, 8))
+    return ".".join(digits[i : i + 4] for i in (0, 4, 8)) if kind == "mac" else mac

@@ -91,7 +91,7 @@ def _neighbor(heard: Heard) -> dict[str, Any]:
 
 def port_counters(sheet: CounterTable) -> str:
     """`ethtool -S` of every port."""
-    return ethtool_counters.ethtool_loop(sheet, _HW)
+    return ethtool_counters.ethtool(sheet, _HW)
 
 
 def interface_json(sheet: CounterTable) -> str:

@@ -81,7 +81,7 @@ def status_json(links: Iterable[Link], *, zero_when_down: bool = False) -> str:
 
 def _info(heard: Heard, now: float) -> dict[str, Any]:
     speaker, port = heard.speaker, heard.port
-    port_id = cisco_mac(port.id) if port.id_type == "mac" else port.id
+    port_id = cisco_mac(port.id, port.id_type)
     remote = {
         "portAndProtocolVlanEnabled": {},
         "interfaceId": port_id if port.id_type == "mac" else f'"{port_id}"',
@@ -103,7 +103,7 @@ def _info(heard: Heard, now: float) -> dict[str, Any]:
         "neighborInterfaceInfo": remote,
         "neighborDiscoveryTime": now - heard.age_seconds,
         "lastContactTime": now - 11,
-        "chassisId": cisco_mac(speaker.chassis) if speaker.chassis_type == "mac" else speaker.chassis,
+        "chassisId": cisco_mac(speaker.chassis, speaker.chassis_type),
         **({"systemName": speaker.name} if speaker.name else {}),
         **({"systemDescription": speaker.description} if speaker.description else {}),
         "ttl": heard.ttl_seconds,

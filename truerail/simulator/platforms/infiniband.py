@@ -63,7 +63,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         "ip -j -d link": json.dumps(list(_interfaces(world, host))) + "\n",
     }
     if world.behaviours.hits("ib_saturate", host):
-        devices = (_rdma(world, host, slot) for slot, _ in enumerate(_jacks(world, host)))
+        devices = (_rdma(world, host, slot) for slot in range(len(world.jacks(host))))
         found[sysfs_files.RDMA_COUNTERS] = sysfs_files.full_counters(devices)
     discoverer = next(machine for machine in world.fabric.models if machine not in world.absent)
     return found | (_discovered(world) if host == discoverer else {})
@@ -98,7 +98,7 @@ def discovery(world: World) -> str:
 
 def _adapters(world: World, host: str) -> Iterator[str]:
     behaviours = world.behaviours
-    for slot, jack in enumerate(_jacks(world, host)):
+    for slot, jack in enumerate(world.jacks(host)):
         up, young = world.carrier(jack), behaviours.hits("ib_init", jack)
         off = jack in world.switched_off
         yield _CA.format(
@@ -145,7 +145,7 @@ def _port_guid(world: World, jack: Port) -> int:
 
 def _interfaces(world: World, host: str) -> Iterator[dict[str, object]]:
     """The unconfigured IPoIB interface of each adapter: its RDMA port works without it."""
-    for slot, jack in enumerate(_jacks(world, host)):
+    for slot, jack in enumerate(world.jacks(host)):
         name, guid = world.nic_name(host, slot), _port_guid(world, jack).to_bytes(8)
         yield {
             "ifindex": 4 + slot,
@@ -193,7 +193,7 @@ def _switches(world: World) -> Iterator[str]:
 
 def _hosts(world: World) -> Iterator[str]:
     for host in world.fabric.models:
-        for slot, jack in enumerate(_jacks(world, host)):
+        for slot, jack in enumerate(world.jacks(host)):
             if world.carrier(jack):
                 guid, far = _hca(world, jack), world.far[jack]
                 image = _image(world, jack)
@@ -242,11 +242,6 @@ def _far(world: World, jack: Port) -> str:
     else:
         node = f'"S-{_node(world, far):016x}"[{_port_number(world, far)}]'
     return f'{node}\t\t# "{_description(world, far)}" lid {_lid(world, far.device)} {_rate(world, jack)}'
-
-
-def _jacks(world: World, host: str) -> Iterator[Port]:
-    field = world.fabric.shape.host_ports
-    return (Port(host, getattr(name, field)) for name in world.fabric.models[host].names)
 
 
 def _description(world: World, jack: Port) -> str:

@@ -32,13 +32,12 @@ def lldp_text(neighbors: Iterable[Heard]) -> str:
 
 def _block(heard: Heard) -> str:
     speaker, port = heard.speaker, heard.port
-    chassis = cisco_mac(speaker.chassis) if speaker.chassis_type == "mac" else speaker.chassis
     addresses = "".join(f"  IPv{6 if ':' in address else 4} address: {address}\n" for address in speaker.addresses)
     return f"""{_RULE}
 Local Interface: {heard.local}
 Parent Interface: - NOT PRESENT -
-Chassis id: {chassis}
-Port id: {cisco_mac(port.id) if port.id_type == "mac" else port.id}
+Chassis id: {cisco_mac(speaker.chassis, speaker.chassis_type)}
+Port id: {cisco_mac(port.id, port.id_type)}
 Port Description: {port.description or _NONE}
 System Name: {speaker.name or _NONE}
 

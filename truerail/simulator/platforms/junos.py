@@ -12,7 +12,7 @@ from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.fabric.lldp_frames import Announced, Frame, Heard, Tells
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import SwitchPort, as_pasted, by_name, links, prints_links, sends
-from truerail.simulator.traffic.ledger import CounterTable, Key, Q
+from truerail.simulator.traffic.ledger import Columns, CounterTable, Q
 
 _LLDP = "show lldp neighbors detail | display json"
 _MEDIA = "show interfaces media | display json"
@@ -21,29 +21,23 @@ _MEMBER_PORTS = 12
 """Ports of each box of a stack."""
 _CHASSIS_TYPES = {"mac": "Mac address", "local": "Locally assigned"}
 _TYPES = {"mac": "Mac address", "ifname": "Interface name", "local": "Locally assigned"}
-_GROUPS: dict[str, tuple[tuple[str, Key], ...]] = {
-    "ethernet-mac-statistics": (
-        ("input-bytes", (Q.RX_BYTES, False)),
-        ("output-bytes", (Q.TX_BYTES, False)),
-        ("input-packets", (Q.RX_PACKETS, False)),
-        ("output-packets", (Q.TX_PACKETS, False)),
-    ),
-    "input-error-list": (("input-errors", (Q.RX_ERRORS, False)), ("input-drops", (Q.RX_DISCARDS, False))),
-    "output-error-list": (("carrier-transitions", (Q.LINK_DOWNS, False)), ("output-drops", (Q.TX_DISCARDS, False))),
-    "ethernet-fec-statistics": (
-        ("fec_ccw_count", (Q.FEC_CORRECTED, False)),
-        ("fec_nccw_count", (Q.FEC_UNCORRECTED, False)),
-    ),
+_GROUPS: dict[str, Columns] = {
+    "ethernet-mac-statistics": {
+        "input-bytes": Q.RX_BYTES,
+        "output-bytes": Q.TX_BYTES,
+        "input-packets": Q.RX_PACKETS,
+        "output-packets": Q.TX_PACKETS,
+    },
+    "input-error-list": {"input-errors": Q.RX_ERRORS, "input-drops": Q.RX_DISCARDS},
+    "output-error-list": {"carrier-transitions": Q.LINK_DOWNS, "output-drops": Q.TX_DISCARDS},
+    "ethernet-fec-statistics": {"fec_ccw_count": Q.FEC_CORRECTED, "fec_nccw_count": Q.FEC_UNCORRECTED},
 }
-_PFC: tuple[tuple[str, Key], ...] = (
-    ("input-mac-pfc-frames", (Q.RX_PAUSE_FRAMES, True)),
-    ("output-mac-pfc-frames", (Q.TX_PAUSE_FRAMES, True)),
-)
-_QUEUE: tuple[tuple[str, Key], ...] = (
-    ("queue-counters-trans-packets", (Q.TX_PACKETS, True)),
-    ("queue-counters-trans-bytes", (Q.TX_BYTES, True)),
-    ("queue-counters-total-drop-packets", (Q.QUEUE_DROPS, True)),
-)
+_PFC: Columns = {"input-mac-pfc-frames": (Q.RX_PAUSE_FRAMES, True), "output-mac-pfc-frames": (Q.TX_PAUSE_FRAMES, True)}
+_QUEUE: Columns = {
+    "queue-counters-trans-packets": (Q.TX_PACKETS, True),
+    "queue-counters-trans-bytes": (Q.TX_BYTES, True),
+    "queue-counters-total-drop-packets": (Q.QUEUE_DROPS, True),
+}
 _Data = list[dict[str, str]]
 
 
@@ -97,7 +91,7 @@ def _media_port(link: Link) -> dict[str, Any]:
         "mtu": "9230",
         "speed": f"{link.gbps:g}Gbps",
     }
-    return {name: [{"data": value}] for name, value in leaves.items()}
+    return {name: _data(value) for name, value in leaves.items()}
 
 
 def brief_xml(neighbors: Iterable[Heard]) -> str:
@@ -139,11 +133,11 @@ def _entry(index: int, heard: Heard) -> dict[str, Any]:
         **({"lldp-remote-port-description": port.description} if port.description else {}),
         **({"lldp-remote-system-name": speaker.name} if speaker.name else {}),
     }
-    entry: dict[str, Any] = {name: [{"data": value}] for name, value in leaves.items()}
+    entry: dict[str, Any] = {name: _data(value) for name, value in leaves.items()}
     if speaker.description:
-        entry["lldp-system-description"] = [{"lldp-remote-system-description": [{"data": speaker.description}]}]
+        entry["lldp-system-description"] = [{"lldp-remote-system-description": _data(speaker.description)}]
     for state in ("supported", "enabled"):
-        entry[f"lldp-remote-system-capabilities-{state}"] = [{"data": capability}]
+        entry[f"lldp-remote-system-capabilities-{state}"] = _data(capability)
     if speaker.addresses:
         entry["lldp-remote-management-address"] = [{"data": address} for address in speaker.addresses]
     return entry
@@ -151,23 +145,24 @@ def _entry(index: int, heard: Heard) -> dict[str, Any]:
 
 def extensive_json(sheet: CounterTable) -> str:
     """Every port with its MAC's counters, its pause frames by priority and its queues."""
-    columns = dict((*_PFC, *_QUEUE, *(name for group in _GROUPS.values() for name in group)))
+    columns = {**_PFC, **_QUEUE}
+    for group in _GROUPS.values():
+        columns |= group
     ports = [_counted_port(sheet, port, row) for port, row in sheet.rows(columns)]
     return dumps({"interface-information": [{"physical-interface": ports}]}, indent=2) + "\n"
 
 
 def _counted_port(sheet: CounterTable, port: str, reported: dict[str, int]) -> dict[str, Any]:
-    groups = {name: [_values(words, reported)] for name, words in _GROUPS.items()}
     return {
         "name": _data(port),
-        **groups,
+        **{name: [_values(words, reported)] for name, words in _GROUPS.items()},
         "ethernet-mac-pfc-statistics": [{"mac-pfc-dot1p": _data(sheet.priority), **_values(_PFC, reported)}],
         "queue-counters": [{"queue": [{"queue-number": _data(sheet.priority), **_values(_QUEUE, reported)}]}],
     }
 
 
-def _values(words: tuple[tuple[str, Key], ...], reported: dict[str, int]) -> dict[str, _Data]:
-    return {name: _data(reported[name]) for name, _ in words}
+def _values(words: Columns, reported: dict[str, int]) -> dict[str, _Data]:
+    return {name: _data(reported[name]) for name in words}
 
 
 def _data(value: object) -> _Data:

@@ -75,12 +75,11 @@ def _local(name: str) -> str:
 
 
 def _port_id(heard: Heard) -> str:
-    return cisco_mac(heard.port.id) if heard.port.id_type == "mac" else heard.port.id
+    return cisco_mac(heard.port.id, heard.port.id_type)
 
 
 def _chassis(heard: Heard) -> str:
-    speaker = heard.speaker
-    return cisco_mac(speaker.chassis) if speaker.chassis_type == "mac" else speaker.chassis
+    return cisco_mac(heard.speaker.chassis, heard.speaker.chassis_type)
 
 
 def _addresses(heard: Heard) -> tuple[str, str]:

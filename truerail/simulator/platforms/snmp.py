@@ -10,6 +10,7 @@ from truerail.simulator.fabric.lldp_frames import Heard
 from truerail.simulator.platforms._platform import Platform
 from truerail.simulator.platforms._switches import by_name, sends
 from truerail.simulator.platforms.cumulus import DESCRIPTION
+from truerail.simulator.traffic.ledger import CounterTable, Key, Q
 
 WALK = "snmpbulkwalk -On 1"
 _LOCAL = ".1.0.8802.1.1.2.1.3.7.1"
@@ -21,27 +22,23 @@ _BRIDGE_ROUTER, _STATION = "28 00", "01 00"
 _PAUSES = ".1.3.6.1.4.1.9.9.813.1.2.1"
 _MTU = 9216
 _PRIORITY = 3
-_NARROW = {13: "rx_discards", 14: "rx_errors", 19: "tx_discards"}
+_NARROW = {13: (Q.RX_DISCARDS, False), 14: (Q.RX_ERRORS, False), 19: (Q.TX_DISCARDS, False)}
 """Columns of ifTable, 32 bits wide; those of the others have 64."""
-_WIDE = {6: "rx_bytes", 7: "rx_packets", 10: "tx_bytes", 11: "tx_packets"}
-_FRAMES = {2: "tx_pause_frames", 3: "rx_pause_frames"}
-Counted = Mapping[str, Sequence[int]]
-"""The counters of a switch's ports, by quantity, in the order of their numbers."""
+_WIDE = {6: (Q.RX_BYTES, False), 7: (Q.RX_PACKETS, False), 10: (Q.TX_BYTES, False), 11: (Q.TX_PACKETS, False)}
+_FRAMES = {2: (Q.TX_PAUSE_FRAMES, True), 3: (Q.RX_PAUSE_FRAMES, True)}
+_MASK = (1 << 64) - 1
 
 
-def walk(ether: Ether, switch: str, heard: Sequence[Heard], counted: Counted | None = None) -> str:
+def walk(ether: Ether, switch: str, heard: Sequence[Heard], counted: CounterTable | None = None) -> str:
     """The walk of one switch. The local port number of LLDP-MIB is the interface index, as in lldpd and SONiC.
 
     Without `counted`, the switch has had no traffic yet.
     """
     world = ether.world
-    jacks = [
-        (world.port_index(switch, number), Port(switch, name))
-        for number, name in enumerate(world.fabric.ports[switch], 1)
-    ]
-    counters = _Counters([index for index, _ in jacks], counted or {})
-    interfaces = _interfaces(ether, jacks, counters)
-    pauses = counters.rows(f"{_PAUSES}.{{}}.{{}}.{_PRIORITY} = Counter64: {{}}", _FRAMES)
+    ports = world.fabric.ports[switch].items()
+    jacks = [(world.port_index(switch, number), Port(switch, name)) for name, number in ports]
+    interfaces = _interfaces(ether, jacks, counted)
+    pauses = _counters(counted, jacks, f"{_PAUSES}.{{}}.{{}}.{_PRIORITY} = Counter64: {{}}", _FRAMES)
     rows = [*_local(ether, switch, jacks), *_remote(ether, switch, heard), *interfaces, *pauses]
     return "".join(f"{row}\n" for row in rows)
 
@@ -102,21 +99,23 @@ def _columns(one: Heard, *, as_text: bool) -> tuple[str, ...]:
     )
 
 
-class _Counters:
-    """Columns of counters: 32 bits in ifTable, 64 in the others."""
+def _counters(
+    counted: CounterTable | None,
+    jacks: list[tuple[int, Port]],
+    form: str,
+    columns: Mapping[int, Key],
+    mask: int = _MASK,
+) -> Iterator[str]:
+    """Columns of counters, each with what it counts: 32 bits in ifTable, 64 in the others. `form` takes the column, the
+    index and the value.
+    """
+    for column, (quantity, rdma) in columns.items():
+        values = counted.of(quantity, rdma=rdma) if counted else [0] * len(jacks)
+        for (index, _), value in zip(jacks, values, strict=True):
+            yield form.format(column, index, value & mask)
 
-    def __init__(self, indexes: list[int], counted: Counted) -> None:
-        self._indexes, self._counted = indexes, counted
 
-    def rows(self, form: str, columns: Mapping[int, str], mask: int = (1 << 64) - 1) -> Iterator[str]:
-        """Some columns, each with its quantity; `form` takes the column, the index and the value."""
-        for column, quantity in columns.items():
-            values = self._counted.get(quantity, [0] * len(self._indexes))
-            for index, value in zip(self._indexes, values, strict=True):
-                yield form.format(column, index, value & mask)
-
-
-def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters) -> Iterator[str]:
+def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counted: CounterTable | None) -> Iterator[str]:
     world = ether.world
     up = {index: world.carrier(jack) for index, jack in jacks}
     nominal = world.behaviours.value("down_speed") == "nominal"
@@ -125,9 +124,9 @@ def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters
     yield from (f"{_IF}.6.{index} = {_hex(world.switch_mac(jack.device, ether.number(jack)))}" for index, jack in jacks)
     yield from (f"{_IF}.7.{index} = INTEGER: {2 if jack in world.switched_off else 1}" for index, jack in jacks)
     yield from (f"{_IF}.8.{index} = INTEGER: {1 if up[index] else 2}" for index, _ in jacks)
-    yield from counters.rows(_IF + ".{}.{} = Counter32: {}", _NARROW, 0xFFFFFFFF)
+    yield from _counters(counted, jacks, _IF + ".{}.{} = Counter32: {}", _NARROW, 0xFFFFFFFF)
     yield from (f'{_IF_X}.1.{index} = STRING: "{jack.name}"' for index, jack in jacks)
-    yield from counters.rows(_IF_X + ".{}.{} = Counter64: {}", _WIDE)
+    yield from _counters(counted, jacks, _IF_X + ".{}.{} = Counter64: {}", _WIDE)
     yield from (
         f"{_IF_X}.15.{index} = Gauge32: {round(world.speed_gbps(jack) * 1000) if up[index] or nominal else 0}"
         for index, jack in jacks

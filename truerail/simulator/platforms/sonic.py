@@ -33,6 +33,15 @@ SUB_PORTS = {"4x200G": 4, "8x100G": 8}
 """Breakout modes of a cage of eight lanes, and the ports that one makes (x86_64-nvidia_sn5600-r0/platform.json,
 doc/platform of the 128-port CPO switch): `etp1a` to `etp1h`.
 """
+_ALIASES = {
+    "ethn_n": "Eth1/{}",  # Celestica, Dell
+    "gige": "hundredGigE1/{}",  # Dell
+    "number": "{}",  # Delta, Marvell
+    "ethernet_n": "Ethernet{}",  # Arista 7050QX-32S: the alias of Ethernet0 is Ethernet1
+    "ethernet_n_1": "Ethernet{}/1",  # Arista 7060DX5
+    "eth_port": "Eth{0}(Port{0})",  # Accton
+    "centec": "eth-0-{}",
+}
 _STATUS_HEADER = ("Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type", "Asym PFC")
 _LLDP_HEADER = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
 _PRIORITIES = range(8)
@@ -87,21 +96,8 @@ def alias(scheme: str, number: int, *, cage_ports: int = 1) -> str:
         return f"Ethernet{cage + 1}/{1 + place * 8 // cage_ports}"  # Arista counts lanes behind the cage
     if cage_ports > 2 and scheme == "ethn_n":
         return f"Eth1/{cage + 1}/{place + 1}"  # Enterprise SONiC, interface-naming standard-ext; not confirmed
-    match scheme:
-        case "ethn_n":
-            return f"Eth1/{number}"  # Celestica, Dell
-        case "gige":
-            return f"hundredGigE1/{number}"  # Dell
-        case "number":
-            return str(number)  # Delta, Marvell
-        case "ethernet_n":
-            return f"Ethernet{number}"  # Arista 7050QX-32S: the alias of Ethernet0 is Ethernet1
-        case "ethernet_n_1":
-            return f"Ethernet{number}/1"  # Arista 7060DX5
-        case "eth_port":
-            return f"Eth{number}(Port{number})"  # Accton
-        case "centec":
-            return f"eth-0-{number}"
+    if scheme in _ALIASES:
+        return _ALIASES[scheme].format(number)
     if cage_ports > 1:
         return f"etp{cage + 1}{'abcdefgh'[place]}"
     return f"etp{number}"

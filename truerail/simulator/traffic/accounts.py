@@ -9,9 +9,15 @@ from truerail.model.columns import Codes
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.ledger import KEYS, PLACE, Q
-from truerail.simulator.traffic.load import Load, facing, held_back, tight_port
+from truerail.simulator.traffic.load import (
+    Load,
+    Pauses,
+    facing,
+    held_back,
+    pause_frames_per_second,
+    tight_port,
+)
 from truerail.simulator.traffic.net import Conditions, Net, Rates
-from truerail.simulator.traffic.pauses import Pauses, pause_frames_per_second, transitions_per_second
 
 PACKET_BYTES = 4166
 """A packet of 4096 bytes with the headers of RoCEv2."""
@@ -140,7 +146,7 @@ def _pauses(step: Step, gains: Gains) -> None:
     us, frames, ends = np.zeros(step.ports), np.zeros(step.ports), np.zeros(step.ports)
     us[paused] = share[paused] * step.seconds * 1e6
     frames[paused] = pause_frames_per_second(speed[paused], share[paused], length[paused]) * step.seconds
-    ends[paused] = transitions_per_second(share[paused], length[paused]) * step.seconds
+    ends[paused] = share[paused] / length[paused] * step.seconds  # how often they resume
     for quantity, values in ((Q.RX_PAUSE_US, us), (Q.RX_PAUSE_FRAMES, frames), (Q.RX_PAUSE_TRANSITIONS, ends)):
         gains.add(quantity, values, rdma=True)
     far = step.net.far[paused]

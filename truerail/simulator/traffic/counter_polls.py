@@ -14,8 +14,7 @@ from truerail.model import PortCounters, Reading
 from truerail.model.columns import Codes
 from truerail.model.index import Devices
 from truerail.simulator.traffic.flow_routes import Switching
-from truerail.simulator.traffic.forms import SWITCH_COUNTERS, Form, form_of
-from truerail.simulator.traffic.ledger import PLACE, Ledger, Q
+from truerail.simulator.traffic.ledger import PLACE, SWITCH_COUNTERS, Form, Ledger, Q, form_of
 from truerail.simulator.traffic.net import Marks, Net, Rates
 
 _CACHE_SECONDS = 30.0

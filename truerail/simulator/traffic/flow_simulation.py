@@ -14,15 +14,24 @@ from truerail.simulator.simulation import TAKEN_AT, Simulation, random_of
 from truerail.simulator.traffic.accounts import Step, gains_of
 from truerail.simulator.traffic.connections import Connections, connections
 from truerail.simulator.traffic.counter_polls import Poller, Polls
-from truerail.simulator.traffic.flow_faults import FlowFault, FlowFaultKind, Placed, Room, act, place, room_of
+from truerail.simulator.traffic.flow_faults import (
+    ACTS,
+    PLACES,
+    FlowFault,
+    FlowFaultKind,
+    FlowTruth,
+    Placed,
+    Room,
+    cabling_truths,
+    room_of,
+    truth_of,
+)
 from truerail.simulator.traffic.flow_routes import Paths, Switching, find_paths, seeds
-from truerail.simulator.traffic.flow_truth import FlowTruth, cabling_truths, truth_of
 from truerail.simulator.traffic.habits import PORT_CACHE, Habits
 from truerail.simulator.traffic.hashing import Hasher
 from truerail.simulator.traffic.ledger import new_ledger
-from truerail.simulator.traffic.load import Standing, load_of, standing_of
+from truerail.simulator.traffic.load import Standing, load_of, pauses_of, standing_of
 from truerail.simulator.traffic.net import Conditions, Rates, healthy, net_of, routes_of
-from truerail.simulator.traffic.pauses import pauses_of
 from truerail.simulator.traffic.traffic_jobs import Job, mixed_jobs
 
 NOISE = 0.05
@@ -65,7 +74,7 @@ class FlowSimulation:
 
     def plant(self, fault: FlowFault) -> Placed:
         """Adds a fault; its place is drawn unless given. Raises `NoRoomError`, or ValueError for an unknown port."""
-        placed = place(self._room(), fault, random_of(self.seed, f"fault {self._planted} {fault.kind}"))
+        placed = PLACES[fault.kind](self._room(), fault, random_of(self.seed, f"fault {self._planted} {fault.kind}"))
         self._planted += 1
         self._placed.append(placed)
         return placed
@@ -140,7 +149,7 @@ class FlowSimulation:
             now.bit_errors[:] = self.habits.bit_errors
         for placed in self._placed:
             if placed.fault.acts(self.now):
-                act(placed, now, self.now, seconds)
+                ACTS[placed.fault.kind](placed, now, self.now, seconds)
         return now
 
     def _ways_of(self, now: Conditions) -> tuple[Connections, Paths]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.model.columns import grouped
 from truerail.simulator.traffic.accounts import PAUSE_FRAME_BYTES, Step
-from truerail.simulator.traffic.forms import GLOBAL_PAUSE, NOT_COUNTED, PFC_MISSING, PFC_TOTALS
-from truerail.simulator.traffic.ledger import PLACE, Key, Ledger, Q
+from truerail.simulator.traffic.ledger import GLOBAL_PAUSE, NOT_COUNTED, PFC_MISSING, PFC_TOTALS, PLACE, Key, Ledger, Q
 from truerail.simulator.traffic.net import Rates
 
 OLD_COUNTS, WRAP_SOON, TRICKLE, SOFT_PAUSE, LINK_UP = "old_counts", "wrap32", "trickle", "soft_pause", "plug_burst"
@@ -110,7 +110,6 @@ class Habits:
     def gaps(self, devices: Sequence[str], hosts: int) -> dict[str, frozenset[str]]:
         """Each device's missing counters, of `GAPS`; the first `hosts` of `devices` are hosts."""
         rng = np.random.default_rng([self._seed, 0x9A])
-        found: dict[str, set[str]] = {}
         chosen = {
             PFC_MISSING: [devices[int(rng.integers(hosts))]],
             GLOBAL_PAUSE: [devices[self._seed % hosts]],
@@ -121,9 +120,7 @@ class Habits:
             self.without_pfc.update(chosen[PFC_MISSING])
         if GLOBAL_PAUSE in self.names:
             self.with_global_pause.update(chosen[GLOBAL_PAUSE])
-        for gap in self.names & chosen.keys():
-            for device in chosen[gap]:
-                found.setdefault(device, set()).add(gap)
+        found = grouped((device, gap) for gap in self.names & chosen.keys() for device in chosen[gap])
         return {device: frozenset(gaps) for device, gaps in found.items()}
 
     def begin(self, ledger: Ledger) -> None:

@@ -6,6 +6,7 @@ plugged into it, whatever the plan.
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -70,19 +71,17 @@ def net_of(world: World) -> Net:
     """The fabric as currently cabled."""
     plan = world.fabric.plan
     devices = tuple(plan.devices)
-    field = world.fabric.shape.host_ports
-    jacks = {name: [getattr(nic, field) for nic in model.names] for name, model in world.fabric.models.items()}
-    names = [jacks.get(device) or world.fabric.ports[device] for device in devices]
-    ports = tuple(Port(device, name) for device, of in zip(devices, names, strict=True) for name in of)
+    hosts = [world.jacks(host) for host in world.fabric.models]
+    owned = [*hosts, *([Port(switch, name) for name in names] for switch, names in world.fabric.ports.items())]
+    ports = tuple(chain.from_iterable(owned))
     code = {port: number for number, port in enumerate(ports)}
     far = np.array([code.get(world.far[port], NOWHERE) if port in world.far else NOWHERE for port in ports])
     quiet = world.off | world.hung
     live = np.array([world.carrier(port) for port in ports]) & (far >= 0)
     live &= np.array([port.device not in quiet for port in ports])
     live &= live[far]
-    widths = [len(of) for of in names[: len(jacks)]]
-    nic = np.arange(sum(widths)).reshape(len(jacks), widths[0])
-    device = np.repeat(np.arange(len(devices)), [len(of) for of in names])
+    nic = np.arange(sum(map(len, hosts))).reshape(len(hosts), len(hosts[0]))
+    device = np.repeat(np.arange(len(devices)), [len(own) for own in owned])
     tier = np.array([plan.devices[name].role.tier for name in devices])
     return Net(world, ports, code, devices, tier, device, far, live, _speeds(world, ports), nic)
 
@@ -116,11 +115,14 @@ def routes_of(net: Net, live: Marks, unused: Codes) -> Routes:
     usable = live.copy()
     usable[unused] = False
     links = _Links(net, usable)
-    groups = _Groups(len(net.devices), len(leaves))
-    distance = _distances(net, links, leaves)
+    down, least = _distances(net, links, leaves)
+    group = np.full((len(net.devices), len(leaves)), NOWHERE)
+    members: list[Codes] = []
     for switch in np.flatnonzero(net.tier > 0).tolist():
-        _route(groups, switch, links, distance)
-    return groups.routes(number)
+        _route(group, members, links, switch, down, least)
+    size = np.array([len(ports) for ports in members], dtype=np.int64)
+    start = np.concatenate([[0], np.cumsum(size)[:-1]]).astype(np.int64)
+    return Routes(number, group, start, size, np.concatenate([*members, np.empty(0, dtype=np.int64)]))
 
 
 class _Links:
@@ -140,15 +142,8 @@ class _Links:
         return slice(int(self.begin[switch]), int(self.begin[switch + 1]))
 
 
-@dataclass(frozen=True)
-class _Distances:
+def _distances(net: Net, links: _Links, leaves: Codes) -> tuple[Codes, Codes]:
     """Hops from each device to each leaf: downwards only, and any way. Shapes (devices, leaves)."""
-
-    down: Codes
-    least: Codes
-
-
-def _distances(net: Net, links: _Links, leaves: Codes) -> _Distances:
     down = np.full((len(net.devices), len(leaves)), _FAR)
     down[leaves, np.arange(len(leaves))] = 0
     for tier in (2, 3):
@@ -162,44 +157,26 @@ def _distances(net: Net, links: _Links, leaves: Codes) -> _Distances:
             above = links.towards[links.of(switch)][links.up[links.of(switch)]]
             if len(above):
                 least[switch] = np.minimum(down[switch], 1 + least[distinct(above)].min(axis=0))
-    return _Distances(down, np.minimum(least, _FAR))
+    return down, np.minimum(least, _FAR)
 
 
-class _Groups:
-    """Groups of next hops; equal groups of a switch are stored once."""
-
-    def __init__(self, devices: int, leaves: int) -> None:
-        self.table = np.full((devices, leaves), NOWHERE)
-        self.members: list[Codes] = []
-
-    def add(self, ports: Codes) -> int:
-        """The number of a new group."""
-        self.members.append(ports)
-        return len(self.members) - 1
-
-    def routes(self, number: Codes) -> Routes:
-        """All groups, one after the other."""
-        size = np.array([len(ports) for ports in self.members], dtype=np.int64)
-        start = np.concatenate([[0], np.cumsum(size)[:-1]]).astype(np.int64)
-        member = np.concatenate([*self.members, np.empty(0, dtype=np.int64)])
-        return Routes(number, self.table, start, size, member)
-
-
-def _route(groups: _Groups, switch: int, links: _Links, distance: _Distances) -> None:
-    of = links.of(switch)
-    towards, up = links.towards[of], links.up[of]
+def _route(group: Codes, members: list[Codes], links: _Links, switch: int, down: Codes, least: Codes) -> None:
+    """Fills a switch's row of groups, and adds their members; equal groups of a switch are stored once."""
+    own = links.of(switch)
+    towards, up = links.towards[own], links.up[own]
     if not len(towards):
         return
-    left = np.where(up[:, None], distance.least[towards], distance.down[towards])
-    wanted = distance.least[switch] - 1
+    left = np.where(up[:, None], least[towards], down[towards])
+    wanted = least[switch] - 1
     fits = (left == wanted) & (wanted >= 0) & (wanted < _FAR - 1)
     known: dict[bytes, int] = {}
     for leaf, column in enumerate(np.packbits(fits, axis=0).T):
         if column.any():
             key = column.tobytes()
             if key not in known:
-                known[key] = groups.add(links.port[of][fits[:, leaf]])
-            groups.table[switch, leaf] = known[key]
+                known[key] = len(members)
+                members.append(links.port[own][fits[:, leaf]])
+            group[switch, leaf] = known[key]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -13,25 +13,22 @@ ON_SWITCH = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in swp*; do [ -e $n ] || continue; "
     'echo "# ethtool -m $n"; ethtool -m $n; done; :'
 )
+_EMPTY = "netlink error: Invalid argument\n"
 _COPPER = """	Identifier                                : 0x11 (QSFP28)
 	Transmitter technology                    : 0xa0 (Copper cable unequalized)
 	Vendor name                               : VENDOR
 	Vendor PN                                 : MCP4Y10-N002
 	Vendor SN                                 : {serial}
 """
-_DEFAULT = "0000000000000000"
 
 
 def memory(world: World, ports: Iterator[tuple[str, Port]]) -> str:
     """The answer for these ports, by the name of each and its jack; one without a cable has no module."""
-    return "".join(_of_port(world, name, jack) for name, jack in ports)
-
-
-def _of_port(world: World, name: str, jack: Port) -> str:
-    head = f"# ethtool -m {name}\n"
-    if jack not in world.far:
-        return f"{head}netlink error: Invalid argument\n"
-    return head + _COPPER.format(serial=_serial(world, jack).ljust(16))
+    answer = ""
+    for name, jack in ports:
+        module = _COPPER.format(serial=_serial(world, jack).ljust(16)) if jack in world.far else _EMPTY
+        answer += f"# ethtool -m {name}\n{module}"
+    return answer
 
 
 def _serial(world: World, jack: Port) -> str:
@@ -40,11 +37,5 @@ def _serial(world: World, jack: Port) -> str:
         return world.serials.get(jack, "")
     ends = sorted((jack, world.far[jack]))
     number = f"MT24{int(world.behaviours.draw('dac', *ends) * 1e8):08}VS"
-    match world.behaviours.value("dac_serial"):
-        case "ends":
-            return f"{number}-{'AB'[ends.index(jack)]}"
-        case "blank":
-            return ""
-        case "default":
-            return _DEFAULT
-    return number
+    kinds = {"ends": f"{number}-{'AB'[ends.index(jack)]}", "blank": "", "default": "0" * 16}
+    return kinds.get(world.behaviours.value("dac_serial"), number)

@@ -1,9 +1,6 @@
 """Output of a host on its NICs: `ethtool -S` of mlx5 in a loop, the files of sysfs, `rdma statistic`."""
 
-from collections.abc import Iterator
-
-from truerail.simulator.traffic.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
-from truerail.simulator.traffic.ledger import Columns, CounterTable, Key, Q
+from truerail.simulator.traffic.ledger import NARROW, NIC_COUNTERS, RDMA_COUNTERS, Columns, CounterTable, Q
 
 NIC_LOOP = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
@@ -11,14 +8,10 @@ NIC_LOOP = (
     "echo carrier_down_count: $(cat $n/*down_count); }; done; :"
 )
 _WIDTH = (1 << 32) - 1
+_MLX5 = dict(NIC_COUNTERS)
 
 
-def ethtool(sheet: CounterTable) -> str:
-    """`ethtool -S` of every port of an mlx5 NIC."""
-    return ethtool_loop(sheet, dict(NIC_COUNTERS))
-
-
-def ethtool_loop(sheet: CounterTable, counters: Columns) -> str:
+def ethtool(sheet: CounterTable, counters: Columns = _MLX5) -> str:
     """Every port's answer below its command, and the kernel's count of link losses."""
     lines: list[str] = []
     for (port, row), downs in zip(sheet.rows(counters), sheet.of(Q.LINK_DOWNS), strict=True):
@@ -27,21 +20,12 @@ def ethtool_loop(sheet: CounterTable, counters: Columns) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _counted(sheet: CounterTable) -> Iterator[tuple[str, dict[str, int]]]:
-    """Each RDMA device and its counters, with their width in the device."""
-    columns = [(name, key, sheet.of(key[0], rdma=key[1])) for name, key in RDMA_COUNTERS]
-    for number, device in enumerate(sheet.rdma):
-        yield device, {name: _wide(key, values[number]) for name, key, values in columns}
-
-
-def _wide(key: Key, value: int) -> int:
-    return value & _WIDTH if key[0] in NARROW else value
-
-
 def sysfs(sheet: CounterTable) -> str:
-    """`grep -H .` over the files of `hw_counters`, in the order of their names."""
-    return "".join(
-        f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}:{value}\n"
-        for device, counted in _counted(sheet)
-        for name, value in sorted({**counted, "lifespan": 10}.items())
-    )
+    """`grep -H .` over the files of `hw_counters`, in the order of their names, each as wide as in the device."""
+    narrow = {name for name, (quantity, _) in RDMA_COUNTERS if quantity in NARROW}
+    lines: list[str] = []
+    for device, (_, row) in zip(sheet.rdma, sheet.rows(dict(RDMA_COUNTERS)), strict=True):
+        counted = {name: value & _WIDTH if name in narrow else value for name, value in row.items()}
+        files = sorted({**counted, "lifespan": 10}.items())
+        lines += [f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}:{value}\n" for name, value in files]
+    return "".join(lines)

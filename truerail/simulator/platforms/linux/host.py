@@ -156,11 +156,7 @@ def bond_of(world: World, host: str, named: int) -> str:
 
 def _jacks(world: World, host: str) -> list[tuple[int, int, Port]]:
     """The slot of a port's name, its actual slot, and its jack; in the order of names."""
-    model, field = world.fabric.models[host], world.fabric.shape.host_ports
-    found = [
-        (world.named_slot(host, slot), slot, Port(host, getattr(name, field))) for slot, name in enumerate(model.names)
-    ]
-    return sorted(found)
+    return sorted((world.named_slot(host, slot), slot, jack) for slot, jack in enumerate(world.jacks(host)))
 
 
 def matrix(world: World, host: str) -> str:

@@ -78,20 +78,20 @@ def json(neighbors: Iterable[Heard]) -> str:
 def _json_interface(heard: Heard) -> dict[str, Any]:
     port, speaker = heard.port, heard.speaker
     capability = [{"type": name, "enabled": _enabled(speaker, name)} for name in _CAPABILITIES]
-    addresses = speaker.addresses
-    chassis: dict[str, Any] = {"id": {"type": speaker.chassis_type, "value": speaker.chassis}}
-    if speaker.description:
-        chassis["descr"] = speaker.description
-    if addresses:
-        several = len(addresses) > 1  # one value is a text, several are a list
-        chassis["mgmt-ip"] = list(addresses) if several else addresses[0]
-        chassis["mgmt-iface"] = ["2"] * len(addresses) if several else "2"
-    chassis["capability"] = capability
-    negotiation = {"supported": False, "enabled": False, "current": _MAU}
-    about_port: dict[str, Any] = {"id": {"type": port.id_type, "value": port.id}}
-    if port.description:
-        about_port["descr"] = port.description
-    about_port |= {"ttl": str(heard.ttl_seconds), "auto-negotiation": negotiation}
+    ips, interfaces = list(speaker.addresses), ["2"] * len(speaker.addresses)
+    several = len(ips) > 1  # one value is a text, several are a list
+    chassis = {
+        "id": {"type": speaker.chassis_type, "value": speaker.chassis},
+        **({"descr": speaker.description} if speaker.description else {}),
+        **({"mgmt-ip": ips if several else ips[0], "mgmt-iface": interfaces if several else "2"} if ips else {}),
+        "capability": capability,
+    }
+    about_port = {
+        "id": {"type": port.id_type, "value": port.id},
+        **({"descr": port.description} if port.description else {}),
+        "ttl": str(heard.ttl_seconds),
+        "auto-negotiation": {"supported": False, "enabled": False, "current": _MAU},
+    }
     neighbor = {
         "via": heard.via,
         "rid": str(heard.number + 1),

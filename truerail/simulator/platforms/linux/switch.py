@@ -21,7 +21,7 @@ def interfaces(ether: Ether, switch: str) -> Iterator[ip_link.Interface]:
     """Every interface of the switch."""
     world = ether.world
     yield ip_link.Interface(2, _MANAGEMENT, world.switch_mac(switch, 0), True, 1500)
-    for number, name in enumerate(world.fabric.ports[switch], 1):
+    for name, number in world.fabric.ports[switch].items():
         jack = Port(switch, name)
         index, mac = world.port_index(switch, number), world.switch_mac(switch, number)
         label, off = ether.label(jack), jack in world.switched_off

@@ -1,6 +1,7 @@
 """`nvidia-smi topo -m` as drivers 535 to 580 print it: tabs, a legend, an empty cell before the last column."""
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from truerail.simulator.fabric.servers import Model, device_number, renumbered
 
@@ -109,15 +110,12 @@ def _bonded(model: Model, nic_order: tuple[int, ...]) -> list[tuple[str, "_Place
     return sorted(found, key=lambda item: ("bond" in item[0], device_number(item[0])))
 
 
-class _Place:
+class _Place(NamedTuple):
     """The place of a GPU (`gpu`) or a NIC (`nic`, None for a GPU); a storage NIC's `nic` is negative."""
 
-    __slots__ = ("gpu", "nic", "node")
-
-    def __init__(self, gpu: int, nic: int | None, node: int) -> None:
-        self.gpu = gpu
-        self.nic = nic
-        self.node = node
+    gpu: int
+    nic: int | None
+    node: int
 
 
 def _devices(model: Model, nic_order: tuple[int, ...]) -> list[tuple[str, _Place]]:
