@@ -78,7 +78,7 @@ def _listing(job: NcclJob, host: int, port: int) -> tuple[bool, list[NcclNic]]:
 def _lacking(job: NcclJob, rail_of: Mapping[int, int]) -> Iterator[tuple[int, NcclTrouble]]:
     """The planned ports whose device NCCL could not open: by its name there, else by its rail on the other hosts."""
     index = job.wiring.index
-    for trouble in (one for one in job.troubles if one.kind == "no device" and one.device):
+    for trouble in (one for one in job.all(NcclTrouble) if one.kind == "no device" and one.device):
         host, name = job.host_of.get(trouble.host, NONE), (str(trouble.device),)
         ports = job.nics.of(host, name)
         elsewhere = {rail_of[port] for other in job.hosts for port in job.nics.of(other, name) if port in rail_of}

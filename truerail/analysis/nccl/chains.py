@@ -11,6 +11,7 @@ from itertools import pairwise
 from truerail.analysis.nccl.ends import End
 from truerail.analysis.nccl.job_connections import NcclJob
 from truerail.model.columns import grouped
+from truerail.model.nccl_facts import NcclRank, NcclRing, NcclTree
 
 _Pair = tuple[str | None, int, int, int]
 """Communicator, channel, sending rank, receiving rank."""
@@ -58,24 +59,21 @@ class _Chains:
             if hop.connection:
                 continue  # 0 is of rings and trees (NCCL's src/transport.cc), 1 of point-to-point
             self._ends[hop.direction != "send"].setdefault((hop.comm, hop.channel, hop.from_rank, hop.to_rank), end)
-        self._comms = {end.hop.comm for end in job.ends} | {rank.comm for rank in job.ranks}
-        self._host: dict[tuple[str | None, int], str | None] = {}
-        self._size: dict[str | None, int] = {}
-        for rank in job.ranks:
-            self._host[rank.comm, rank.rank] = rank.host
-            self._size[rank.comm] = max(rank.ranks, self._size.get(rank.comm, 0))
+        self._comms = {end.hop.comm for end in job.ends} | {rank.comm for rank in job.all(NcclRank)}
+        self._size = _sizes(job)
+        self._host = {(rank.comm, rank.rank): rank.host for rank in job.all(NcclRank)}
         for end in job.ends:
             self._host.setdefault((end.hop.comm, end.rank), end.hop.host)
 
     def all(self) -> Iterator[Chain]:
-        rings = {(ring.channel, self._comm(ring.comm), ring.ranks) for ring in self._job.rings}
+        rings = {(ring.channel, self._comm(ring.comm), ring.ranks) for ring in self._job.all(NcclRing)}
         for channel, comm, ranks in sorted(rings, key=lambda one: (one[0], one[1] or "", one[2])):
             cut = self._is_cut(comm, ranks)
             known = ranks[:-1] if cut else ranks  # the last number of a cut line may be cut, too
             pairs = [*pairwise(known), *(() if cut or len(ranks) < 2 else ((ranks[-1], ranks[0]),))]
             yield self._chain("ring", channel, comm, ranks, pairs)
         trees: dict[tuple[int, str | None], dict[int, int | None]] = {}
-        for tree in self._job.trees:
+        for tree in self._job.all(NcclTree):
             parents = trees.setdefault((tree.channel, self._comm(tree.comm)), {})
             parents[tree.rank] = tree.parent
             for child in tree.children:
@@ -123,11 +121,14 @@ def _from_root(parents: Mapping[int, int | None]) -> tuple[int, ...]:
 
 def absent_ranks(job: NcclJob) -> int:
     """Ranks of the communicators that no line of the log is of."""
-    seen: dict[str | None, set[int]] = {}
-    size: dict[str | None, int] = {}
-    for rank in job.ranks:
-        seen.setdefault(rank.comm, set()).add(rank.rank)
-        size[rank.comm] = max(rank.ranks, size.get(rank.comm, 0))
-    for end in job.ends:
-        seen.setdefault(end.hop.comm, set()).add(end.rank)
-    return sum(max(count - len(seen[comm]), 0) for comm, count in size.items())
+    of_lines = {(rank.comm, rank.rank) for rank in job.all(NcclRank)}
+    seen = grouped(of_lines | {(end.hop.comm, end.rank) for end in job.ends})
+    return sum(max(count - len(seen[comm]), 0) for comm, count in _sizes(job).items())
+
+
+def _sizes(job: NcclJob) -> dict[str | None, int]:
+    """The number of ranks of each communicator."""
+    found: dict[str | None, int] = {}
+    for rank in job.all(NcclRank):
+        found[rank.comm] = max(rank.ranks, found.get(rank.comm, 0))
+    return found

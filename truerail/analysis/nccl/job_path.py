@@ -13,6 +13,7 @@ from truerail.analysis.cabling.joined import State
 from truerail.analysis.nccl.chains import Chain, absent_ranks, chains
 from truerail.analysis.nccl.job_connections import NcclJob
 from truerail.model.finding import Evaluation, Finding, Status, Verdict
+from truerail.model.nccl_facts import NcclTorn
 from truerail.model.plan import Cable
 
 _NEEDED = ("CAB", "LNK001", "LNK002", "LNK003", "NIC002", "NIC003", "PFC001", "PFC002", "PFC003", "JOB")
@@ -93,7 +94,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _not_in_log(job: NcclJob, shapes: Iterable[Chain]) -> Iterator[str]:
     """What the log lacks. A ring or tree of which no connection is there was not connected: NCCL does so on use."""
-    for torn in job.torn:
+    for torn in job.all(NcclTorn):
         lines = f"{torn.lines:,} torn lines of {torn.log} are" if torn.lines > 1 else f"1 torn line of {torn.log} is"
         yield f"{lines} left out: connections may be missing from line {torn.first} on"
     lone = len({end.key for end in job.ends}) - len(job.pairs)

@@ -29,8 +29,7 @@ class HostNics:
         found: list[int] = []
         for name in devices:
             device, _, number = name.partition(":")
-            spelled = (f"{device}:{number}", device) if number else (f"{device}:1", device)
-            ports = next((self.ports[host, one] for one in spelled[:1] if (host, one) in self.ports), ())
+            ports = self.ports.get((host, f"{device}:{number or 1}"), ())
             if not ports and (host, device) in self.planned:
                 ports = (self.planned[host, device],)
             if not ports:
