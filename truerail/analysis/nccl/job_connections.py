@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from truerail.analysis.cabling.joined import Wiring
 from truerail.analysis.nccl.ends import SOCKET, End, Nic, NicFinder
@@ -44,14 +44,15 @@ class NcclJob:
     nics: HostNics
     host_of: Mapping[str | None, int]
     """Host as printed to its code; -1 for a host that is not in the plan."""
-    facts: Mapping[type[Fact], Sequence[Fact]]
+    facts: Mapping[type[Any], Sequence[Any]]
     """What the lines say, by kind, each once."""
     reading_of: Mapping[str | None, int]
     """Host as printed to the index of a reading that has its lines."""
 
     def all(self, kind: type[F]) -> Sequence[F]:
         """The facts of a kind."""
-        return cast("Sequence[F]", self.facts.get(kind, ()))
+        found: Sequence[F] = self.facts.get(kind, ())
+        return found
 
     @cached_property
     def finder(self) -> NicFinder:
