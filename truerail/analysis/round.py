@@ -9,8 +9,7 @@ from functools import cached_property
 from math import inf
 
 from truerail.analysis.cabling.joined import Wiring, join
-from truerail.analysis.cabling.plugs import Plugs
-from truerail.analysis.cabling.replugged import Replugged
+from truerail.analysis.cabling.plugs import Plugs, Replugged
 from truerail.analysis.counters.carried import Carried, carried_of
 from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.rail_balance import Rails, rails_of

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from truerail.analysis.cabling.spellings import is_by_place
 from truerail.model.columns import Codes, distinct, grouped
-from truerail.model.facts import GpuNicPath, RdmaLink
+from truerail.model.facts import GpuNicPath, NetLink, RdmaLink
 from truerail.model.plan import Transport
 
 if TYPE_CHECKING:
@@ -328,3 +329,23 @@ def _named_in_plan(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[i
     index = wiring.index
     ports = grouped(zip(index.a_device[index.from_host].tolist(), index.a[index.from_host].tolist(), strict=True))
     return {host: (tuple(index.spell(port).name for port in own), tuple(own)) for host, own in ports.items()}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Where a host's NICs are plugged into the host: by PCI address, or by a name that follows from the place.
+
+
+def nic_places(wiring: "Wiring") -> dict[int, str]:
+    """The location of each planned NIC, by its port: its PCI address, or a name that follows from its location."""
+    names, seen = wiring.identity.names, wiring.seen
+    found: dict[int, str] = {}
+    planned = wiring.index.a[wiring.index.from_host]
+    rdma, links = (names.rdma_ports, seen.table(RdmaLink).rows), (names.link_ports, seen.table(NetLink).rows)
+    for ports, rows in (rdma, links):
+        for row in np.flatnonzero(np.isin(ports, planned)).tolist():
+            one = rows[row]
+            said = (one.pci_address, one.netdev, one.device if isinstance(one, RdmaLink) else None)
+            place = next((word for word in said if word and is_by_place(word)), None)
+            if place:
+                found[int(ports[row])] = place.lower()
+    return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling.replugged import Spans
+from truerail.analysis.cabling.plugs import Spans
 from truerail.analysis.counters.hygiene import Floats, Seconds
 from truerail.analysis.trends.signal_levels import Levels
 from truerail.model.columns import NONE, Array, Codes
