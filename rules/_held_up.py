@@ -191,10 +191,6 @@ class Directions:
 
 def directions(round: Round) -> Directions:
     """What the NICs of all hosts lack in each direction, and whether congestion explains it."""
-    return round.once(_directions)
-
-
-def _directions(round: Round) -> Directions:
     telemetry, rails = round.telemetry, round.rails
     port = np.maximum(rails.port, 0)
     signs = np.stack([reported_of(telemetry, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]

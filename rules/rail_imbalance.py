@@ -74,7 +74,7 @@ def rail_imbalance(round: Round) -> Findings:
         low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
     rows = np.flatnonzero(rails.evaluated & always.any(axis=1)).tolist()
-    ways = directions(round) if rows else None
+    ways = round.once(directions) if rows else None
     for row in rows:
         nics = np.flatnonzero(always[row])
         nic = int(nics[np.argmin(rails.typical[row, nics])])

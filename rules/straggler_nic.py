@@ -101,7 +101,7 @@ def straggler_nic(round: Round) -> Findings:
     rails = round.rails
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)
-    ways = directions(round)
+    ways = round.once(directions)
     lags = _lagging(ways)
     if not lags.compared:
         raise InsufficientDataError(f"no rail with {LEAST_PEERS} NICs that carry enough to compare")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
+from truerail.analysis.counters.window import CounterView
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
 from truerail.history.hours import hour_of
 from truerail.history.port_minutes import PAUSED, SINGLE

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters.window import CounterView
 from truerail.model.columns import Codes, distinct
 
 Q = Quantity

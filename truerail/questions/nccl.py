@@ -7,9 +7,8 @@ from functools import cache, partial
 
 from truerail.analysis.cabling.joined import State
 from truerail.analysis.nccl import End, NcclJob
-from truerail.analysis.nccl.chains import Chain, Step
 from truerail.analysis.nccl.job_connections import Crossing
-from truerail.analysis.nccl.job_path import JobPath, job_path
+from truerail.analysis.nccl.job_path import Chain, JobPath, Step, job_path
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.errors import QueryError

@@ -11,12 +11,11 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Sums, sums
-from truerail.analysis.counters.window import STEP_SECONDS
+from truerail.analysis.counters.window import STEP_SECONDS, CounterView
 from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct, grouped
 from truerail.model.facts import PortCounters
 from truerail.model.reading import Reading

@@ -13,8 +13,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from truerail.analysis.cabling.joined import Wiring
-from truerail.analysis.nccl.ends import SOCKET, End, Nic, NicFinder
-from truerail.analysis.nccl.printed_nics import HostNics, host_nics
+from truerail.analysis.nccl.ends import SOCKET, End, HostNics, Nic, NicFinder, host_nics
 from truerail.model.columns import NONE, grouped
 from truerail.model.facts import Fact
 from truerail.model.nccl_facts import NcclHop, NcclNetwork, NcclNic, NcclOverride, NcclRank, NcclSetting
