@@ -83,15 +83,8 @@ class SourceView:
     spelled: Spelled
     series: Mapping[Key, SeriesView]
     span: Samples
-    at: Seconds
-    moved_at: Seconds
-    paces: Floats
+    pace: float
     full: Mapping[Quantity, Codes]
-
-    @property
-    def pace(self) -> float:
-        """Usual interval between two readings of a port in seconds; 0 before any port has two."""
-        return _pace(self.paces)
 
 
 class Source:
@@ -116,7 +109,7 @@ class Source:
         self._row: dict[tuple[str, str], int] = {}
         self._spelled = Spelled((), np.empty(0, dtype=np.int64), (), np.empty(0, dtype=np.int64))
         self._view: SourceView | None = None
-        """The view that shares the arrays, until they are written to again."""
+        """The view of what was written last."""
         self._rows_of: dict[tuple[str, tuple[Counter, ...]], tuple[tuple[str, ...], Codes]] = {}
 
     @property
@@ -130,7 +123,8 @@ class Source:
     @property
     def pace(self) -> float:
         """Usual interval between two readings of a port in seconds; 0 before any port has two."""
-        return _pace(self.paces)
+        known = self.paces[~np.isnan(self.paces)]
+        return middle(known) if len(known) else 0.0
 
     def rows(self, device: str, counters: tuple[Counter, ...], names: tuple[str, ...]) -> Codes:
         """Rows of a device's ports; new ports are added. The same ports in the same order cost one comparison."""
@@ -200,7 +194,6 @@ class Source:
 
     def move(self, seconds: float) -> None:
         """Moves all times."""
-        self.part()
         for times in (self.at, self.moved_at, self.stirred_at, *(series.last_at for series in self.series.values())):
             times += seconds
 
@@ -213,20 +206,17 @@ class Source:
         return found
 
     def view(self) -> SourceView:
-        """The same as it is now. The arrays of ports are shared: `part` before writing to them."""
+        """The same as it is now, until `part`."""
         if self._view is None:
             series = {key: series.view() for key, series in self.series.items()}
             full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
-            times, views = (_fixed(self.at), _fixed(self.moved_at), _fixed(self.paces)), MappingProxyType(series)
-            spelled, span = self.spelled, self.span.view()
-            self._view = SourceView(tuple(self.ports), spelled, views, span, *times, MappingProxyType(full))
+            views, span = MappingProxyType(series), self.span.view()
+            self._view = SourceView(tuple(self.ports), self.spelled, views, span, self.pace, MappingProxyType(full))
         return self._view
 
     def part(self) -> None:
-        """Parts from its views: copies the arrays that they share. No copy without a view since the last one."""
-        if self._view is not None:
-            self._view = None
-            self.paces, self.at, self.moved_at = self.paces.copy(), self.at.copy(), self.moved_at.copy()
+        """Parts from its view: it is written to."""
+        self._view = None
 
 
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -236,11 +226,6 @@ def _fixed(array: A) -> A:
     """The array itself, read-only from now on."""
     array.setflags(write=False)
     return array
-
-
-def _pace(paces: Floats) -> float:
-    known = paces[~np.isnan(paces)]
-    return middle(known) if len(known) else 0.0
 
 
 def _longer(array: Seconds, rows: int) -> Seconds:

@@ -32,7 +32,6 @@ class CounterView:
     to them again. Containers are copies.
     """
 
-    samples: int
     step_seconds: float
     begun: Seconds
     """Start of each sample, in Unix seconds; NaN for one that never began. Shape (samples,)."""
@@ -154,7 +153,7 @@ class Window:
         begun = self.begun.copy()
         begun.setflags(write=False)
         sources = {name: source.view() for name, source in self.sources.items()}
-        return CounterView(self.samples, self.step_seconds, begun, self.head, MappingProxyType(sources))
+        return CounterView(self.step_seconds, begun, self.head, MappingProxyType(sources))
 
     @property
     def pace(self) -> float:
