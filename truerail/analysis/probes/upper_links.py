@@ -6,7 +6,7 @@ where that is not reported, a VLAN's usual name, `eth0.100`, says it (8021q's DE
 name is not joined to its NIC then.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.facts import NetAddress, NetLink
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import ProbeHop, ProbeReach
+from truerail.model.snapshot import Table
 
 if TYPE_CHECKING:
     from truerail.analysis.cabling.joined import Wiring
@@ -41,6 +42,17 @@ def carrying_cables(wiring: "Wiring", device: Codes, name: Codes) -> Codes:
     for row in rest.tolist() if above else ():
         found[row] = above.get((int(device[row]), int(name[row])), NONE)
     return found
+
+
+def probed_ends(wiring: "Wiring", table: Table[Any], row: Codes) -> tuple[Codes, Codes, Codes, Codes]:
+    """Of rows of probes or tests the host that reports, its peer, and the planned cables of the two NICs."""
+    index = wiring.index
+    device = wiring.identity.devices_of(table)[row]
+    names = table.column("peer")[row].tolist()
+    of_name = {name: wiring.identity.filed(name) for name in dict.fromkeys(names)}
+    peer = np.array([of_name[name] for name in names], dtype=np.int64)
+    own, far = (index.ports.name_codes(table.column(name)[row]) for name in ("port", "peer_port"))
+    return device, peer, carrying_cables(wiring, device, own), carrying_cables(wiring, peer, far)
 
 
 def _above(wiring: "Wiring") -> dict[tuple[int, int], int]:

@@ -141,7 +141,7 @@ def falls_of(days: Floats, lot: Codes) -> Falls:
     """The falls of ends, each compared with its lot."""
     shape = lot.shape
     level = days.reshape(len(days), -1) - _median(days.reshape(len(days), -1))
-    size, spreads = np.empty(level.shape[1], dtype=np.float32), np.full(level.shape[1], np.inf, dtype=np.float32)
+    spreads = np.full(level.shape[1], np.inf, dtype=np.float32)
     groups = list(_groups(lot.reshape(-1)))
     for ends in groups:
         if len(ends) > PEERS:
