@@ -6,17 +6,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters import Quantity, Telemetry
+from truerail.analysis.counters.denominators import rdma_priorities, share_of_marked
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.counters.marks import rdma_priorities, share_of_marked
 from truerail.analysis.optics_lanes import leaf_of
 from truerail.model import NOTHING_YET, Severity
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 
 Q = Quantity
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

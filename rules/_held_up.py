@@ -17,12 +17,12 @@ from functools import cached_property
 import numpy as np
 
 from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
-from rules._congestion import Numbers, reported_of
+from rules._congestion import reported_of
 from truerail.analysis.cabling import Why as Reason
 from truerail.analysis.counters import Quantity, Telemetry
 from truerail.analysis.counters.rail_balance import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails
 from truerail.analysis.round import Round
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 
 Q = Quantity
 NOTICES = 100.0

@@ -10,8 +10,17 @@ import pytest
 from truerail.analysis.published import JournalState
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.analysis.trends.link_past import DAYS, LEVELS_SECONDS, SAMPLE_SECONDS, SAMPLES, Past
-from truerail.analysis.trends.past_storage import loaded, packed_sample, packed_state, slot_of
+from truerail.analysis.trends.link_past import (
+    DAYS,
+    LEVELS_SECONDS,
+    SAMPLE_SECONDS,
+    SAMPLES,
+    Past,
+    loaded,
+    packed_sample,
+    packed_state,
+    slot_of,
+)
 from truerail.analysis.trends.signal_levels import Levels, Signal, levels_of
 from truerail.errors import LinkPastError
 from truerail.journal import Journal, open_journal

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from truerail.analysis.cabling.dpus import FEWEST_VOTES
-from truerail.analysis.cabling.host_nics import HostSays, NicOrder
+from truerail.analysis.cabling.host_nics import FEWEST_VOTES, HostSays, NicOrder
 from truerail.analysis.cabling.spellings import sort_of
 from truerail.model import Port
 from truerail.model.columns import tally

@@ -10,7 +10,7 @@ undecided.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from truerail.analysis.cabling.dpus import FEWEST_VOTES
+from truerail.analysis.cabling.host_nics import FEWEST_VOTES
 from truerail.analysis.cabling.spellings import form, numbered
 from truerail.model import Port
 from truerail.model.columns import grouped, tally

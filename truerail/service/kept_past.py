@@ -4,8 +4,7 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 
-from truerail.analysis.trends.link_past import Past
-from truerail.analysis.trends.past_storage import ends_of, loaded, packed_sample, packed_state, slot_of
+from truerail.analysis.trends.link_past import Past, ends_of, loaded, packed_sample, packed_state, slot_of
 from truerail.errors import LinkPastError
 from truerail.journal import Journal
 from truerail.service.evaluator import Evaluator

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from truerail.analysis.affected import hosts_hurt
+from truerail.analysis.explained import hosts_hurt
 from truerail.analysis.published import EvaluatedRound
 from truerail.analysis.running_jobs import RunningJob
 from truerail.files.nodesets import fold

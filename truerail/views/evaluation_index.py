@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.affected import affected_cables, hidden_by_names
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.named_by import verified
+from truerail.analysis.explained import affected_cables, hidden_by_names
 from truerail.analysis.published import EvaluatedRound
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.columns import NONE, Codes, grouped

@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
+from truerail.analysis.cabling.host_nics import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import (
     NONE,
