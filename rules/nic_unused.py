@@ -27,7 +27,7 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rules._examples import Facts
+from rules._examples import Facts, nccl_lists
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -128,10 +128,7 @@ def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
     """Three hosts, each sends over two NICs, but for the unused ones."""
     return {
         f"gpu-{host}": [
-            *(
-                NcclNic(f"gpu-{host}", nic, (f"mlx5_{nic}",), "RoCE")
-                for nic in (listed if (host, 1) in unused else (0, 1))
-            ),
+            *nccl_lists(f"gpu-{host}", listed if (host, 1) in unused else (0, 1)),
             *(
                 NcclHop(f"gpu-{host}", channel, 0, rank, 9, "send", "IB", 0 if (host, nic) in unused else nic, gdr=True)
                 for channel, rank, nic in ((0, 2 * host, 0), (1, 2 * host + 1, 1))

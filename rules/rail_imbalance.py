@@ -90,7 +90,7 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
     port, share = index.spell(code), float(rails.typical[row, nic])
     middle = float(np.nanmedian(rails.use[row]))
     idle = float(rails.use[row, nic]) < IDLE and middle >= ACTIVE
-    rail = int(index.rail[index.cables_at(np.array([code]))][0])
+    rail = int(index.rail[index.cable_at(code)])
     what = "is idle" if idle else f"carries {share:.0%} of the median NIC"
     why, others = ways.why(row, nic)
     ends = tuple(str(index.spell(other)) for other in others)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.analysis.cabling.joined import State, Wiring
-from truerail.model.columns import NONE, Codes
-from truerail.model.facts import RdmaLink
+from truerail.analysis.cabling.paths import rdma_of_nics
+from truerail.model.columns import NONE, Codes, grouped
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclOverride, NcclRank
 
 
@@ -57,16 +57,7 @@ def _rails(of: Codes, cables: list[int]) -> frozenset[int]:
 def host_nics(wiring: Wiring) -> HostNics:
     """The planned NICs of all hosts."""
     index = wiring.index
-    rdma = wiring.seen.table(RdmaLink)
-    row, port = wiring.identity.names.rdma_members()
-    cable = index.cables_at(port)
-    ports: dict[tuple[int, str], list[int]] = {}
-    if len(rdma):
-        host = wiring.identity.devices_of(rdma)[row]
-        use = np.flatnonzero((cable >= 0) & index.from_host[cable])
-        for at in use.tolist():
-            link = rdma.rows[int(row[at])]
-            ports.setdefault((int(host[at]), f"{link.device}:{link.port}"), []).append(int(port[at]))
+    ports = grouped(((host, f"{device}:{number}"), port) for host, device, number, port in rdma_of_nics(wiring))
     from_host = np.flatnonzero(index.from_host).tolist()
     planned = {(int(index.a_device[one]), index.a_port(one).name): int(index.a[one]) for one in from_host}
     seen = {key: tuple(dict.fromkeys(found)) for key, found in ports.items()}

@@ -11,6 +11,7 @@ rail.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +20,7 @@ from truerail.analysis.nccl.ends import End
 from truerail.analysis.nccl.job_connections import NcclJob
 from truerail.model.columns import grouped
 from truerail.model.finding import Evaluation, Finding, Status, Verdict
+from truerail.model.names import some
 from truerail.model.nccl_facts import NcclRank, NcclRing, NcclTorn, NcclTree
 from truerail.model.plan import Cable
 
@@ -149,7 +151,7 @@ def _sizes(job: NcclJob) -> dict[str | None, int]:
 
 _NEEDED = ("CAB", "LNK001", "LNK002", "LNK003", "NIC002", "NIC003", "PFC001", "PFC002", "PFC003", "JOB")
 """Rules without which a path is not known to be good."""
-_SHOWN = 4
+_few = partial(some, more=" and {} more")
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,3 @@ def unevaluated(verdicts: Iterable[Verdict], path: set[str]) -> Iterator[str]:
 def _concerns(part: Any, path: set[str]) -> bool:
     """Whether a part that was not evaluated is, or may be, on the path."""
     return not part.rest_evaluated or not part.subjects or any(subject in path for subject in part.subjects)
-
-
-def _few(names: list[str]) -> str:
-    return f"{', '.join(names[:_SHOWN])}{f' and {len(names) - _SHOWN} more' if len(names) > _SHOWN else ''}"
