@@ -8,7 +8,6 @@ never 0. Ports are rows, samples columns, the oldest first.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
@@ -26,31 +25,41 @@ SETTLED_SECONDS = 120.0
 """What a rule needs at most: four windows of 30 seconds, or 120 seconds of marks."""
 
 
-@dataclass(frozen=True, eq=False)
-class CounterView:
-    """What a `Window` held at one evaluation. Arrays are shared with it and read-only: it copies them before it writes
-    to them again. Containers are copies.
-    """
+class _Timed:
+    """Samples in a ring, by their starts."""
 
     step_seconds: float
     begun: Seconds
     """Start of each sample, in Unix seconds; NaN for one that never began. Shape (samples,)."""
     head: int
     """The newest sample."""
-    sources: Mapping[str, SourceView]
-    """By collector."""
 
-    @cached_property
+    @property
     def order(self) -> Codes:
         """The samples from the oldest to the newest, without those that never began."""
-        order = ordered(self.begun, self.head)
-        order.setflags(write=False)
-        return order
+        order = (self.head + 1 + np.arange(len(self.begun))) % len(self.begun)
+        begun: Codes = order[~np.isnan(self.begun[order])]
+        begun.setflags(write=False)
+        return begun
 
-    @cached_property
+    @property
     def pace(self) -> float:
         """Usual seconds between two samples: `step_seconds`, or more if rounds are less frequent."""
-        return pace_of(self.begun[self.order], self.step_seconds)
+        begun = self.begun[self.order]
+        return max(self.step_seconds, middle(np.diff(begun))) if len(begun) > 1 else self.step_seconds
+
+
+@dataclass(frozen=True, eq=False)
+class CounterView(_Timed):
+    """What a `Window` held at one evaluation. Arrays are shared with it and read-only: it copies them before it writes
+    to them again. Containers are copies.
+    """
+
+    step_seconds: float
+    begun: Seconds
+    head: int
+    sources: Mapping[str, SourceView]
+    """By collector."""
 
     @property
     def oldest(self) -> float:
@@ -70,17 +79,6 @@ class CounterView:
                 yield name, source, series
 
 
-def ordered(begun: Seconds, head: int) -> Codes:
-    """The samples of a ring from the oldest to the newest, by their starts and the newest one."""
-    order = (head + 1 + np.arange(len(begun))) % len(begun)
-    return np.asarray(order[~np.isnan(begun[order])])
-
-
-def pace_of(begun: Seconds, step_seconds: float) -> float:
-    """Usual seconds between samples that began at these times, in order; at least `step_seconds`."""
-    return max(step_seconds, middle(np.diff(begun))) if len(begun) > 1 else step_seconds
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # The latest samples of every counter, as arrays: filled round by round.
 
@@ -98,7 +96,7 @@ removed devices must not fill the memory, and rebuilding the arrays costs a copy
 _COLLECTOR = attrgetter("collector")
 
 
-class Window:
+class Window(_Timed):
     """Counters of a fabric over the last `samples` rounds, `step_seconds` apart or more, in bounded memory.
 
     200,000 ports with 12 counters and 30 samples take about 330 MB, and less where ports count alike. For use by one
@@ -110,7 +108,6 @@ class Window:
         self.step_seconds = step_seconds
         self.sources: dict[str, Source] = {}
         self.begun = np.full(samples, np.nan)
-        """Start of each sample, in Unix seconds."""
         self.head = -1
 
     def put(self, readings: Iterable[Reading]) -> None:
@@ -154,16 +151,6 @@ class Window:
         begun.setflags(write=False)
         sources = {name: source.view() for name, source in self.sources.items()}
         return CounterView(self.step_seconds, begun, self.head, MappingProxyType(sources))
-
-    @property
-    def pace(self) -> float:
-        """Usual seconds between two samples: `step_seconds`, or more if rounds are less frequent."""
-        return pace_of(self.begun[self.order], self.step_seconds)
-
-    @property
-    def order(self) -> Codes:
-        """The samples from the oldest to the newest, without those that never began."""
-        return ordered(self.begun, self.head)
 
     def _written(self, name: str) -> Source:
         """The source of a collector, to be written to."""
