@@ -80,8 +80,7 @@ class Directions:
     @cached_property
     def low(self) -> Mask:
         """Where a NIC lacks much and its host can be evaluated."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray((self.lack >= -SHORTFALL) & self.rails.evaluated[:, None], dtype=bool)
+        return np.asarray((self.lack >= -SHORTFALL) & self.rails.evaluated[:, None], dtype=bool)
 
     @cached_property
     def slow(self) -> Mask:
@@ -134,8 +133,7 @@ class Directions:
         abandoned.
         """
         rails = self.rails
-        with np.errstate(invalid="ignore"):
-            used = (rails.use >= IDLE).any(axis=1)
+        used = (rails.use >= IDLE).any(axis=1)
         idle = ~used & ((~np.isnan(rails.use)).sum(axis=1) >= LEAST_NICS)
         planned = rails.port >= 0
         missed = np.isin(rails.rail, rails.rail[self._abandoned]) & planned

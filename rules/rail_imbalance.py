@@ -70,8 +70,7 @@ def rail_imbalance(round: Round) -> Findings:
         raise InsufficientDataError(TOO_FEW)
     if not rails.busy.any():
         raise InsufficientDataError("no host whose NICs are reported and carry a tenth of their line rate")
-    with np.errstate(invalid="ignore"):
-        low = (rails.share < LOW) | np.isnan(rails.share)
+    low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
     rows = np.flatnonzero(rails.evaluated & always.any(axis=1)).tolist()
     ways = round.once(directions) if rows else None
