@@ -20,7 +20,7 @@ from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
 from rules._congestion import reported_of
 from truerail.analysis.cabling import Why as Reason
 from truerail.analysis.counters import Quantity, Telemetry
-from truerail.analysis.counters.rail_balance import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails
+from truerail.analysis.counters.rail_balance import LEAST_NICS, OUTLIER, SHORTFALL, Rails
 from truerail.analysis.round import Round
 from truerail.model.columns import Codes, Mask, Numbers
 
@@ -133,8 +133,7 @@ class Directions:
         abandoned.
         """
         rails = self.rails
-        used = (rails.use >= IDLE).any(axis=1)
-        idle = ~used & ((~np.isnan(rails.use)).sum(axis=1) >= LEAST_NICS)
+        idle = ~rails.active & ((~np.isnan(rails.use)).sum(axis=1) >= LEAST_NICS)
         planned = rails.port >= 0
         missed = np.isin(rails.rail, rails.rail[self._abandoned]) & planned
         return np.asarray(idle & (missed.sum(axis=1) >= ON_ITS_RAILS * planned.sum(axis=1)), dtype=bool)
