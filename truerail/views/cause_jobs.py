@@ -15,7 +15,7 @@ from truerail.analysis.published import EvaluatedRound
 from truerail.analysis.running_jobs import RunningJob
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, grouped
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 from truerail.views.evaluation_index import EvaluationIndex
 from truerail.views.layout import Layout
 from truerail.views.pieces import CauseJob
@@ -113,9 +113,7 @@ def named_jobs(hit: Sequence[HurtJob], most: int = 3) -> str:
     """`job 1234 (llama)`, `jobs 1, 2, 3 and 4 more`; empty for none."""
     if not hit:
         return ""
-    words = [job_words(one.job) for one in hit[:most]]
-    more = f" and {len(hit) - most:,} more" if len(hit) > most else ""
-    return f"job{'s' if len(hit) > 1 else ''} {', '.join(words)}{more}"
+    return f"job{'s' if len(hit) > 1 else ''} {some([job_words(one.job) for one in hit], most)}"
 
 
 def job_words(job: RunningJob) -> str:
