@@ -86,8 +86,7 @@ def alike_of(rails: Rails, signs: Numbers, paused: Numbers) -> Alike:
     """
     rate = np.stack([means(rails.tx), means(rails.rx)])
     level = levels(rate)
-    with np.errstate(invalid="ignore"):
-        rate = np.where(level >= BUSY * rails.speed / 2, rate, np.nan)
+    rate = np.where(level >= BUSY * rails.speed / 2, rate, np.nan)
     crowds = [_crowd(rails, rate[way], level[way, :, 0], signs[way]) for way in (0, 1)]
     with np.errstate(invalid="ignore", divide="ignore"):
         expected, unslowed = _polished(rails, rate, crowds)
@@ -162,6 +161,5 @@ def _work(level: Numbers) -> Codes:
     order = np.argsort(level)
     ordered = level[order]
     found = np.zeros(len(level), dtype=np.int64)
-    with np.errstate(invalid="ignore"):
-        found[order] = np.cumsum(np.r_[0, ordered[1:] > ONE_JOB * ordered[:-1]])[: len(level)]
+    found[order] = np.cumsum(np.r_[0, ordered[1:] > ONE_JOB * ordered[:-1]])[: len(level)]
     return found

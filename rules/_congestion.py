@@ -6,49 +6,30 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters import Quantity, Telemetry
+from truerail.analysis.counters.denominators import rdma_priorities, share_of_marked
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.counters.marks import rdma_priorities, share_of_marked
+from truerail.analysis.counters.series import Sums
 from truerail.analysis.optics_lanes import leaf_of
 from truerail.model import NOTHING_YET, Severity
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 
 Q = Quantity
-Numbers = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Reported:
-    """Counts of each planned port over the window, NaN where unknown; `seconds` is the time they cover, else 0."""
-
-    gained: Numbers
-    seconds: Numbers
-
-    @cached_property
-    def rate(self) -> Numbers:
-        """Counts per second; NaN where unknown."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.gained / self.seconds, dtype=np.float64)
-
-    def nothing(self, seconds: float) -> Mask:
-        """Ports that counted nothing in at least these seconds."""
-        return np.asarray((self.gained == 0) & (self.seconds >= seconds), dtype=bool)
-
-
-def reported_of(telemetry: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Reported:
+def reported_of(telemetry: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Sums:
     """A quantity over all its priorities: their sum, or the total counter where that is larger."""
-    gained, seconds = np.full(telemetry.ports, np.nan), np.zeros(telemetry.ports)
-    whole = np.full(telemetry.ports, np.nan)
+    gained, whole, seconds = np.full((3, telemetry.ports), np.nan)
+    samples = np.zeros(telemetry.ports, dtype=np.int64)
     for priority in telemetry.priorities(quantity) if priorities is None else priorities:
         one = telemetry.summed(quantity, priority)
-        seconds = np.fmax(seconds, one.seconds)
+        seconds, samples = np.fmax(seconds, one.seconds), np.maximum(samples, one.samples)
         if priority is None:
             whole = one.gained
         else:
             gained = np.where(np.isnan(gained), one.gained, gained + np.nan_to_num(one.gained))
-    return Reported(np.fmax(gained, whole), seconds)
+    return Sums(np.fmax(gained, whole), seconds, samples)
 
 
 def paused(

@@ -7,6 +7,7 @@ from typing import Any, ParamSpec
 
 from truerail.analysis.rule import Case
 from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink, RdmaLink
+from truerail.model.nccl_facts import NcclNic
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
 finds_nic = partial(Case, finds="gpu-1/nic0")
@@ -38,6 +39,11 @@ def hears(port: str, far: str, **more: Any) -> Neighbor:
 def alike(devices: str, facts: Sequence[Fact]) -> dict[str, Sequence[Fact]]:
     """The same facts of several devices, with a blank between their names."""
     return dict.fromkeys(devices.split(), facts)
+
+
+def nccl_lists(host: str, order: tuple[int, ...] = (0, 1)) -> list[NcclNic]:
+    """The NICs of a host in NCCL's order."""
+    return [NcclNic(host, index, (f"mlx5_{nic}",), "RoCE") for index, nic in enumerate(order)]
 
 
 def up(port: str) -> NetLink:

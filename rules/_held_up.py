@@ -17,12 +17,12 @@ from functools import cached_property
 import numpy as np
 
 from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
-from rules._congestion import Numbers, reported_of
+from rules._congestion import reported_of
 from truerail.analysis.cabling import Why as Reason
 from truerail.analysis.counters import Quantity, Telemetry
-from truerail.analysis.counters.rail_balance import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails
+from truerail.analysis.counters.rail_balance import LEAST_NICS, OUTLIER, SHORTFALL, Rails
 from truerail.analysis.round import Round
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import Codes, Mask, Numbers
 
 Q = Quantity
 NOTICES = 100.0
@@ -80,8 +80,7 @@ class Directions:
     @cached_property
     def low(self) -> Mask:
         """Where a NIC lacks much and its host can be evaluated."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray((self.lack >= -SHORTFALL) & self.rails.evaluated[:, None], dtype=bool)
+        return np.asarray((self.lack >= -SHORTFALL) & self.rails.evaluated[:, None], dtype=bool)
 
     @cached_property
     def slow(self) -> Mask:
@@ -134,9 +133,7 @@ class Directions:
         abandoned.
         """
         rails = self.rails
-        with np.errstate(invalid="ignore"):
-            used = (rails.use >= IDLE).any(axis=1)
-        idle = ~used & ((~np.isnan(rails.use)).sum(axis=1) >= LEAST_NICS)
+        idle = ~rails.active & ((~np.isnan(rails.use)).sum(axis=1) >= LEAST_NICS)
         planned = rails.port >= 0
         missed = np.isin(rails.rail, rails.rail[self._abandoned]) & planned
         return np.asarray(idle & (missed.sum(axis=1) >= ON_ITS_RAILS * planned.sum(axis=1)), dtype=bool)
@@ -191,10 +188,6 @@ class Directions:
 
 def directions(round: Round) -> Directions:
     """What the NICs of all hosts lack in each direction, and whether congestion explains it."""
-    return round.once(_directions)
-
-
-def _directions(round: Round) -> Directions:
     telemetry, rails = round.telemetry, round.rails
     port = np.maximum(rails.port, 0)
     signs = np.stack([reported_of(telemetry, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]

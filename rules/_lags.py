@@ -64,10 +64,6 @@ class Lags:
 
 def lags(round: Round) -> Lags:
     """The lags of a snapshot."""
-    return round.once(_lags)
-
-
-def _lags(round: Round) -> Lags:
     wiring, found = round.cabling, dict[tuple[int, str], list[Member]]()
     index, table = wiring.index, round.snapshot.table(LagMember)
     device = wiring.identity.devices_of(table)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from truerail.analysis.cabling import evidence_of
 from truerail.analysis.counters import Quantity
-from truerail.analysis.counters.link_bits import LINE_CODING, rate_ports
+from truerail.analysis.counters.denominators import LINE_CODING, rate_ports
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.model import BitErrorRate, Evidence, Severity
 from truerail.model.columns import Codes, Mask, distinct

@@ -41,7 +41,7 @@ def subject_of(index: PlanIndex, port: int, other: int) -> int:
 
 def rail_at(index: PlanIndex, port: int) -> int | None:
     """The rail of the cable planned at a port."""
-    cable = int(index.cables_at(np.array([port]))[0])
+    cable = index.cable_at(port)
     return index.plan.cables[cable].rail if cable >= 0 else None
 
 

@@ -38,10 +38,9 @@ A distribution may have brought DMA-BUF into a kernel before 5.12: then NCCL nee
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Generic, TypeVar
+from functools import cache, partial
 
 from rules._examples import alike
 from rules._links import majority
@@ -58,7 +57,6 @@ _WORDS = {level: word for word, level in reversed(CLOSENESS.items())}
 
 Settings = Mapping[str, list[HostSetting]]
 """By name of the setting, the facts that show it is in the way: none where it is known and right."""
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,8 @@ def gpudirect_broken(round: Round) -> Findings:
 def _reported(wiring: Wiring) -> dict[str, _Host]:
     """The planned hosts that reported a setting or their topology."""
     hosts: dict[str, _Host] = {}
-    paths, settings = _Once(_nearest), _Once(_settings)
+    paths: dict[int, _Paths] = {}  # by id: equal topologies of thousands of hosts are one tuple
+    settings = cache(_settings)
     for reading in wiring.seen.readings:
         first = type(reading.facts[0]) if reading.facts else None  # facts of one kind are adjacent, settings first
         if first is not HostSetting and first is not GpuNicPath:
@@ -141,28 +140,13 @@ def _reported(wiring: Wiring) -> dict[str, _Host]:
         if code < wiring.index.devices.planned and wiring.index.devices.is_host(code):
             host = hosts.setdefault(wiring.index.devices.names[code], _Host())
             if first is GpuNicPath:
-                host.topology, host.paths = reading, paths.of(reading.facts)
+                key = id(reading.facts)
+                if key not in paths:
+                    paths[key] = _nearest(reading.facts)
+                host.topology, host.paths = reading, paths[key]
             else:
-                host.answer, host.settings = reading, settings.of(reading.facts)
+                host.answer, host.settings = reading, settings(reading.facts)
     return hosts
-
-
-class _Once(Generic[T]):
-    """Reads equal answers once: a fabric has thousands of equal hosts."""
-
-    def __init__(self, read: Callable[[tuple[Fact, ...]], T]) -> None:
-        self._read = read
-        self._by_id: dict[int, T] = {}
-        self._by_value: dict[tuple[Fact, ...], T] = {}
-
-    def of(self, facts: tuple[Fact, ...]) -> T:
-        """The result of these facts."""
-        key = id(facts)  # the snapshot holds them all, so no id is used twice
-        if key not in self._by_id:
-            if facts not in self._by_value:
-                self._by_value[facts] = self._read(facts)
-            self._by_id[key] = self._by_value[facts]
-        return self._by_id[key]
 
 
 def _settings(facts: tuple[Fact, ...]) -> Settings:

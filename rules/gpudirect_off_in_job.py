@@ -20,13 +20,13 @@ Look at NIC004 for this host: nvidia-peermem or DMA-BUF, ACS, IOMMU. Then at the
 A GPU that is farther from the NIC than NCCL_NET_GDR_LEVEL allows, on a host of another model.
 """
 
-from rules._examples import Facts
+from rules._examples import Facts, nccl_lists
 from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Finding, Severity
-from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
+from truerail.model.nccl_facts import NcclHop, NcclSetting
 
 
 @rule("JOB004", Severity.WARNING, [], cause=CauseKind.SLOW_HOST)
@@ -67,7 +67,7 @@ def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
     """Two hosts, each sends over two NICs."""
     return {
         host: [
-            *(NcclNic(host, nic, (f"mlx5_{nic}",), "RoCE") for nic in (0, 1)),
+            *nccl_lists(host),
             *(NcclHop(host, nic, 0, nic, 2, "send", net, nic, None, gdr=(host, nic) not in without) for nic in (0, 1)),
         ]
         for host in ("gpu-1", "gpu-2")

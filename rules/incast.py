@@ -108,17 +108,15 @@ def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:
     index = telemetry.wiring.index
     port = index.b[index.from_host & (index.b >= 0)]
     sent, back = overall(carried.tx[port]), overall(carried.rx[port])
-    with np.errstate(invalid="ignore"):
-        port = port[(sent >= USE * telemetry.speed()[port]) & (sent >= ONE_SIDED * back)]
-        paused = np.nan_to_num(_rate(telemetry, Quantity.RX_PAUSE_US)[port]) > PAUSED_US
-        paused |= np.nan_to_num(_rate(telemetry, Quantity.RX_PAUSE_FRAMES)[port]) > PAUSE_FRAMES
+    port = port[(sent >= USE * telemetry.speed()[port]) & (sent >= ONE_SIDED * back)]
+    paused = np.nan_to_num(_rate(telemetry, Quantity.RX_PAUSE_US)[port]) > PAUSED_US
+    paused |= np.nan_to_num(_rate(telemetry, Quantity.RX_PAUSE_FRAMES)[port]) > PAUSE_FRAMES
     return np.asarray(port[~paused], dtype=np.int64)
 
 
 def _pauses(telemetry: Telemetry) -> Mask:
     """Ports that pause the other end. Shape (ports,)."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(_rate(telemetry, Quantity.TX_PAUSE_FRAMES) > PAUSE_FRAMES, dtype=bool)
+    return np.asarray(_rate(telemetry, Quantity.TX_PAUSE_FRAMES) > PAUSE_FRAMES, dtype=bool)
 
 
 def _without_end(round: Round) -> Mask:

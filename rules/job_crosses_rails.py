@@ -27,14 +27,14 @@ on GPUs of different rails. Without a reason compare the NICs that both hosts of
 not keep to `NCCL_CROSS_NIC=0`.
 """
 
-from rules._examples import Facts, hears
+from rules._examples import Facts, hears, nccl_lists
 from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.columns import grouped
 from truerail.model.names import some
-from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
+from truerail.model.nccl_facts import NcclHop, NcclSetting
 
 
 @rule("JOB002", Severity.WARNING, [], cause=CauseKind.CONFIGURATION, first="where HOST")
@@ -114,14 +114,9 @@ _SPINE = f"{PLAN}\nleaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
 
 def _job(send: int, receive: int, proxy: int | None = None) -> Facts:
     """Rank 0 on gpu-1 sends to rank 2 on gpu-2."""
-    nics: Facts = {
-        host: [NcclNic(host, index, (f"mlx5_{index}",), "RoCE") for index in (0, 1)] for host in ("gpu-1", "gpu-2")
-    }
     hop = NcclHop("gpu-1", 0, 0, 0, 2, "send", "IB", send, proxy, gdr=True)
-    return {
-        "gpu-1": [*nics["gpu-1"], hop],
-        "gpu-2": [*nics["gpu-2"], hop._replace(host="gpu-2", direction="receive", nic=receive, proxy_rank=None)],
-    }
+    heard = hop._replace(host="gpu-2", direction="receive", nic=receive, proxy_rank=None)
+    return {"gpu-1": [*nccl_lists("gpu-1"), hop], "gpu-2": [*nccl_lists("gpu-2"), heard]}
 
 
 _CROSS_NIC = _job(0, 1)
@@ -130,7 +125,7 @@ _ONE_END = _job(0, 1)
 _ONE_END["gpu-2"] = []
 
 _OTHER_ORDER = _job(0, 0)
-_OTHER_ORDER["gpu-2"][:2] = [NcclNic("gpu-2", index, (f"mlx5_{1 - index}",), "RoCE") for index in (0, 1)]
+_OTHER_ORDER["gpu-2"][:2] = nccl_lists("gpu-2", (1, 0))
 _OTHER_GPUS = {
     host: [one._replace(from_gpu="0", to_gpu="1") if isinstance(one, NcclHop) else one for one in facts]
     for host, facts in _job(0, 1).items()

@@ -29,8 +29,7 @@ import numpy as np
 
 from rules._examples import Facts, down, hears, undecided
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
-from truerail.analysis.affected import DeviceCables
-from truerail.analysis.explained import HURT_BY, Explained
+from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.analysis.running_jobs import RunningJob
 from truerail.model import Cause, Finding, NotEvaluated, PodOfJob, SchedulerJob, Severity

@@ -27,9 +27,8 @@ import numpy as np
 
 from rules._examples import Facts, hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
-from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.explained import HURT_BY, Explained
+from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
 from truerail.analysis.rule import Case, Findings, report_not_evaluated, rule
 from truerail.analysis.running_jobs import RunningJob
 from truerail.model import Finding, SchedulerJob, Severity

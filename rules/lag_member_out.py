@@ -47,7 +47,7 @@ from truerail.model.columns import grouped
 @rule("LAG001", Severity.WARNING, [LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
 def lag_member_out(round: Round) -> Findings:
     """Planned cables that a bond has and does not use."""
-    wiring, found = round.cabling, lags(round)
+    wiring, found = round.cabling, round.once(lags)
     if not found.bonded.any():
         raise NotApplicableError("no planned cable is in a link aggregation")
     out = grouped((member.cable, (lag, member)) for lag, member in found.members() if member.carries is False)

@@ -51,11 +51,9 @@ from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.evidence import counter_evidence
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
-from truerail.analysis.trends.daily_means import limits
-from truerail.analysis.trends.declines import LONGEST_HORIZON_DAYS, Decline, Declines, Way, declines_of
-from truerail.analysis.trends.falls import LEAST_DAYS
+from truerail.analysis.trends.daily_means import limits, rate_at
+from truerail.analysis.trends.declines import LEAST_DAYS, LONGEST_HORIZON_DAYS, Decline, Declines, Way, declines_of
 from truerail.analysis.trends.signal_levels import BEFORE_FEC
-from truerail.analysis.trends.signal_margin import rate_at
 from truerail.model import BitErrorRate, CauseKind, Evidence, Finding, Optic, Port, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask, grouped
 from truerail.model.names import port_key

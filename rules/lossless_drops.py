@@ -96,9 +96,8 @@ def _more_than_usual(telemetry: Telemetry, ports: Codes, hosts: Mask, last: int)
     recent_ones = np.zeros(gained.shape, dtype=bool)
     recent_ones[:, -last:] = True
     lately = _rate(gained, span, recent_ones & ~np.isnan(gained))
-    with np.errstate(invalid="ignore"):
-        fast, many = lately >= TRICKLE_PER_SECOND, lately >= MORE_THAN_USUAL * usual
-        return np.asarray(fast & many), np.asarray((many & ~fast) | np.isnan(usual))
+    fast, many = lately >= TRICKLE_PER_SECOND, lately >= MORE_THAN_USUAL * usual
+    return np.asarray(fast & many), np.asarray((many & ~fast) | np.isnan(usual))
 
 
 def _pausing(telemetry: Telemetry, ports: Codes) -> Mask:

@@ -55,7 +55,7 @@ _WORKING = (None, "dual")
 def multihoming_broken(round: Round) -> Findings:
     """Bonds that their switches do not share, and pairs of switches that are not formed."""
     shared, peers = _Shared(round), round.snapshot.table(MlagPeer)
-    bonds = tuple(_bonds(round.cabling, lags(round)))
+    bonds = tuple(_bonds(round.cabling, round.once(lags)))
     if not bonds and not len(peers):
         raise NotApplicableError("no bond is on two switches, and no switch has a pair")
     yield from _pairs(round, bonds)
@@ -90,7 +90,7 @@ class _Shared:
         names = wiring.index.ports.name_codes(self._table.column("lag"))
         self._rows = {key: row for row, key in enumerate(zip(device.tolist(), names.tolist(), strict=True))}
         self._switches = set(device.tolist())
-        self._lags = {(lag.device, member.cable): lag.name for lag in lags(round).of for member in lag.members}
+        self._lags = {(lag.device, member.cable): lag.name for lag in round.once(lags).of for member in lag.members}
 
     def at(self, cable: int) -> _Half:
         """What the switch at a cable's upper end reports of the lag there."""
@@ -131,7 +131,7 @@ def _fault(round: Round, bond: tuple[int, ...], found: list[_Half]) -> Finding |
         words = [f"{half.switch} has {half.lag} as {printable(half.fact.id, 64)}" for half in have if half.fact]
         why = f"its switches share it under different ids: {', '.join(words)}"
         action = f"Give it one id on {' and '.join(half.switch for half in have)}."
-    elif alone and not lags(round).down[list(bond)].any():
+    elif alone and not round.once(lags).down[list(bond)].any():
         half = alone[0]
         state = printable(str(half.fact and half.fact.state), 40)
         why = f"{half.switch} sees no working member of {half.lag} at its pair ({state}), though both cables have link"

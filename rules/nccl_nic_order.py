@@ -26,7 +26,7 @@ Move no cable. Compare `NCCL_IB_HCA`, the order of cards (NIC001), driver and ud
 A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 """
 
-from rules._examples import Facts
+from rules._examples import Facts, nccl_lists
 from rules._jobs import SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
 from rules._links import majority
 from truerail.analysis.nccl import End, NcclJob
@@ -129,12 +129,8 @@ def _misplaced(job: NcclJob) -> dict[int, list[End]]:
 PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1, 2))
 
 
-def _listed(host: str, order: tuple[int, ...]) -> list[NcclNic]:
-    return [NcclNic(host, index, (f"mlx5_{nic}",), "RoCE") for index, nic in enumerate(order)]
-
-
 _RIGHT = (0, 1, 2)
-_ALIKE = {f"gpu-{host}": _listed(f"gpu-{host}", _RIGHT) for host in (1, 2, 3)}
+_ALIKE = {f"gpu-{host}": nccl_lists(f"gpu-{host}", _RIGHT) for host in (1, 2, 3)}
 _PATHS = [
     GpuNicPath(gpu, f"NIC{nic}", f"mlx5_{nic}", "PIX" if gpu == nic else "SYS") for gpu in range(3) for nic in range(3)
 ]
@@ -144,12 +140,12 @@ def _sends(nic: int, proxy: int | None = None) -> Facts:
     """Rank 0, on GPU0 of gpu-1, sends through a NIC."""
     hop = NcclHop("gpu-1", 0, 0, 0, 3, "send", "IB", nic, proxy, gdr=True, from_gpu="0", to_gpu="0")
     links = [RdmaLink(f"mlx5_{one}", 1, "ACTIVE", "LINK_UP", f"mlx5_{one}") for one in range(3)]
-    return {"gpu-1": [*links, *_PATHS, *_listed("gpu-1", _RIGHT), hop]}
+    return {"gpu-1": [*links, *_PATHS, *nccl_lists("gpu-1", _RIGHT), hop]}
 
 
 FIRES = {
     "One host of three lists its NICs in another order.": Case(
-        _ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))}, "gpu-3"
+        _ALIKE | {"gpu-3": nccl_lists("gpu-3", (1, 0, 2))}, "gpu-3"
     ),
     "A rank on GPU0 sends through the NIC of rail 2.": Case(_sends(2), "gpu-1"),
 }
@@ -157,7 +153,7 @@ FIRES = {
 QUIET = {
     "All hosts list their NICs alike.": Case(_ALIKE),
     "All hosts list them in the same other order: that is NCCL's own.": Case(
-        {f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)}
+        {f"gpu-{host}": nccl_lists(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)}
     ),
     "GPU0 sends through its own NIC.": Case(_sends(0)),
     "Rank 2 sends for rank 0 (PXN).": Case(_sends(2, proxy=2)),

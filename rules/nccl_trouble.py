@@ -44,7 +44,7 @@ def nccl_trouble(round: Round) -> Findings:
     """Devices of a job's hosts on which NCCL reports errors."""
     job = job_of(round)
     by_place: dict[str, list[NcclTrouble]] = {}
-    for one in job.troubles:
+    for one in job.all(NcclTrouble):
         host = job.host_of.get(one.host, NONE)
         if host >= 0 and one.kind != "no device" and one.status != _FLUSHED:
             ports = job.nics.of(host, (one.device,)) if one.device else ()

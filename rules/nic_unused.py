@@ -27,7 +27,7 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rules._examples import Facts
+from rules._examples import Facts, nccl_lists
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -78,7 +78,7 @@ def _listing(job: NcclJob, host: int, port: int) -> tuple[bool, list[NcclNic]]:
 def _lacking(job: NcclJob, rail_of: Mapping[int, int]) -> Iterator[tuple[int, NcclTrouble]]:
     """The planned ports whose device NCCL could not open: by its name there, else by its rail on the other hosts."""
     index = job.wiring.index
-    for trouble in (one for one in job.troubles if one.kind == "no device" and one.device):
+    for trouble in (one for one in job.all(NcclTrouble) if one.kind == "no device" and one.device):
         host, name = job.host_of.get(trouble.host, NONE), (str(trouble.device),)
         ports = job.nics.of(host, name)
         elsewhere = {rail_of[port] for other in job.hosts for port in job.nics.of(other, name) if port in rail_of}
@@ -128,10 +128,7 @@ def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
     """Three hosts, each sends over two NICs, but for the unused ones."""
     return {
         f"gpu-{host}": [
-            *(
-                NcclNic(f"gpu-{host}", nic, (f"mlx5_{nic}",), "RoCE")
-                for nic in (listed if (host, 1) in unused else (0, 1))
-            ),
+            *nccl_lists(f"gpu-{host}", listed if (host, 1) in unused else (0, 1)),
             *(
                 NcclHop(f"gpu-{host}", channel, 0, rank, 9, "send", "IB", 0 if (host, nic) in unused else nic, gdr=True)
                 for channel, rank, nic in ((0, 2 * host, 0), (1, 2 * host + 1, 1))

@@ -95,7 +95,7 @@ def optics_out_of_range(round: Round) -> Findings:
 
 def _off(wiring: Wiring, port: int) -> bool:
     """Whether a port's cable is switched off or its host is down: then no light is no fault."""
-    cable = int(wiring.index.cables_at(np.array([port]))[0])
+    cable = wiring.index.cable_at(port)
     return cable >= 0 and wiring.why[cable] in (Why.DISABLED, Why.PENDING)
 
 

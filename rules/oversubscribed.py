@@ -145,8 +145,7 @@ def _congested(telemetry: Telemetry) -> Codes:
     busy = np.zeros(telemetry.ports, dtype=bool)
     for quantity in _SIGNS:
         for priority in telemetry.priorities(quantity):
-            with np.errstate(invalid="ignore"):
-                busy |= telemetry.summed(quantity, priority).rate > PAUSES
+            busy |= telemetry.summed(quantity, priority).rate > PAUSES
     return distinct(telemetry.wiring.index.ports.device_of(np.flatnonzero(busy)))
 
 

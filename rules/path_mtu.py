@@ -32,7 +32,7 @@ import numpy as np
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, spines, swept_example, together
 from rules._probes import SURE, TIED, Probed, Sweep, probed, sweep_of
 from truerail.analysis.cabling import evidence_of
-from truerail.analysis.probes.hop_devices import owners
+from truerail.analysis.probes.upper_links import owners
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import CutOff
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
@@ -128,7 +128,7 @@ def _said(found: Probed) -> dict[int, tuple[int, int]]:
         (flows.table.devices[int(flows.table.device[row])], flows.table.rows[row].run, flows.table.rows[row].flow): flow
         for flow, row in enumerate(flows.row.tolist())
     }
-    known, answered = owners(found.round), {}
+    known, answered = found.round.once(owners), {}
     for row, hop in enumerate(hops.rows):
         flow = numbers.get((hops.devices[int(hops.device[row])], hop.run, hop.flow))
         if flow is not None and hop.kind == "too big" and hop.address in known:

@@ -180,7 +180,7 @@ def _speed(wiring: Wiring, port: int) -> float:
     if port < 0:
         return 0.0
     reported = float(wiring.states.speed_gbps[port])
-    cable = int(wiring.index.cables_at(np.array([port]))[0])
+    cable = wiring.index.cable_at(port)
     return reported if reported > 0 else float(np.nan_to_num(wiring.index.speed_gbps[cable]))
 
 

@@ -70,11 +70,10 @@ def rail_imbalance(round: Round) -> Findings:
         raise InsufficientDataError(TOO_FEW)
     if not rails.busy.any():
         raise InsufficientDataError("no host whose NICs are reported and carry a tenth of their line rate")
-    with np.errstate(invalid="ignore"):
-        low = (rails.share < LOW) | np.isnan(rails.share)
+    low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
     rows = np.flatnonzero(rails.evaluated & always.any(axis=1)).tolist()
-    ways = directions(round) if rows else None
+    ways = round.once(directions) if rows else None
     for row in rows:
         nics = np.flatnonzero(always[row])
         nic = int(nics[np.argmin(rails.typical[row, nics])])
@@ -90,7 +89,7 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
     port, share = index.spell(code), float(rails.typical[row, nic])
     middle = float(np.nanmedian(rails.use[row]))
     idle = float(rails.use[row, nic]) < IDLE and middle >= ACTIVE
-    rail = int(index.rail[index.cables_at(np.array([code]))][0])
+    rail = int(index.rail[index.cable_at(code)])
     what = "is idle" if idle else f"carries {share:.0%} of the median NIC"
     why, others = ways.why(row, nic)
     ends = tuple(str(index.spell(other)) for other in others)

@@ -35,6 +35,7 @@ import numpy.typing as npt
 from rules._examples import railed
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
+from truerail.analysis.probes.upper_links import planned_cables
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import NetAddress, Severity
 from truerail.model.columns import NONE, Codes, Mask
@@ -121,15 +122,12 @@ def _halves(packed: list[bytes]) -> Halves:
 
 def _of_planned_nics(wiring: Wiring) -> _Reported:
     """The readable addresses of planned host ports."""
-    table = wiring.seen.table(NetAddress)
-    index = wiring.index
-    device = wiring.identity.devices_of(table)
-    port = index.ports.find(device, index.ports.name_codes(table.column("netdev")))
-    known = np.flatnonzero(port >= 0)  # a netdev that nothing else has reported is neither planned nor an alias
-    name = index.ports.name_of(port[known])
-    cable = index.cables_at(wiring.identity.local_ports(device[known], name))
-    use = (cable >= 0) & index.from_host[cable] & (index.rail[cable] >= 0)
-    row, cable = known[use], cable[use]
+    table, index = wiring.seen.table(NetAddress), wiring.index
+    name = index.ports.name_codes(table.column("netdev"))
+    cable = planned_cables(wiring, wiring.identity.devices_of(table), name)
+    row = np.flatnonzero(cable >= 0)
+    row = row[index.rail[cable[row]] >= 0]
+    cable = cable[row]
     packed = [_packed(table.rows[i].address) for i in row.tolist()]
     good = np.array([bool(p) for p in packed], dtype=bool)
     row, cable = row[good], cable[good]

@@ -33,9 +33,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rules._examples import down, finds_nic, hears
-from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
-from truerail.analysis.explained import HURT_BY, Explained
+from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
 from truerail.analysis.nccl.job_path import is_on, unevaluated
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import Evidence, Fact, Finding, NetAddress, NotEvaluated, Severity

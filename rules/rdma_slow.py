@@ -35,7 +35,7 @@ import numpy as np
 from rules._examples import undecided
 from rules._probes import Probed, explaining_all, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
-from truerail.analysis.probes.upper_links import carrying_cables
+from truerail.analysis.probes.upper_links import probed_ends
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
 from truerail.model.columns import NONE, Codes, distinct
@@ -85,19 +85,14 @@ def rdma_slow(round: Round) -> Findings:
 
 def _tests(round: Round) -> _Tests:
     table, wiring = round.snapshot.table(RdmaTest), round.cabling
-    index, identity = wiring.index, wiring.identity
     with_result = [
         row
         for row, one in enumerate(table.rows)
         if one.program == "ib_write_bw" and one.role == "client" and one.outcome in ("measured", "lost")
     ]
     row = np.array(with_result, dtype=np.int64)
-    own, far = (index.ports.name_codes(table.column(name)[row]) for name in ("port", "peer_port"))
-    hosts = {table.rows[one].peer: identity.filed(table.rows[one].peer) for one in with_result}
-    peers = np.array([hosts[table.rows[one].peer] for one in with_result], dtype=np.int64)
-    cable = carrying_cables(wiring, identity.devices_of(table)[row], own)
-    peer = carrying_cables(wiring, peers, far)
-    rail, plane = (np.append(column, NONE) for column in (index.rail, index.plane))
+    _, _, cable, peer = probed_ends(wiring, table, row)
+    rail, plane = (np.append(column, NONE) for column in (wiring.index.rail, wiring.index.plane))
     railed = (rail[cable] >= 0) & (rail[cable] == rail[peer]) & (plane[cable] == plane[peer])
     row, cable, peer = row[railed], cable[railed], peer[railed]
     gbps = np.array([table.rows[one].gbps or 0.0 for one in row.tolist()], dtype=float)

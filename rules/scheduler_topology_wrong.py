@@ -27,9 +27,8 @@ from dataclasses import replace
 
 from rules._examples import Facts, hears, undecided
 from rules._jobs import listed
-from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
-from truerail.analysis.explained import Explained
+from truerail.analysis.explained import DeviceCables, Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
 from truerail.analysis.rule import Case, Findings, NotApplicableError, report_not_evaluated, rule
 from truerail.model import Fact, Finding, NotEvaluated, Reading, SchedulerNode, Severity, TopologyUnit

@@ -58,8 +58,8 @@ from rules._link_errors import BadPort, Cards, Samples
 from rules._links import other_ends, rail_at, report_uncounted_links, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.denominators import LINE_CODING, bits_of, infiniband, nrz_links
 from truerail.analysis.counters.evidence import counter_evidence
-from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
 from truerail.model import NOTHING_YET, BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport

@@ -21,6 +21,8 @@ Look at the begin of the host's log: `No device found`, `Failed to open libibver
 A job that is meant to use TCP, or tests of it.
 """
 
+from collections.abc import Sequence
+
 from rules._jobs import evidence, job_of
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Severity
@@ -35,12 +37,12 @@ def socket_fallback(round: Round) -> Findings:
     for host in sorted(hosts):
         name = job.names(host)
         printed = {text for text, code in job.host_of.items() if code == host}
-        facts = [one for one in job.networks if one.host in printed and one.network == hosts[host]]
+        facts = [one for one in job.all(NcclNetwork) if one.host in printed and one.network == hosts[host]]
         shown = facts or [end.hop for end in job.ends if end.nic.host == host][:1]
         of = "all hosts of the job do" if len(hosts) == len(job.hosts) else f"{len(hosts)} of its hosts do"
         yield socket_fallback.found(
             name,
-            summary=f"{name} uses TCP sockets for the job, not RDMA; {of}{_reason(printed, job.settings)}",
+            summary=f"{name} uses TCP sockets for the job, not RDMA; {of}{_reason(printed, job.all(NcclSetting))}",
             action=f"Look at the RDMA devices, the plugin and the settings of the job on {name}.",
             expected="RDMA",
             observed="TCP",
@@ -48,7 +50,7 @@ def socket_fallback(round: Round) -> Findings:
         )
 
 
-def _reason(printed: set[str | None], settings: tuple[NcclSetting, ...]) -> str:
+def _reason(printed: set[str | None], settings: Sequence[NcclSetting]) -> str:
     named = [
         f"{one.name}={one.value}"
         for one in settings

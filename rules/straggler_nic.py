@@ -101,7 +101,7 @@ def straggler_nic(round: Round) -> Findings:
     rails = round.rails
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)
-    ways = directions(round)
+    ways = round.once(directions)
     lags = _lagging(ways)
     if not lags.compared:
         raise InsufficientDataError(f"no rail with {LEAST_PEERS} NICs that carry enough to compare")
@@ -149,7 +149,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
     index, rails = telemetry.wiring.index, ways.rails
     code = int(rails.port[at])
     port, share, fair = index.spell(code), float(rails.typical[at]), ways.alike.share(at)
-    rail = int(index.rail[index.cables_at(np.array([code]))][0])
+    rail = int(index.rail[index.cable_at(code)])
     peers = int(np.count_nonzero((rails.rail == rails.rail[at]) & rails.evaluated[:, None]))
     counted = bool(ways.reported[:, *at].all())
     ends = [str(index.spell(other)) for other in others]

@@ -43,8 +43,7 @@ def unexpected_neighbor(round: Round) -> Findings:
     placed = places(round)
     wiring, index = placed.wiring, placed.wiring.index
     for port in (*_lower_ends(placed).tolist(), *_upper_ends(placed).tolist()):
-        cable = int(index.cables_at(np.array([port]))[0])
-        partner = int(wiring.partner[port])
+        cable, partner = index.cable_at(port), int(wiring.partner[port])
         subject, ends = index.spell(port), (index.a_port(cable), index.b_port(cable))
         expected = ends[1] if subject == ends[0] else ends[0]
         yield unexpected_neighbor.found(

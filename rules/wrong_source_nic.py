@@ -36,7 +36,7 @@ import numpy as np
 from rules._examples import heard, sent
 from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
-from truerail.analysis.probes.hop_devices import first_hops
+from truerail.analysis.probes.upper_links import first_hops
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, Severity
 from truerail.model.columns import NONE, Codes, distinct

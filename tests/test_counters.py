@@ -143,7 +143,7 @@ def test_a_hole_is_a_hole() -> None:
     rates = [1e9] * 8 + [float("nan")] * 4
     made = scene(Case(plan=PLAN, rates={"gpu-1/nic0": {"tx_bytes": rates}, "leaf-0/p1": {"tx_bytes": 1.0}}))
     reported = made.telemetry
-    assert np.isnan(reported.rate(Quantity.TX_BYTES)[0, -4:]).all()
+    assert np.isnan(reported.part(Quantity.TX_BYTES, None, np.array([0]))[0][0, -4:]).all()
 
 
 def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
@@ -172,7 +172,7 @@ def test_a_counter_that_stops_when_it_is_full_tells_nothing_then() -> None:
     telemetry = made.telemetry
     port = int(telemetry.wiring.index.a[0])
 
-    gained = telemetry.gained(Quantity.SYMBOL_ERRORS)[port]
+    gained = telemetry.part(Quantity.SYMBOL_ERRORS, None, np.array([port]))[0][0]
     assert gained[1:9].tolist() == [0.0] * 8
     assert np.isnan(gained[9:]).all()
     assert {quantity: ports.tolist() for quantity, ports in telemetry.full().items()} == {
@@ -192,4 +192,5 @@ def test_a_counter_that_was_cleared_is_full_no_more() -> None:
 def test_infinibands_data_counters_count_four_bytes_at_a_time() -> None:
     telemetry = scene(Case(plan=PLAN, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}})).telemetry
 
-    assert telemetry.rate(Quantity.TX_BYTES)[0, 1:].tolist() == pytest.approx([4e9] * SAMPLES)
+    gained, span = telemetry.part(Quantity.TX_BYTES, None, np.array([0]))
+    assert (gained / span)[0, 1:].tolist() == pytest.approx([4e9] * SAMPLES)

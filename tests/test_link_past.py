@@ -10,8 +10,8 @@ import pytest
 from truerail.analysis.published import JournalState
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.analysis.trends.link_past import DAYS, LEVELS_SECONDS, SAMPLE_SECONDS, SAMPLES, Past
-from truerail.analysis.trends.past_storage import loaded, packed_sample, packed_state, slot_of
+from truerail.analysis.trends import link_past
+from truerail.analysis.trends.link_past import DAYS, LEVELS_SECONDS, SAMPLE_SECONDS, SAMPLES, Past, loaded, slot_of
 from truerail.analysis.trends.signal_levels import Levels, Signal, levels_of
 from truerail.errors import LinkPastError
 from truerail.journal import Journal, open_journal
@@ -153,12 +153,12 @@ def test_under_another_plan_cables_keep_their_past_by_their_ends() -> None:
 
 
 def _stored(past: Past) -> Callable[[int], bytes | None]:
-    return {slot_of(one.number): packed_sample(one, past.links.plan) for one in past.links.samples}.get
+    return {slot_of(one.number): link_past.packed_sample(one, past.links.plan) for one in past.links.samples}.get
 
 
 def test_a_past_comes_back_as_it_was() -> None:
     past = lived(30)
-    again = loaded(packed_state(past), _stored(past))
+    again = loaded(link_past.packed_state(past), _stored(past))
     assert rx(again) == rx(past)
     assert (again.taken_at, again.opened.number) == (past.taken_at, past.opened.number)
     assert again.module.tolist() == past.module.tolist()
@@ -167,17 +167,17 @@ def test_a_past_comes_back_as_it_was() -> None:
 
 def test_what_cannot_be_read_is_left_out_or_refused() -> None:
     past = lived(30)
-    stored = _stored(past)
+    stored, state = _stored(past), link_past.packed_state(past)
     first = slot_of(past.links.samples[0].number)
-    assert len(loaded(packed_state(past), lambda slot: b"x" if slot == first else stored(slot)).links.samples) == 13
+    assert len(loaded(state, lambda slot: b"x" if slot == first else stored(slot)).links.samples) == 13
     elsewhere = lived(30, plan=plan_of(Case(plan=TWO.replace("swp2", "swp9"))))
-    assert not loaded(packed_state(past), _stored(elsewhere)).links.samples
-    for broken in (b"", b"PK\x03\x04", packed_state(past)[:-40], packed_sample(past.links.samples[0], PLAN)):
+    assert not loaded(state, _stored(elsewhere)).links.samples
+    for broken in (b"", b"PK\x03\x04", state[:-40], link_past.packed_sample(past.links.samples[0], PLAN)):
         with pytest.raises(LinkPastError, match="cannot be read"):
             loaded(broken, stored)
     shorter = Past(past.links, past.module[:, :1], past.fell_at, past.opened, past.taken_at)
     with pytest.raises(LinkPastError, match="different lengths"):
-        loaded(packed_state(shorter), stored)
+        loaded(link_past.packed_state(shorter), stored)
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ from benchmarks.degradation.scoring import lives
 from rules import rules
 from tests.small_fabric import make_plan
 from truerail.analysis.rule import Case, Evaluated
-from truerail.analysis.trends.daily_means import daily
+from truerail.analysis.trends.daily_means import FEC_LIMIT, daily, margin_db, rate_at
 from truerail.analysis.trends.declines import declines_of, knees, slopes, steps
 from truerail.analysis.trends.link_past import LinkPast
-from truerail.analysis.trends.signal_margin import FEC_LIMIT, margin_db, rate_at
 from truerail.causes import explain
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
 from truerail.testing.cases import scene

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from rules._examples import heard, sent
-from truerail.analysis.probes.hop_devices import first_hops
 from truerail.analysis.probes.reached import Reached, reached
+from truerail.analysis.probes.upper_links import first_hops
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.cli.probing import other_version

@@ -6,8 +6,8 @@ import pytest
 
 from tests.probe_fabric import ProbeFabric, flat, rewriting, routed, swapped
 from tests.real import require
-from truerail.analysis.probes.probe_coverage import coverage
 from truerail.analysis.probes.reached import reached
+from truerail.analysis.probes.results import coverage
 from truerail.analysis.probes.round_trips import round_trips, words
 from truerail.model import CauseKind
 

@@ -8,8 +8,7 @@ from msgspec import structs
 
 from rules import rules
 from tests.health_scenes import FOUR, Rates, at
-from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
-from truerail.analysis.cabling.replugged import Replugged, Spans
+from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, Replugged, Spans
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import loaded, packed
 from truerail.analysis.round import Round

@@ -12,9 +12,8 @@ from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.counters.evidence import with_counters
 from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.explained import Explained, with_explained
-from truerail.analysis.probes.probe_coverage import coverage
+from truerail.analysis.probes.results import coverage, words_of
 from truerail.analysis.probes.round_trips import words as round_trip_words
-from truerail.analysis.probes.troubles import words_of
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule

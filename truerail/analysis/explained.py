@@ -1,18 +1,18 @@
 """A round with its findings and their causes: what the rules evaluate that join causes with jobs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.affected import affected_cables, hidden_by_names, hosts_hurt, hosts_in_doubt
-from truerail.analysis.cabling import State
+from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.round import Round
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, grouped
 from truerail.model.finding import Cause, Finding, Severity, Verdict
 from truerail.model.index import PlanColumns, PlanIndex
-from truerail.model.plan import Plan
+from truerail.model.plan import Plan, Port
 
 HURT_BY = "hurt_by"
 """The field of a finding's detail with the key of the cause that explains it."""
@@ -137,3 +137,127 @@ def connected_parts(index: PlanIndex | PlanColumns, end: Codes, use: Mask, size:
         one, other = root(packed >> 32), root(packed & 0xFFFFFFFF)
         part[max(one, other)] = min(one, other)
     return np.array([root(device) for device in range(size)], dtype=np.int64)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a cause affects: host cables that lose their rail or are slower on it, and the affected hosts.
+
+
+class DeviceCables:
+    """The cables at each planned device. The plan owns it."""
+
+    def __init__(self, plan: Plan) -> None:
+        columns, cables = plan.once(PlanColumns), np.arange(len(plan.cables))
+        device = np.concatenate([columns.a_device, columns.b_device])
+        order = np.argsort(device, kind="stable")
+        self._cables = np.concatenate([cables, cables])[order]
+        self._starts = np.searchsorted(device[order], np.arange(len(plan.devices) + 1))
+        self.code = {name: code for code, name in enumerate(plan.devices)}
+
+    def at(self, name: str) -> Codes:
+        """The cables of a planned device."""
+        code = self.code[name]
+        found: Codes = self._cables[self._starts[code] : self._starts[code + 1]]
+        return found
+
+
+def affected_cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port]) -> Codes:
+    """The cables that carry less traffic, none, or traffic to the wrong place while a cause lasts: those of its
+    subjects (a leaf means all its cables), its moves and the findings it explains. `findings` are by id.
+
+    A cable in another port of the same rail, or in a free port of its leaf, has no impact; nor has one that is in its
+    leaf behind a wrong name (`hidden`). A cable in unknown state counts.
+    """
+    if cause.names_only:
+        return np.empty(0, dtype=np.int64)
+    if CAUSE_KINDS[cause.kind].harm is Harm.STARVES:
+        return _starved(wiring, findings, cause)
+    touched = distinct(np.fromiter(_cables(wiring, findings, cause), dtype=np.int64))
+    settled = {_number(wiring, str(port)) for port in hidden}
+    cables = touched[(touched >= 0) & ~np.isin(touched, list(settled))]
+    return cables[_off_rail(wiring, cables)]
+
+
+def _starved(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause) -> Codes:
+    """The cables of the cause's ports, and of the victims that its findings name."""
+    ports = [subject for subject in cause.subjects if subject not in wiring.index.plan.devices]
+    for explained in cause.explains:
+        if explained in findings:
+            ports += [str(victim["port"]) for victim in dict(findings[explained].detail).get("victims", ())]
+    cables = distinct(np.array([NONE, *(_number(wiring, port) for port in ports)], dtype=np.int64))
+    return cables[cables >= 0]
+
+
+def _cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause) -> Iterator[int]:
+    for subject in cause.subjects:
+        yield from cables_at(wiring, subject)
+    for move in cause.moves:
+        yield from cables_at(wiring, str(move.cable))
+    for explained in cause.explains:
+        if explained in findings and findings[explained].subject not in wiring.index.plan.devices:
+            yield _number(wiring, findings[explained].subject)
+
+
+def cables_at(wiring: Wiring, subject: str) -> Iterator[int]:
+    """The cables of a device, or the one at a port."""
+    plan = wiring.index.plan
+    whole = subject in plan.devices
+    yield from plan.once(DeviceCables).at(subject).tolist() if whole else (_number(wiring, subject),)
+
+
+def _number(wiring: Wiring, subject: str) -> int:
+    device, _, name = subject.partition("/")
+    index = wiring.index
+    code = np.array([index.plan.once(DeviceCables).code.get(device, NONE)])
+    return int(index.cables_at(index.find(code, [name or None]))[0])
+
+
+def _off_rail(wiring: Wiring, cables: Codes) -> Mask:
+    """Which cables are not known to end on their rail and plane."""
+    index, state = wiring.index, wiring.state[cables]
+    place = wiring.place[cables]
+    there = index.cables_at(place)
+    free_port = (there < 0) & (index.ports.device_of(place) == index.b_device[cables])
+    same_rail = (there >= 0) & (index.rail[there] == index.rail[cables]) & (index.plane[there] == index.plane[cables])
+    stays = free_port | same_rail
+    return np.asarray((state != State.RIGHT) & ~((state == State.WRONG) & stays), dtype=bool)
+
+
+def hosts_hurt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
+    """The hosts that a cause hurts, ascending: none where it is unknown whether it does. `affected` are its cables."""
+    harm = CAUSE_KINDS[cause.kind].harm
+    if harm in (Harm.UNREAD, Harm.INTENDED) or cause.names_only or cause.undecided:
+        return np.empty(0, dtype=np.int64)
+    on_hosts = harm is Harm.STARVES or cause.kind is CauseKind.GPU_NIC_ORDER
+    return _hosts(wiring, affected, cause.subjects if on_hosts else ())
+
+
+def hosts_in_doubt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
+    """The hosts of which it is unknown whether a cause hurts them, ascending: they are not read, or swapped cables
+    explain it as well as swapped names.
+    """
+    if cause.kind is not CauseKind.UNREACHABLE and not cause.undecided:
+        return np.empty(0, dtype=np.int64)
+    return _hosts(wiring, affected, cause.subjects)
+
+
+def _hosts(wiring: Wiring, cables: Codes, subjects: Iterable[str]) -> Codes:
+    """The hosts of cables, and those among some subjects."""
+    index = wiring.index
+    found = {*index.a_device[cables].tolist(), *(index.devices.find(subject) for subject in subjects)}
+    return np.array(sorted(code for code in found if code >= 0 and index.devices.is_host(code)), dtype=np.int64)
+
+
+def hidden_by_names(plan: Plan, causes: Iterable[Cause]) -> frozenset[Port]:
+    """Cables that are on their planned device but appear elsewhere because device names are swapped, among the moves of
+    causes, by the end nearer to the GPUs. A move that waits only for names to be
+    corrected names its ports as they are called afterwards.
+    """
+    known = tuple(causes)
+    names = {cause.key for cause in known if cause.names_only}
+    found = set()
+    for move in (move for cause in known for move in cause.moves if move.after_causes):
+        cable = plan.cable_at(move.cable)
+        if cable is not None and names.issuperset(move.after_causes) and move.source.device == cable.b.device:
+            found.add(cable.a)
+    return frozenset(found)

@@ -9,12 +9,11 @@ from functools import cached_property
 from math import inf
 
 from truerail.analysis.cabling.joined import Wiring, join
-from truerail.analysis.cabling.plugs import Plugs
-from truerail.analysis.cabling.replugged import Replugged
+from truerail.analysis.cabling.plugs import Plugs, Replugged
 from truerail.analysis.counters.carried import Carried, carried_of
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.rail_balance import Rails, rails_of
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters.window import CounterView
 from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, flow_bounds
 from truerail.analysis.ecmp.siblings import Siblings, siblings_of

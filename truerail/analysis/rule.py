@@ -91,15 +91,15 @@ class Rule:
     evaluate: Evaluate
     fires: tuple[Case, ...] = ()
     quiet: tuple[Case, ...] = ()
-    transports: tuple[Transport, ...] = tuple(Transport)
+    transports: Sequence[Transport] = tuple(Transport)
     """The transports to which the rule applies."""
-    balancing: tuple[LoadBalancing, ...] = tuple(LoadBalancing)
+    balancing: Sequence[LoadBalancing] = tuple(LoadBalancing)
     """The load balancing to which the rule applies."""
     cause: CauseKind | None = None
     """The cause of an otherwise unexplained finding; None if the cabling, or the finding's detail, determines it."""
     first: str = WHERE
     """The first command of its runbook, after `truerail`."""
-    instead: tuple[type[Fact], ...] = ()
+    instead: Sequence[type[Fact]] = ()
     """Kinds of facts any of which is enough where those of `needs` are missing."""
     after_causes: bool = False
     """Whether it is evaluated with the causes of the others' findings, as rules that join causes with jobs are."""
@@ -149,35 +149,14 @@ class Rule:
         return Finding(self.code, self.name, severity or self.severity, str(subject), summary, action, **more)
 
 
-def rule(
-    code: str,
-    severity: Severity,
-    needs: Sequence[type[Fact]],
-    *,
-    transports: Sequence[Transport] = tuple(Transport),
-    balancing: Sequence[LoadBalancing] = tuple(LoadBalancing),
-    cause: CauseKind | None = None,
-    first: str = WHERE,
-    instead: Sequence[type[Fact]] = (),
-    after_causes: bool = False,
-) -> Callable[[Evaluate], Rule]:
-    """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
+def rule(code: str, severity: Severity, needs: Sequence[type[Fact]], **more: Any) -> Callable[[Evaluate], Rule]:
+    """Declares a rule; `more` are fields of `Rule` with defaults. The function's name is the rule's; its module's
+    docstring explains it under `HEADINGS`.
+    """
 
     def declare(evaluate: Evaluate) -> Rule:
-        return Rule(
-            code,
-            getattr(evaluate, "__name__", ""),
-            severity,
-            tuple(needs),
-            sys.modules[evaluate.__module__].__doc__ or "",
-            evaluate,
-            transports=tuple(transports),
-            balancing=tuple(balancing),
-            cause=cause,
-            first=first,
-            instead=tuple(instead),
-            after_causes=after_causes,
-        )
+        name, explanation = getattr(evaluate, "__name__", ""), sys.modules[evaluate.__module__].__doc__ or ""
+        return Rule(code, name, severity, tuple(needs), explanation, evaluate, **more)
 
     return declare
 

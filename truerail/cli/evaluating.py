@@ -147,7 +147,7 @@ def past_before(plan: Plan, capture: Capture) -> "Past | None":
     they go back less than a slope needs. Raises CommandError where the capture is gone meanwhile.
     """
     from truerail.analysis.round import Round
-    from truerail.analysis.trends.falls import LEAST_DAYS
+    from truerail.analysis.trends.declines import LEAST_DAYS
     from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS
 
     times = [at for name in capture.rounds if (at := round_time(name)) is not None and at <= capture.at]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
+from truerail.analysis.counters.window import CounterView
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
 from truerail.history.planned_ports import PAUSED, SINGLE
 from truerail.history.sample_recorder import hour_of
@@ -71,9 +71,6 @@ def _view(rows: "pa.Table", since: datetime, step: int, seconds: int) -> Counter
     sample = (start - round(since.timestamp())) // step
     spread = _Spread(len(ports), samples, row, sample)
     begun = since.timestamp() + step * np.arange(1, samples + 1, dtype=np.float64)
-    last = np.zeros(len(ports), dtype=np.int64)
-    np.maximum.at(last, row, sample)
-    newest = begun[last]
     series: dict[Key, SeriesView] = {
         (quantity, None): SeriesView(Column(quantity), spread.of(rows[name], scale))
         for name, (quantity, scale) in _QUANTITIES.items()
@@ -83,12 +80,10 @@ def _view(rows: "pa.Table", since: datetime, step: int, seconds: int) -> Counter
         spelled=_spelled(ports),
         series=MappingProxyType(series),
         span=spread.of(rows["seconds"], 1.0),
-        at=newest,
-        moved_at=newest,
-        paces=np.full(samples, step, dtype=np.float32),
+        pace=float(step),
         full=MappingProxyType({}),
     )
-    return CounterView(samples, float(step), begun, samples - 1, MappingProxyType({"history": source}))
+    return CounterView(float(step), begun, samples - 1, MappingProxyType({"history": source}))
 
 
 @dataclass(frozen=True)

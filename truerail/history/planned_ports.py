@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters.window import CounterView
 from truerail.history.arrow_tables import arrow, words
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.index import PlanIndex

@@ -4,8 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from truerail.analysis.cabling.dpus import FEWEST_VOTES
-from truerail.analysis.cabling.host_nics import HostSays, NicOrder
+from truerail.analysis.cabling.host_nics import FEWEST_VOTES, HostSays, NicOrder
 from truerail.analysis.cabling.spellings import form, numbered, sort_of
 from truerail.model import Port
 from truerail.model.columns import grouped, tally

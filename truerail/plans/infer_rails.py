@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeVar
 
-from truerail.analysis.cabling.dpus import FEWEST_VOTES
-from truerail.analysis.cabling.host_nics import NicOrder
+from truerail.analysis.cabling.host_nics import FEWEST_VOTES, NicOrder
 from truerail.analysis.cabling.ib_names import canonical_guid
 from truerail.analysis.cabling.spellings import numbers_alone
 from truerail.model import Port

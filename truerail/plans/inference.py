@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from truerail.analysis.cabling.dpus import FEWEST_VOTES
-from truerail.analysis.cabling.host_nics import HostSays, NicOrder, hosts_say, nic_order
+from truerail.analysis.cabling.host_nics import FEWEST_VOTES, HostSays, NicOrder, hosts_say, nic_order
 from truerail.model import Cable, Device, Neighbor, Plan, Port, Rail, Role, Snapshot
 from truerail.model.columns import grouped, tally
 from truerail.model.names import natural_key, some

@@ -17,7 +17,7 @@ import numpy as np
 from truerail.errors import QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, distinct
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 from truerail.outputs.report_words import as_sentence, count
 from truerail.questions.blast import Target, blast, hosts_below, target_of, weights_of
 from truerail.questions.blast_answer import named
@@ -37,7 +37,7 @@ from truerail.questions.question import RUNNING_JOBS, Asked, Form, Journal, Opti
 from truerail.questions.rail_status import RailStatus, rail_status_of
 from truerail.questions.resolve import ResolvedTarget, rail_words, recognise, scope_of
 from truerail.questions.working_time import folded, jobs_there, shortened, windows_announced
-from truerail.views.view import View, some, view_of
+from truerail.views.view import View, view_of
 
 RETRY = (
     "An RDMA connection without a path ends when its retries are used up: with NCCL's defaults after 34 s at the least "

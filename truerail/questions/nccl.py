@@ -7,15 +7,15 @@ from functools import cache, partial
 
 from truerail.analysis.cabling.joined import State
 from truerail.analysis.nccl import End, NcclJob
-from truerail.analysis.nccl.chains import Chain, Step
 from truerail.analysis.nccl.job_connections import Crossing
-from truerail.analysis.nccl.job_path import JobPath, job_path
+from truerail.analysis.nccl.job_path import Chain, JobPath, Step, job_path
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.errors import QueryError
 from truerail.model import Fact, Plan, Reading, Snapshot
 from truerail.model.finding import Evaluation
 from truerail.model.names import device_key
+from truerail.model.nccl_facts import NcclNetwork, NcclRank, NcclRing, NcclSetting, NcclTree, NcclVersion
 from truerail.questions.nccl_answer import (
     NcclAnswer,
     NcclChain,
@@ -41,24 +41,24 @@ def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob, *, hops: boo
     path = job_path(job, evaluation, counted=round.counters is not None)
     ranks_of = _ranks_of(job)
     places = cache(partial(_ends_of, job))  # few NICs are at many ends
-    own = {rank.rank for rank in job.ranks} | {end.rank for end in job.ends}
+    own = {rank.rank for rank in job.all(NcclRank)} | {end.rank for end in job.ends}
     crossings = tuple(_crossing(one) for one in (*job.crossings, *job.symmetric_crossings))
     return NcclAnswer(
         _summary(path),
         {False: "fault", True: "good", None: "unknown"}[path.good],
         (*path.unknown, *[_DEDUPLICATED] * bool(job.values("DEDUP_LOGS"))),
-        tuple(f"{one.library} {one.version}" for one in job.versions),
+        tuple(f"{one.library} {one.version}" for one in job.all(NcclVersion)),
         tuple(map(job.names, job.hosts)),
         tuple(sorted(str(host) for host, code in job.host_of.items() if code < 0 and host is not None)),
         len(own),
         len({end.hop.channel for end in job.ends}),
-        len({ring.ranks for ring in job.rings}),
-        len({tree.channel for tree in job.trees}),
+        len({ring.ranks for ring in job.all(NcclRing)}),
+        len({tree.channel for tree in job.all(NcclTree)}),
         len({end.key for end in job.ends}),
         len(job.pairs),
         sum(end.hop.proxy_rank is not None for end in job.ends),
-        tuple(sorted({one.network for one in job.networks} | {end.hop.net for end in job.ends})),
-        tuple(dict.fromkeys(f"{one.name}={one.value}" for one in job.settings)),
+        tuple(sorted({one.network for one in job.all(NcclNetwork)} | {end.hop.net for end in job.ends})),
+        tuple(dict.fromkeys(f"{one.name}={one.value}" for one in job.all(NcclSetting))),
         len(path.cables),
         tuple(_nics(job, ranks_of, places)),
         crossings,

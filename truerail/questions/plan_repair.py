@@ -15,6 +15,7 @@ from truerail.errors import QueryError
 from truerail.model import Plan, Port
 from truerail.model.cause_kinds import Work
 from truerail.model.columns import Codes, Mask
+from truerail.model.names import some
 from truerail.outputs.punch import Step
 from truerail.outputs.report_words import as_sentence, count
 from truerail.questions.plan_repair_answer import (
@@ -45,7 +46,7 @@ from truerail.questions.working_time import (
 )
 from truerail.views.lines import cause_line
 from truerail.views.pieces import CauseLine
-from truerail.views.view import View, some, view_of
+from truerail.views.view import View, view_of
 
 LEAST_HOURS = 24
 _CONFIRM = "confirm which explanation is right; nothing is moved before"

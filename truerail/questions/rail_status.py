@@ -16,9 +16,8 @@ from itertools import pairwise
 import numpy as np
 
 from rules._places import Misplaced, Places, places
-from truerail.analysis.affected import hidden_by_names
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.explained import connected_parts, rails_apart
+from truerail.analysis.explained import connected_parts, hidden_by_names, rails_apart
 from truerail.analysis.published import EvaluatedRound
 from truerail.model import Evaluation
 from truerail.model.cause_kinds import CAUSE_KINDS

@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from truerail.model.cause_kinds import Work
 from truerail.model.columns import NONE, Codes, Mask, distinct, grouped
+from truerail.model.names import some
 from truerail.model.plan import Role
 from truerail.questions.repairs import Candidate
-from truerail.views.view import View, some
+from truerail.views.view import View
 
 UNIT_MINUTES = 15
 PLACEMENTS = 20_000

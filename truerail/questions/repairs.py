@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.affected import cables_at
 from truerail.analysis.cabling import State, Why
+from truerail.analysis.explained import cables_at
 from truerail.model import Role
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm, Work
 from truerail.model.columns import Codes, Mask, distinct, grouped

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
-from truerail.analysis.cabling.replugged import Spans
+from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, Spans
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import Stored
 from truerail.analysis.counters.traffic import traffic_of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from truerail.analysis.counters import storage
-from truerail.analysis.trends import past_storage
+from truerail.analysis.trends import link_past
 from truerail.analysis.trends.link_past import Past
 from truerail.errors import CounterWindowError, LinkPastError
 from truerail.journal import Journal
@@ -67,12 +67,12 @@ class KeptPast(_Kept):
         if state is None:
             return
         try:
-            past = past_storage.loaded(state, lambda slot: self._journal.blob(_name(slot)))
+            past = link_past.loaded(state, lambda slot: self._journal.blob(_name(slot)))
         except LinkPastError as error:
             logger().warning("the past of links begins again", error=str(error))
             return
         self._evaluator.remember_past(past)
-        self._of = past.links.plan.once(past_storage.ends_of)
+        self._of = past.links.plan.once(link_past.ends_of)
         self._written = frozenset(one.number for one in past.links.samples)
 
     def keep(self) -> None:
@@ -82,15 +82,15 @@ class KeptPast(_Kept):
             if past is None or past is self._kept:
                 return
             plan = past.links.plan
-            ends = plan.once(past_storage.ends_of)
+            ends = plan.once(link_past.ends_of)
             if ends != self._of:
                 self._of, self._written = ends, frozenset()
             for sample in past.links.samples:
                 if sample.number not in self._written:
-                    name = _name(past_storage.slot_of(sample.number))
-                    self._journal.keep_blob(name, past_storage.packed_sample(sample, plan), self._clock())
+                    name = _name(link_past.slot_of(sample.number))
+                    self._journal.keep_blob(name, link_past.packed_sample(sample, plan), self._clock())
                     self._written |= {sample.number}
-            self._journal.keep_blob(_PAST, past_storage.packed_state(past), self._clock())
+            self._journal.keep_blob(_PAST, link_past.packed_state(past), self._clock())
             self._kept = past
 
 

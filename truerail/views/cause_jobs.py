@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from truerail.analysis.affected import hosts_hurt
+from truerail.analysis.explained import hosts_hurt
 from truerail.analysis.published import EvaluatedRound
 from truerail.analysis.running_jobs import RunningJob
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, grouped
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 from truerail.views.layout import Layout
 from truerail.views.pieces import CauseJob
-from truerail.views.view import EvaluationIndex, some
+from truerail.views.view import EvaluationIndex
 
 MOST_NAMED = 3
 MOST_JOBS = 20

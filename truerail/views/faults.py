@@ -19,6 +19,7 @@ from truerail.model.cause_kinds import CAUSE_KINDS, FINDING_ALERT, minutes_of
 from truerail.model.columns import distinct
 from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.life import Life, Mute
+from truerail.model.names import some
 from truerail.model.open_fault import OpenFault
 from truerail.model.plan import Plan
 from truerail.views.cause_jobs import jobs_by_cause, named_jobs
@@ -106,12 +107,7 @@ def _placed(plan: Plan, fault: OpenFault, subjects: Sequence[str]) -> OpenFault:
     pods, racks = {device.pod for device in devices}, dict.fromkeys(device.rack for device in devices if device.rack)
     pod, unit = pods.pop() if len(pods) == 1 else "", devices[0].unit if len(devices) == 1 else None
     where = "" if unit is None else str(unit)
-    return replace(fault, pod=pod, subject=_listed(subjects), rack=_listed(list(racks)), unit=where)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return replace(fault, pod=pod, subject=some(subjects, MOST_NAMED), rack=some([*racks], MOST_NAMED), unit=where)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.denominators import rate_ports
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.counters.link_bits import rate_ports
 from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.analysis.trends.declines import declines_of
 from truerail.model.columns import NONE, Codes, Mask

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.probes.probe_coverage import coverage, pairs_of
 from truerail.analysis.probes.results import (
     LOST,
     NIC_STATES,
@@ -16,9 +15,11 @@ from truerail.analysis.probes.results import (
     REACHED,
     UNTRIED,
     ProbeResults,
+    coverage,
+    pairs_of,
     probe_results,
+    troubles,
 )
-from truerail.analysis.probes.troubles import troubles
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes, distinct
 from truerail.model.names import natural_key, printable
@@ -134,7 +135,7 @@ def _cells(grid: Grid, state: Codes) -> npt.NDArray[np.uint8]:
 
 def _by_rail(view: View, results: ProbeResults | None) -> tuple[ProbedRail, ...]:
     state, rail = states_of(view), view.index.rail
-    rest = pairs_of(view.round).rest_by_rail
+    rest = view.round.once(pairs_of).rest_by_rail
     found = []
     for number in distinct(rail[state != NO_NIC]).tolist():
         count = np.bincount(state[(rail == number) & (state != NO_NIC)], minlength=len(NIC_STATES))
@@ -171,7 +172,7 @@ def _line(view: View, cable: int) -> ProbedNic:
 def _why(view: View, host: str, sent: int, received: int) -> str:
     if probe_results(view.round) is None:
         return NOT_PROBED
-    if why := troubles(view.round).get(host):
+    if why := view.round.once(troubles).get(host):
         return printable(why, 300)
     if sent or received:
         return f"tried in one direction alone: nothing that it {'received' if sent else 'sent'} has a witness"

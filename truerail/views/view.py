@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.affected import affected_cables, hidden_by_names
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.named_by import verified
+from truerail.analysis.explained import affected_cables, hidden_by_names
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.errors import NodeSetError, NotFoundError, QueryError
 from truerail.files.nodesets import Budget, expand
@@ -343,12 +343,6 @@ class View(Owner):
     def nearest(self) -> Nearest:
         """The index for suggestions of planned names."""
         return self.layout.nearest
-
-
-def some(words: Sequence[str], most: int) -> str:
-    """`a, b and 3 more`: the first of some words."""
-    more = f" and {len(words) - most:,} more" if len(words) > most else ""
-    return f"{', '.join(words[:most])}{more}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -20,14 +20,13 @@ witness of which of them is meant, but the other end is.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
+from truerail.analysis.cabling.host_nics import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import (
     NONE,
@@ -47,8 +46,7 @@ from truerail.model.index import PlanIndex
 from truerail.model.names import DEFAULT_NAMES, device_key, short_name
 
 
-@dataclass(frozen=True)
-class Claims:
+class Claims(NamedTuple):
     """LLDP claims, a row per neighbour heard: shapes (rows,).
 
     `u` the reporting port, `v` the port it hears (-1 if unknown), `w` the device it hears (-1 if unknown), `named` the
@@ -67,15 +65,11 @@ class Claims:
 
     def and_(self, others: "Claims") -> "Claims":
         """These claims followed by others."""
-        pairs = zip(self._columns(), others._columns(), strict=True)
-        return Claims(*(np.concatenate(pair) for pair in pairs))
+        return Claims._make(map(np.concatenate, zip(self, others, strict=True)))
 
     def where(self, keep: Mask) -> "Claims":
         """The claims selected by a mask."""
-        return Claims(*(column[keep] for column in self._columns()))
-
-    def _columns(self) -> tuple[Any, ...]:
-        return self.u, self.v, self.w, self.named, self.witness, self.row, self.doubt
+        return Claims._make(column[keep] for column in self)
 
 
 def _no_claims() -> Claims:

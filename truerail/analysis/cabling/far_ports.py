@@ -17,7 +17,7 @@ nothing. Text with blanks is never a port's name.
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ MIN_IN_ORDER = 3
 """Minimum number of ports of a switch whose numbers define an order."""
 
 
-@dataclass(frozen=True)
-class Heard:
+class Heard(NamedTuple):
     """Neighbours that ports hear, a row each: shapes (rows,). `u` is the port that hears, `w` the device heard, `owner`
     the port that has the MAC in the port id; -1 where there is none.
     """
@@ -54,8 +53,7 @@ class Heard:
 
     def at(self, rows: Codes) -> "Heard":
         """Some of the rows."""
-        u, w, owner = (column[rows] for column in (self.u, self.w, self.owner))
-        return Heard(u, w, owner, self.is_mac[rows], self.vague[rows], self.port_id[rows], self.description[rows])
+        return Heard._make(column[rows] for column in self)
 
 
 def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:

@@ -23,7 +23,7 @@ from truerail.analysis.cabling.claims import Claims, nameless_chassis, read_clai
 from truerail.analysis.cabling.discovery import Discovery, discovered
 from truerail.analysis.cabling.fit import Fit, fit_devices
 from truerail.analysis.cabling.fit_ports import fit_ports, ports_of
-from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
+from truerail.analysis.cabling.ib_nodes import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex

@@ -21,8 +21,7 @@ import numpy as np
 from truerail.analysis.cabling.corroborated import Corroborated, corroborate
 from truerail.analysis.cabling.identity import Identity, identify, who_answered
 from truerail.analysis.cabling.links import PortStates, port_states
-from truerail.analysis.cabling.nic_places import nic_places
-from truerail.analysis.cabling.paths import GpuRails, gpu_rails
+from truerail.analysis.cabling.paths import GpuRails, gpu_rails, nic_places
 from truerail.analysis.cabling.peers import Peers, peers_of
 from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, current_claims, heard_devices, may_be_other_nic, partners
 from truerail.analysis.cabling.witnesses import Testimony, testimony

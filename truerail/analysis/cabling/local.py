@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from truerail.analysis.cabling.host_nics import renumbered_hosts
 from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.macs import MacTable
-from truerail.analysis.cabling.renumbered import renumbered_hosts
 from truerail.analysis.cabling.spellings import is_no_netdev, ordinal
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
 from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, equals, found, grouped, unanimous

@@ -7,17 +7,17 @@ cable is right. Equal hosts give equal topologies, so each distinct one is evalu
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import pairwise
 from operator import or_
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from truerail.analysis.cabling.spellings import is_by_place
 from truerail.model.columns import Codes, distinct, grouped
-from truerail.model.facts import GpuNicPath, RdmaLink
+from truerail.model.facts import GpuNicPath, NetLink, RdmaLink
 from truerail.model.plan import Transport
 
 if TYPE_CHECKING:
@@ -308,19 +308,19 @@ def _planned_nics(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[in
     The device of a bond covers each of the bond's members, so its name comes once for each. For a host that does not
     report its RDMA devices the names in the plan are used: on InfiniBand they are RDMA devices.
     """
-    identity, index = wiring.identity, wiring.index
-    rdma = wiring.seen.table(RdmaLink)
-    row, port = identity.names.rdma_members()
-    host = identity.devices_of(rdma)[row]
+    found = _named_in_plan(wiring) if wiring.index.plan.transport is Transport.INFINIBAND else {}
+    nics = grouped((host, (device, port)) for host, device, _, port in rdma_of_nics(wiring))
+    return found | {host: (tuple(one[0] for one in own), tuple(one[1] for one in own)) for host, own in nics.items()}
+
+
+def rdma_of_nics(wiring: "Wiring") -> Iterator[tuple[int, str, int, int]]:
+    """Host code, RDMA device and its port, and the code of the planned NIC: one for each member of a bond."""
+    index, rdma = wiring.index, wiring.seen.table(RdmaLink)
+    row, port = wiring.identity.names.rdma_members()
     cable = index.cables_at(port)
     use = np.flatnonzero((cable >= 0) & index.from_host[cable]) if len(rdma) else np.empty(0, dtype=np.int64)
-    use = use[np.argsort(host[use], kind="stable")]
-    starts = np.flatnonzero(np.r_[True, np.diff(host[use]) != 0]) if len(use) else use
-    names, ports = rdma.column("device")[row[use]].tolist(), port[use].tolist()
-    bounds = [*starts.tolist(), len(use)]
-    found = _named_in_plan(wiring) if index.plan.transport is Transport.INFINIBAND else {}
-    own = {int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)}
-    return found | own
+    of_link = wiring.identity.devices_of(rdma), rdma.column("device"), rdma.column("port")
+    yield from zip(*(one[row[use]].tolist() for one in of_link), port[use].tolist(), strict=True)
 
 
 def _named_in_plan(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
@@ -328,3 +328,23 @@ def _named_in_plan(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[i
     index = wiring.index
     ports = grouped(zip(index.a_device[index.from_host].tolist(), index.a[index.from_host].tolist(), strict=True))
     return {host: (tuple(index.spell(port).name for port in own), tuple(own)) for host, own in ports.items()}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Where a host's NICs are plugged into the host: by PCI address, or by a name that follows from the place.
+
+
+def nic_places(wiring: "Wiring") -> dict[int, str]:
+    """The location of each planned NIC, by its port: its PCI address, or a name that follows from its location."""
+    names, seen = wiring.identity.names, wiring.seen
+    found: dict[int, str] = {}
+    planned = wiring.index.a[wiring.index.from_host]
+    rdma, links = (names.rdma_ports, seen.table(RdmaLink).rows), (names.link_ports, seen.table(NetLink).rows)
+    for ports, rows in (rdma, links):
+        for row in np.flatnonzero(np.isin(ports, planned)).tolist():
+            one = rows[row]
+            said = (one.pci_address, one.netdev, one.device if isinstance(one, RdmaLink) else None)
+            place = next((word for word in said if word and is_by_place(word)), None)
+            if place:
+                found[int(ports[row])] = place.lower()
+    return found

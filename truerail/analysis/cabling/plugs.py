@@ -1,8 +1,5 @@
-"""Where every planned cable was seen last, and when it was moved: what `Replugged` follows from, round by round.
-
-The neighbour before and after decides, not the loss of link: a cable that returns to its place was not moved. LLDP is
-read less often than counters, so the times are those of the readings, not of the rounds: the last one that had the old
-neighbour, and the round that first has the new one.
+"""Intervals in which a port was replugged: a link that went down then was unplugged by hand and does not flap. And what
+they follow from, the places of cables round by round.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,11 +9,46 @@ from datetime import datetime
 import numpy as np
 
 from truerail.analysis.cabling.joined import State, Why, Wiring
-from truerail.analysis.cabling.replugged import Replugged, Span, Spans, Times
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Numbers
 from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
+
+Span = tuple[float, float]
+Spans = Mapping[str, tuple[Span, ...]]
+
+
+@dataclass(frozen=True)
+class Replugged:
+    """`spans` holds intervals in Unix seconds, by port as the plan spells it: at the end of each the port had another
+    neighbour than at the beginning, or a cable that was missing before.
+
+    `known_until[port]`, by the port codes of `plan`, is the last reading of the neighbour; infinite where no newer
+    reading can add anything. Link-down events after it are not evaluated before the neighbour has been read again.
+    """
+
+    spans: Spans = field(default_factory=dict)
+    known_until: Numbers = field(default_factory=lambda: np.empty(0))
+    plan: Plan | None = None
+
+    def until(self, port: int, plan: Plan) -> float:
+        """Time up to which the neighbour of a planned port is known."""
+        known = self.plan is plan and 0 <= port < len(self.known_until)
+        return float(self.known_until[port]) if known else float("inf")
+
+    def since(self, begin: float) -> "Replugged":
+        """Without the intervals that ended before."""
+        kept = {port: tuple(span for span in spans if span[1] >= begin) for port, spans in self.spans.items()}
+        return Replugged({port: spans for port, spans in kept.items() if spans}, self.known_until, self.plan)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Where every planned cable was seen last, and when it was moved: what `Replugged` follows from, round by round.
+#
+# The neighbour before and after decides, not the loss of link: a cable that returns to its place was not moved. LLDP is
+# read less often than counters, so the times are those of the readings, not of the rounds: the last one that had the
+# old neighbour, and the round that first has the new one.
+
 
 _SHOW = ("lldp", "mac_table", "neigh_table", "bgp_peers")
 """Collectors that show places beside LLDP, and are read as often."""
@@ -40,8 +72,8 @@ class _Places:
     plan: Plan
     others: Mapping[str, int]
     place: Codes
-    seen_at: Times
-    missing_at: Times
+    seen_at: Numbers
+    missing_at: Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +178,7 @@ def _newest(spans: Iterable[tuple[str, list[Span]]]) -> Spans:
     return {port: tuple(of_port[-MOST_SPANS:]) for port, of_port in spans}
 
 
-def _read_at(wiring: Wiring) -> Times:
+def _read_at(wiring: Wiring) -> Numbers:
     """When each device last returned its neighbours, in Unix seconds, by device code; NaN if never."""
     identity = wiring.identity
     at = np.full(len(wiring.index.devices.names) + 1, np.nan)
@@ -166,7 +198,7 @@ def _read_at(wiring: Wiring) -> Times:
     return at
 
 
-def _by_port(wiring: Wiring, until: Times) -> Times:
+def _by_port(wiring: Wiring, until: Numbers) -> Numbers:
     """By planned port: of the cable that is planned there, and of the one that is seen there."""
     index = wiring.index
     found = np.full(index.planned_ports, np.inf)

@@ -6,8 +6,6 @@ contradicts it but the links: the host of that place answers that its own NIC ha
 place of the named host is dark.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from truerail.analysis.cabling.claims import Claims
@@ -171,4 +169,4 @@ def _without_namesakes(index: PlanIndex, claims: Claims, states: PortStates, rea
     rows = rows[states.up(place) & (home >= 0) & states.dark(home)]
     far, doubt = v.copy(), claims.doubt.copy()
     far[rows], doubt[rows] = NONE, True
-    return replace(claims, v=far, doubt=doubt)
+    return claims._replace(v=far, doubt=doubt)

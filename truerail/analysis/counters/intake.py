@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -64,6 +65,7 @@ class Answers(NamedTuple):
 
 
 Gain = tuple[Series, Raw, Floats]
+_COUNTERS = attrgetter("counters")
 
 
 def time_of(reading: Reading) -> float:
@@ -116,17 +118,13 @@ def _chunks(readings: Iterable[Reading], source: Source) -> tuple[list[Chunk], i
     for reading in readings:
         code, at = device.setdefault(reading.device, len(device)), time_of(reading)
         facts, collector = cast("tuple[PortCounters, ...]", reading.facts), reading.collector
-        for counters, of in groupby(facts, key=_counters):
+        for counters, of in groupby(facts, key=_COUNTERS):
             ports = list(of)
             rows = source.rows(reading.device, counters, tuple([port.port for port in ports]))
             ages = np.array([port.lag_seconds or 0.0 for port in ports])
             found.setdefault(counters, []).append(_Piece(rows, code, at - ages, ages > 0, [p.values for p in ports]))
     source.fit()
     return [_chunk(columns_of(counters, collector), pieces) for counters, pieces in found.items()], len(device)
-
-
-def _counters(fact: PortCounters) -> tuple[Counter, ...]:
-    return fact.counters
 
 
 def _chunk(columns: tuple[Column | None, ...], pieces: Sequence[_Piece]) -> Chunk:

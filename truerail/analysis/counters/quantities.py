@@ -115,78 +115,75 @@ class Column:
     ceiling: int | None = None
 
 
-_EXACT: dict[str, tuple[Quantity, int]] = {
+_EXACT: dict[str, Quantity] = {
     # Linux, any driver that counts what the wire carries (mlx5's rx_bytes leaves RDMA out, its *_phy do not)
-    "rx_bytes_phy": (Q.RX_BYTES, 64), "tx_bytes_phy": (Q.TX_BYTES, 64),
-    "rx_packets_phy": (Q.RX_PACKETS, 64), "tx_packets_phy": (Q.TX_PACKETS, 64),
-    "rx_bytes.nic": (Q.RX_BYTES, 64), "tx_bytes.nic": (Q.TX_BYTES, 64),
-    "rx_total_frames": (Q.RX_PACKETS, 64), "tx_total_frames": (Q.TX_PACKETS, 64),
-    "rx_discards_phy": (Q.RX_DISCARDS, 64), "tx_discards_phy": (Q.TX_DISCARDS, 64),
-    "rx_stat_discard": (Q.RX_DISCARDS, 64), "rx_dropped.nic": (Q.RX_DISCARDS, 64),
-    "tx_errors_phy": (Q.TX_ERRORS, 64),
-    "rx_crc_errors_phy": (Q.CRC_ERRORS, 64), "rx_crc_errors.nic": (Q.CRC_ERRORS, 64),
-    "rx_symbol_err_phy": (Q.SYMBOL_ERRORS, 64), "rx_pcs_symbol_err_phy": (Q.SYMBOL_ERRORS, 64),
-    "rx_corrected_bits_phy": (Q.CORRECTED_BITS, 64), "rx_bits_phy": (Q.RX_BITS, 64),
-    "link_down_events_phy": (Q.LINK_DOWNS, 64), "link_down_events": (Q.LINK_DOWNS, 64),
-    "rx_global_pause": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "tx_global_pause": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
-    "tx_pause_storm_warning_events": (Q.NIC_STORM_WARNINGS, 64),
-    "tx_pause_storm_error_events": (Q.NIC_STORM_ERRORS, 64),
-    "continuous_roce_pause_events": (Q.NIC_STORM_WARNINGS, 64),
-    "outbound_pci_stalled_wr_events": (Q.PCI_STALLED_EVENTS, 64),
+    "rx_bytes_phy": Q.RX_BYTES, "tx_bytes_phy": Q.TX_BYTES,
+    "rx_packets_phy": Q.RX_PACKETS, "tx_packets_phy": Q.TX_PACKETS,
+    "rx_bytes.nic": Q.RX_BYTES, "tx_bytes.nic": Q.TX_BYTES,
+    "rx_total_frames": Q.RX_PACKETS, "tx_total_frames": Q.TX_PACKETS,
+    "rx_discards_phy": Q.RX_DISCARDS, "tx_discards_phy": Q.TX_DISCARDS,
+    "rx_stat_discard": Q.RX_DISCARDS, "rx_dropped.nic": Q.RX_DISCARDS, "tx_errors_phy": Q.TX_ERRORS,
+    "rx_crc_errors_phy": Q.CRC_ERRORS, "rx_crc_errors.nic": Q.CRC_ERRORS,
+    "rx_symbol_err_phy": Q.SYMBOL_ERRORS, "rx_pcs_symbol_err_phy": Q.SYMBOL_ERRORS,
+    "rx_corrected_bits_phy": Q.CORRECTED_BITS, "rx_bits_phy": Q.RX_BITS,
+    "link_down_events_phy": Q.LINK_DOWNS, "link_down_events": Q.LINK_DOWNS,
+    "rx_global_pause": Q.RX_GLOBAL_PAUSE_FRAMES, "tx_global_pause": Q.TX_GLOBAL_PAUSE_FRAMES,
+    "tx_pause_storm_warning_events": Q.NIC_STORM_WARNINGS, "tx_pause_storm_error_events": Q.NIC_STORM_ERRORS,
+    "continuous_roce_pause_events": Q.NIC_STORM_WARNINGS, "outbound_pci_stalled_wr_events": Q.PCI_STALLED_EVENTS,
     # RDMA: mlx5's queue counters are 32 bits wide in the device, the congestion counters 64
-    "out_of_buffer": (Q.OUT_OF_BUFFER, 32), "out_of_sequence": (Q.OUT_OF_SEQUENCE, 32),
-    "packet_seq_err": (Q.PACKET_SEQUENCE_ERRORS, 32), "local_ack_timeout_err": (Q.ACK_TIMEOUTS, 32),
-    "rnr_nak_retry_err": (Q.RNR_NAKS, 32),
-    "np_ecn_marked_roce_packets": (Q.ECN_RECEIVED_PACKETS, 64), "np_cnp_sent": (Q.CNP_SENT, 64),
-    "rp_cnp_handled": (Q.CNP_HANDLED, 64), "rp_cnp_ignored": (Q.CNP_IGNORED, 64),
-    "cc_rx_ce_pkts": (Q.ECN_RECEIVED_PACKETS, 64), "cc_rx_cnp_pkts": (Q.CNP_HANDLED, 64),
-    "cc_tx_cnp_pkts": (Q.CNP_SENT, 64),
+    "out_of_buffer": Q.OUT_OF_BUFFER, "out_of_sequence": Q.OUT_OF_SEQUENCE,
+    "packet_seq_err": Q.PACKET_SEQUENCE_ERRORS, "local_ack_timeout_err": Q.ACK_TIMEOUTS,
+    "rnr_nak_retry_err": Q.RNR_NAKS, "np_ecn_marked_roce_packets": Q.ECN_RECEIVED_PACKETS, "np_cnp_sent": Q.CNP_SENT,
+    "rp_cnp_handled": Q.CNP_HANDLED, "rp_cnp_ignored": Q.CNP_IGNORED,
+    "cc_rx_ce_pkts": Q.ECN_RECEIVED_PACKETS, "cc_rx_cnp_pkts": Q.CNP_HANDLED, "cc_tx_cnp_pkts": Q.CNP_SENT,
     # bnxt_re, irdma, EFA (rdma statistic)
-    "rx_ecn_marked_pkts": (Q.ECN_RECEIVED_PACKETS, 64), "tx_cnp_pkts": (Q.CNP_SENT, 64),
-    "rx_cnp_pkts": (Q.CNP_HANDLED, 64), "oos_drop_count": (Q.OUT_OF_SEQUENCE, 64),
-    "seq_err_naks_rcvd": (Q.PACKET_SEQUENCE_ERRORS, 64), "to_retransmits": (Q.ACK_TIMEOUTS, 64),
-    "rnr_naks_rcvd": (Q.RNR_NAKS, 64), "active_rc_qps": (Q.FLOWS, 64),
-    "RxECNMrkd": (Q.ECN_RECEIVED_PACKETS, 64), "cnpSent": (Q.CNP_SENT, 64), "cnpHandled": (Q.CNP_HANDLED, 64),
-    "cnpIgnored": (Q.CNP_IGNORED, 64),
-    "rx_drops": (Q.RX_DISCARDS, 64), "tx_drops": (Q.TX_DISCARDS, 64),
-    "rx_out_of_buffer": (Q.OUT_OF_BUFFER, 64), "rx_roce_discards": (Q.RX_DISCARDS, 64),
-    "rx_roce_errors": (Q.RX_ERRORS, 64), "max_retry_exceeded": (Q.RETRIES_EXCEEDED, 64),
-    "retrans_pkts": (Q.RETRANSMITTED_PACKETS, 64), "retrans_timeout_events": (Q.ACK_TIMEOUTS, 64),
-    "tcpRetransSegs": (Q.RETRANSMITTED_PACKETS, 64),
+    "rx_ecn_marked_pkts": Q.ECN_RECEIVED_PACKETS, "tx_cnp_pkts": Q.CNP_SENT,
+    "rx_cnp_pkts": Q.CNP_HANDLED, "oos_drop_count": Q.OUT_OF_SEQUENCE,
+    "seq_err_naks_rcvd": Q.PACKET_SEQUENCE_ERRORS, "to_retransmits": Q.ACK_TIMEOUTS,
+    "rnr_naks_rcvd": Q.RNR_NAKS, "active_rc_qps": Q.FLOWS,
+    "RxECNMrkd": Q.ECN_RECEIVED_PACKETS, "cnpSent": Q.CNP_SENT, "cnpHandled": Q.CNP_HANDLED,
+    "cnpIgnored": Q.CNP_IGNORED, "rx_drops": Q.RX_DISCARDS, "tx_drops": Q.TX_DISCARDS,
+    "rx_out_of_buffer": Q.OUT_OF_BUFFER, "rx_roce_discards": Q.RX_DISCARDS,
+    "rx_roce_errors": Q.RX_ERRORS, "max_retry_exceeded": Q.RETRIES_EXCEEDED,
+    "retrans_pkts": Q.RETRANSMITTED_PACKETS, "retrans_timeout_events": Q.ACK_TIMEOUTS,
+    "tcpRetransSegs": Q.RETRANSMITTED_PACKETS,
     # ionic (AMD Pollara, Vulcano): ethtool's counts of the port; its rx_bytes are those of its own rings, without RDMA
-    "octets_rx_ok": (Q.RX_BYTES, 64), "octets_tx_ok": (Q.TX_BYTES, 64),
-    "frames_rx_ok": (Q.RX_PACKETS, 64), "frames_tx_ok": (Q.TX_PACKETS, 64),
-    "frames_rx_bad_fcs": (Q.CRC_ERRORS, 64), "frames_rx_bad_all": (Q.RX_ERRORS, 64),
-    "frames_tx_bad": (Q.TX_ERRORS, 64), "frames_rx_dropped": (Q.RX_DISCARDS, 64),
-    "frames_rx_pripause": (Q.RX_PAUSE_FRAMES, 64), "frames_tx_pripause": (Q.TX_PAUSE_FRAMES, 64),
-    "frames_rx_pause": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "frames_tx_pause": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
+    "octets_rx_ok": Q.RX_BYTES, "octets_tx_ok": Q.TX_BYTES, "frames_rx_ok": Q.RX_PACKETS, "frames_tx_ok": Q.TX_PACKETS,
+    "frames_rx_bad_fcs": Q.CRC_ERRORS, "frames_rx_bad_all": Q.RX_ERRORS,
+    "frames_tx_bad": Q.TX_ERRORS, "frames_rx_dropped": Q.RX_DISCARDS,
+    "frames_rx_pripause": Q.RX_PAUSE_FRAMES, "frames_tx_pripause": Q.TX_PAUSE_FRAMES,
+    "frames_rx_pause": Q.RX_GLOBAL_PAUSE_FRAMES, "frames_tx_pause": Q.TX_GLOBAL_PAUSE_FRAMES,
     # ionic's RDMA: the names come from its firmware, which spells some of them in two ways
-    "tx_rdma_cnp_pkts": (Q.CNP_SENT, 64), "rx_rdma_cnp_pkts": (Q.CNP_HANDLED, 64),
-    "rx_rdma_ecn_pkts": (Q.ECN_RECEIVED_PACKETS, 64), "req_rx_pkt_seq_err": (Q.PACKET_SEQUENCE_ERRORS, 64),
-    "req_rx_rnr_retry_err": (Q.RNR_NAKS, 64), "req_tx_retry_excd_err": (Q.RETRIES_EXCEEDED, 64),
-    "tx_rdma_ack_timeout": (Q.ACK_TIMEOUTS, 64), "resp_rx_outof_buf": (Q.OUT_OF_BUFFER, 64),
-    "resp_rx_out_of_buf": (Q.OUT_OF_BUFFER, 64), "resp_rx_outouf_seq": (Q.OUT_OF_SEQUENCE, 64),
-    "resp_rx_out_of_seq": (Q.OUT_OF_SEQUENCE, 64), "resp_tx_pkt_seq_err": (Q.OUT_OF_SEQUENCE, 64),
+    "tx_rdma_cnp_pkts": Q.CNP_SENT, "rx_rdma_cnp_pkts": Q.CNP_HANDLED,
+    "rx_rdma_ecn_pkts": Q.ECN_RECEIVED_PACKETS, "req_rx_pkt_seq_err": Q.PACKET_SEQUENCE_ERRORS,
+    "req_rx_rnr_retry_err": Q.RNR_NAKS, "req_tx_retry_excd_err": Q.RETRIES_EXCEEDED,
+    "tx_rdma_ack_timeout": Q.ACK_TIMEOUTS, "resp_rx_outof_buf": Q.OUT_OF_BUFFER,
+    "resp_rx_out_of_buf": Q.OUT_OF_BUFFER, "resp_rx_outouf_seq": Q.OUT_OF_SEQUENCE,
+    "resp_rx_out_of_seq": Q.OUT_OF_SEQUENCE, "resp_tx_pkt_seq_err": Q.OUT_OF_SEQUENCE,
     # bnxt_en, ice, i40e, ixgbe, any driver (ethtool -S, ip -s link)
-    "rx_fcs_err_frames": (Q.CRC_ERRORS, 64), "rx_pcs_symbol_err": (Q.FEC_SYMBOLS, 64),
-    "rx_corrected_bits": (Q.CORRECTED_BITS, 64), "rx_fec_corrected_blocks": (Q.FEC_CORRECTED, 64),
-    "rx_fec_uncorrectable_blocks": (Q.FEC_UNCORRECTED, 64), "rx_stat_err": (Q.RX_ERRORS, 64),
-    "tx_stat_error": (Q.TX_ERRORS, 64), "tx_stat_discard": (Q.TX_DISCARDS, 64), "tx_errors.nic": (Q.TX_ERRORS, 64),
-    "port.rx_bytes": (Q.RX_BYTES, 64), "port.tx_bytes": (Q.TX_BYTES, 64), "port.rx_dropped": (Q.RX_DISCARDS, 64),
-    "port.rx_crc_errors": (Q.CRC_ERRORS, 64), "port.tx_errors": (Q.TX_ERRORS, 64),
-    "link_xoff_rx.nic": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "link_xoff_tx.nic": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
-    "port.link_xoff_rx": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "port.link_xoff_tx": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
-    "rx_flow_control_xoff": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "tx_flow_control_xoff": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
-    "carrier_down_count": (Q.LINK_DOWNS, 64),
-    "stats64.rx.errors": (Q.RX_ERRORS, 64), "stats64.tx.errors": (Q.TX_ERRORS, 64),
+    "rx_fcs_err_frames": Q.CRC_ERRORS, "rx_pcs_symbol_err": Q.FEC_SYMBOLS,
+    "rx_corrected_bits": Q.CORRECTED_BITS, "rx_fec_corrected_blocks": Q.FEC_CORRECTED,
+    "rx_fec_uncorrectable_blocks": Q.FEC_UNCORRECTED, "rx_stat_err": Q.RX_ERRORS,
+    "tx_stat_error": Q.TX_ERRORS, "tx_stat_discard": Q.TX_DISCARDS, "tx_errors.nic": Q.TX_ERRORS,
+    "port.rx_bytes": Q.RX_BYTES, "port.tx_bytes": Q.TX_BYTES, "port.rx_dropped": Q.RX_DISCARDS,
+    "port.rx_crc_errors": Q.CRC_ERRORS, "port.tx_errors": Q.TX_ERRORS,
+    "link_xoff_rx.nic": Q.RX_GLOBAL_PAUSE_FRAMES, "link_xoff_tx.nic": Q.TX_GLOBAL_PAUSE_FRAMES,
+    "port.link_xoff_rx": Q.RX_GLOBAL_PAUSE_FRAMES, "port.link_xoff_tx": Q.TX_GLOBAL_PAUSE_FRAMES,
+    "rx_flow_control_xoff": Q.RX_GLOBAL_PAUSE_FRAMES, "tx_flow_control_xoff": Q.TX_GLOBAL_PAUSE_FRAMES,
+    "carrier_down_count": Q.LINK_DOWNS, "stats64.rx.errors": Q.RX_ERRORS, "stats64.tx.errors": Q.TX_ERRORS,
     # IF-MIB and IEEE8021-PFC-MIB
-    "ifHCInOctets": (Q.RX_BYTES, 64), "ifHCOutOctets": (Q.TX_BYTES, 64),
-    "ifHCInUcastPkts": (Q.RX_PACKETS, 64), "ifHCOutUcastPkts": (Q.TX_PACKETS, 64),
-    "ifInDiscards": (Q.RX_DISCARDS, 32), "ifOutDiscards": (Q.TX_DISCARDS, 32),
-    "ifInErrors": (Q.RX_ERRORS, 32), "ifOutErrors": (Q.TX_ERRORS, 32),
-    "ieee8021PfcRequests": (Q.TX_PAUSE_FRAMES, 32), "ieee8021PfcIndications": (Q.RX_PAUSE_FRAMES, 32),
-    "cpfcIfPriorityRequests": (Q.TX_PAUSE_FRAMES, 64), "cpfcIfPriorityIndications": (Q.RX_PAUSE_FRAMES, 64),
+    "ifHCInOctets": Q.RX_BYTES, "ifHCOutOctets": Q.TX_BYTES,
+    "ifHCInUcastPkts": Q.RX_PACKETS, "ifHCOutUcastPkts": Q.TX_PACKETS,
+    "ifInDiscards": Q.RX_DISCARDS, "ifOutDiscards": Q.TX_DISCARDS,
+    "ifInErrors": Q.RX_ERRORS, "ifOutErrors": Q.TX_ERRORS,
+    "ieee8021PfcRequests": Q.TX_PAUSE_FRAMES, "ieee8021PfcIndications": Q.RX_PAUSE_FRAMES,
+    "cpfcIfPriorityRequests": Q.TX_PAUSE_FRAMES, "cpfcIfPriorityIndications": Q.RX_PAUSE_FRAMES,
 }  # fmt: skip
+_NARROW = frozenset((
+    "out_of_buffer", "out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err", "ifInDiscards",
+    "ifOutDiscards", "ifInErrors", "ifOutErrors", "ieee8021PfcRequests", "ieee8021PfcIndications",
+))  # fmt: skip
+"""Those of them that have 32 bits; the others have 64."""
 _INFINIBAND = {
     "port_xmit_wait": Column(Q.TRANSMIT_WAIT, ceiling=0xFFFFFFFF),
     "port_xmit_discards": Column(Q.TX_DISCARDS, ceiling=0xFFFF), "port_rcv_errors": Column(Q.RX_ERRORS, ceiling=0xFFFF),
@@ -233,10 +230,7 @@ _BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = (
         for way in ("rx", "tx")
     ),
 )
-_SECOND_BEST = {
-    "rx_bytes": (Q.RX_BYTES, 64), "tx_bytes": (Q.TX_BYTES, 64),
-    "rx_packets": (Q.RX_PACKETS, 64), "tx_packets": (Q.TX_PACKETS, 64),
-}  # fmt: skip
+_SECOND_BEST = {name: Quantity(name) for name in ("rx_bytes", "tx_bytes", "rx_packets", "tx_packets")}
 """Used where no other name counts the wire itself. A switch's collectors use these names for the wire; for a host's
 driver `_COUNTS_THE_WIRE` decides what they mean.
 """
@@ -268,9 +262,9 @@ def columns_of(counters: tuple[Counter, ...], collector: str = "") -> tuple[Colu
     given: set[tuple[Quantity, int | None]] = set()
     for counter, column in zip(counters, found, strict=True):
         if column is None and counter.counter in plain:
-            quantity, bits = plain[counter.counter]
+            quantity = plain[counter.counter]
             if (quantity, counter.priority) not in taken:
-                column = Column(quantity, counter.priority, bits)
+                column = Column(quantity, counter.priority)
         if column is not None and (column.quantity, column.priority) in given:
             column = None
         if column is not None:
@@ -288,8 +282,7 @@ def _count_the_wire(counters: tuple[Counter, ...]) -> bool:
 def _column(counter: Counter) -> Column | None:
     name, priority = counter
     if name in _EXACT:
-        quantity, bits = _EXACT[name]
-        return Column(quantity, priority, bits)
+        return Column(_EXACT[name], priority, 32 if name in _NARROW else 64)
     if name in _INFINIBAND or name in _TRANSITIONS:
         return _INFINIBAND.get(name) or _TRANSITIONS[name]
     for pattern, quantity in _BY_PRIORITY:

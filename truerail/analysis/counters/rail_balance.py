@@ -81,16 +81,14 @@ class Rails:
     @cached_property
     def busy(self) -> Mask:
         """Hosts with enough load to be evaluated, on all their NICs but one: a job on fewer GPUs leaves more idle."""
-        with np.errstate(invalid="ignore"):
-            idle = (self.use < IDLE).sum(axis=1)
-            enough = np.nan_to_num(means(self.use)) >= BUSY
+        idle = (self.use < IDLE).sum(axis=1)
+        enough = np.nan_to_num(means(self.use)) >= BUSY
         return np.asarray(enough & (idle <= 1) & ~np.isnan(self.median).all(axis=1), dtype=bool)
 
     @cached_property
     def worked(self) -> Mask:
         """Hosts whose low rails are also low in neighbouring hosts: the workload causes it, not the NIC."""
-        with np.errstate(invalid="ignore"):
-            low = self.typical < LOW
+        low = self.typical < LOW
         bits = (low << np.arange(low.shape[1])).sum(axis=1)
         found = np.zeros(len(bits), dtype=bool)
         hosts = np.flatnonzero(self.busy)
@@ -106,8 +104,7 @@ class Rails:
     @property
     def active(self) -> Mask:
         """Hosts that carry traffic."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray((self.use >= IDLE).any(axis=1), dtype=bool)
+        return np.asarray((self.use >= IDLE).any(axis=1), dtype=bool)
 
     @cached_property
     def evaluated(self) -> Mask:

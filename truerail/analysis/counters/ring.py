@@ -37,15 +37,14 @@ class Samples:
 class Ring:
     """Samples that are written to. Begins without data."""
 
-    def __init__(self, rows: int, samples: int) -> None:
-        self._columns = [_nothing(rows)] * samples
+    def __init__(self, rows: int, samples: int, begins: Sequence[Floats] = ()) -> None:
+        """`begins` are the first samples, of shape (rows,)."""
+        self._columns = [*begins, *[_nothing(rows)] * (samples - len(begins))]
 
     @classmethod
     def beginning_with(cls, table: Floats, samples: int) -> "Ring":
         """A ring of so many samples, the first of which are those of a table of shape (rows, samples)."""
-        found = cls(len(table), samples)
-        found._columns[: table.shape[1]] = Samples.in_table(table).columns
-        return found
+        return cls(len(table), samples, Samples.in_table(table).columns)
 
     def __len__(self) -> int:
         """Number of samples."""
@@ -84,15 +83,12 @@ class Ring:
 
     def only(self, rows: Codes) -> "Ring":
         """The ring with some of its rows."""
-        found = Ring(len(rows), 0)
-        found._columns = [_nothing(len(rows)) if _is_empty(column) else column[rows] for column in self._columns]
-        return found
+        columns = [_nothing(len(rows)) if _is_empty(column) else column[rows] for column in self._columns]
+        return Ring(len(rows), len(self), columns)
 
     def copy(self) -> "Ring":
         """A ring of its own that shares what is known so far."""
-        found = Ring(0, 0)
-        found._columns = list(self.view().columns)
-        return found
+        return Ring(0, len(self), self.view().columns)
 
     def view(self) -> Samples:
         """The same as it is now."""

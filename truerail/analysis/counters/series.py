@@ -6,6 +6,7 @@ source copies what it writes to again.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import Floats, Raw, Seconds, middle
-from truerail.analysis.counters.quantities import Column, Quantity, kind_of
+from truerail.analysis.counters.quantities import Column, Kind, Quantity, kind_of
 from truerail.analysis.counters.ring import Ring, Samples
 from truerail.model.columns import Codes, Mask, Numbers, factorize
 from truerail.model.facts import Counter
@@ -21,17 +22,21 @@ from truerail.model.facts import Counter
 Key = tuple[Quantity, int | None]
 
 
+@dataclass(eq=False)
 class Series:
     """One counter of all ports of one source. `last` and `last_at` have shape (rows,): the newest value, and the Unix
     time at which it was read.
     """
 
-    def __init__(self, column: Column, rows: int, samples: int) -> None:
-        self.column = column
-        self.kind = kind_of(column.quantity)
-        self.last: Raw = np.zeros(rows, dtype=np.uint64)
-        self.last_at: Seconds = np.full(rows, np.nan)
-        self.gained = Ring(rows, samples)
+    column: Column
+    last: Raw
+    last_at: Seconds
+    gained: Ring
+
+    @cached_property
+    def kind(self) -> Kind:
+        """How its values are read."""
+        return kind_of(self.column.quantity)
 
     def grow(self, rows: int) -> None:
         """Extends the arrays to more ports."""
@@ -41,20 +46,15 @@ class Series:
 
     def only(self, rows: Codes) -> "Series":
         """The series of some ports."""
-        return self._with(self.last[rows], self.last_at[rows], self.gained.only(rows))
+        return Series(self.column, self.last[rows], self.last_at[rows], self.gained.only(rows))
 
     def copy(self) -> "Series":
         """A series of its own with the same values."""
-        return self._with(self.last.copy(), self.last_at.copy(), self.gained.copy())
+        return Series(self.column, self.last.copy(), self.last_at.copy(), self.gained.copy())
 
     def view(self) -> "SeriesView":
         """Its samples as they are now."""
         return SeriesView(self.column, self.gained.view())
-
-    def _with(self, last: Raw, last_at: Seconds, gained: Ring) -> "Series":
-        found = Series(self.column, 0, 0)
-        found.last, found.last_at, found.gained = last, last_at, gained
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +83,8 @@ class SourceView:
     spelled: Spelled
     series: Mapping[Key, SeriesView]
     span: Samples
-    at: Seconds
-    moved_at: Seconds
-    paces: Floats
+    pace: float
     full: Mapping[Quantity, Codes]
-
-    @property
-    def pace(self) -> float:
-        """Usual interval between two readings of a port in seconds; 0 before any port has two."""
-        return _pace(self.paces)
 
 
 class Source:
@@ -116,7 +109,7 @@ class Source:
         self._row: dict[tuple[str, str], int] = {}
         self._spelled = Spelled((), np.empty(0, dtype=np.int64), (), np.empty(0, dtype=np.int64))
         self._view: SourceView | None = None
-        """The view that shares the arrays, until they are written to again."""
+        """The view of what was written last."""
         self._rows_of: dict[tuple[str, tuple[Counter, ...]], tuple[tuple[str, ...], Codes]] = {}
 
     @property
@@ -130,7 +123,8 @@ class Source:
     @property
     def pace(self) -> float:
         """Usual interval between two readings of a port in seconds; 0 before any port has two."""
-        return _pace(self.paces)
+        known = self.paces[~np.isnan(self.paces)]
+        return middle(known) if len(known) else 0.0
 
     def rows(self, device: str, counters: tuple[Counter, ...], names: tuple[str, ...]) -> Codes:
         """Rows of a device's ports; new ports are added. The same ports in the same order cost one comparison."""
@@ -162,7 +156,9 @@ class Source:
         """Series of a column, created if missing."""
         key = (column.quantity, column.priority)
         if key not in self.series:
-            self.series[key] = Series(column, len(self.ports), self.samples)
+            rows = len(self.ports)
+            last, last_at = np.zeros(rows, dtype=np.uint64), np.full(rows, np.nan)
+            self.series[key] = Series(column, last, last_at, Ring(rows, self.samples))
         return self.series[key]
 
     def note_full(self, quantity: Quantity, rows: Codes, full: Mask) -> None:
@@ -200,7 +196,6 @@ class Source:
 
     def move(self, seconds: float) -> None:
         """Moves all times."""
-        self.part()
         for times in (self.at, self.moved_at, self.stirred_at, *(series.last_at for series in self.series.values())):
             times += seconds
 
@@ -213,20 +208,17 @@ class Source:
         return found
 
     def view(self) -> SourceView:
-        """The same as it is now. The arrays of ports are shared: `part` before writing to them."""
+        """The same as it is now, until `part`."""
         if self._view is None:
             series = {key: series.view() for key, series in self.series.items()}
             full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
-            times, views = (_fixed(self.at), _fixed(self.moved_at), _fixed(self.paces)), MappingProxyType(series)
-            spelled, span = self.spelled, self.span.view()
-            self._view = SourceView(tuple(self.ports), spelled, views, span, *times, MappingProxyType(full))
+            views, span = MappingProxyType(series), self.span.view()
+            self._view = SourceView(tuple(self.ports), self.spelled, views, span, self.pace, MappingProxyType(full))
         return self._view
 
     def part(self) -> None:
-        """Parts from its views: copies the arrays that they share. No copy without a view since the last one."""
-        if self._view is not None:
-            self._view = None
-            self.paces, self.at, self.moved_at = self.paces.copy(), self.at.copy(), self.moved_at.copy()
+        """Parts from its view: it is written to."""
+        self._view = None
 
 
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -236,11 +228,6 @@ def _fixed(array: A) -> A:
     """The array itself, read-only from now on."""
     array.setflags(write=False)
     return array
-
-
-def _pace(paces: Floats) -> float:
-    known = paces[~np.isnan(paces)]
-    return middle(known) if len(known) else 0.0
 
 
 def _longer(array: Seconds, rows: int) -> Seconds:
@@ -260,6 +247,10 @@ class Sums:
         """Rate per second; NaN with no data."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.gained / self.seconds, dtype=np.float64)
+
+    def nothing(self, seconds: float) -> Mask:
+        """Ports that counted nothing in at least these seconds."""
+        return np.asarray((self.gained == 0) & (self.seconds >= seconds), dtype=bool)
 
 
 def sums(gained: Samples, span: Samples) -> tuple[Numbers, Numbers, Codes]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from truerail.analysis.cabling.replugged import Spans
+from truerail.analysis.cabling.plugs import Spans
 from truerail.analysis.counters.quantities import Column, Quantity
 from truerail.analysis.counters.ring import Ring
 from truerail.analysis.counters.series import Source

@@ -11,14 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Sums, sums
-from truerail.analysis.counters.window import STEP_SECONDS
+from truerail.analysis.counters.window import STEP_SECONDS, CounterView
 from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct, grouped
-from truerail.model.facts import PortCounters, RdmaLink
+from truerail.model.facts import PortCounters
 from truerail.model.reading import Reading
 
 LEAST_COVERAGE = 0.8
@@ -32,7 +31,6 @@ class Telemetry:
 
     wiring: Wiring
     counters: CounterView | None
-    _kept: dict[tuple[str, Key], Floats] = field(default_factory=dict)
     _rows: dict[str, Codes] = field(default_factory=dict)
     _sums: dict[Key, Sums] = field(default_factory=dict)
 
@@ -58,22 +56,9 @@ class Telemetry:
         """Usual seconds between two samples."""
         return STEP_SECONDS if self.counters is None else self.counters.pace
 
-    def gained(self, quantity: Quantity, priority: int | None = None) -> Floats:
-        """Increment of each planned port in each sample; for a gauge, its level."""
-        return self._of("gained", (quantity, priority))
-
-    def span(self, quantity: Quantity, priority: int | None = None) -> Floats:
-        """Interval of each of these samples in seconds."""
-        return self._of("span", (quantity, priority))
-
-    def rate(self, quantity: Quantity, priority: int | None = None) -> Floats:
-        """Rate per second in each sample."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.gained(quantity, priority) / self.span(quantity, priority), dtype=np.float32)
-
     def mean_rate(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
         """Rate per second over the last samples, by the time that they really cover, shape (planned ports,)."""
-        gained, span = self.gained(quantity, priority)[:, _last(last)], self.span(quantity, priority)[:, _last(last)]
+        gained, span = (column[:, _last(last)] for column in self.part(quantity, priority, np.arange(self.ports)))
         known = ~np.isnan(gained) & ~np.isnan(span)
         with np.errstate(divide="ignore", invalid="ignore"):
             rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
@@ -125,13 +110,12 @@ class Telemetry:
     def summed(self, quantity: Quantity, priority: int | None = None) -> Sums:
         """Sum, seconds and number of samples of each planned port over the whole window.
 
-        Summed before the join: a tenth of the cost of `total`, `mean_rate` and `coverage`.
+        Summed before the join: a tenth of the cost of `mean_rate`.
         """
         key = (quantity, priority)
-        found: Sums | None = self._sums.get(key)
-        if found is None:
-            found = self._sums[key] = self._sum_up(key)
-        return found
+        if key not in self._sums:
+            self._sums[key] = self._sum_up(key)
+        return self._sums[key]
 
     def reduced(
         self, quantity: Quantity, priority: int | None, width: int, measure: Callable[[Samples, Samples], Floats]
@@ -235,30 +219,6 @@ class Telemetry:
             planned[end[valid]] = index.speed_gbps[valid]
         return np.where(np.isnan(reported), planned, reported) * 1e9 / 8
 
-    def _of(self, what: str, key: Key) -> Floats:
-        kept = self._kept.get((what, key))
-        if kept is None:
-            kept = self._kept[what, key] = self._joined(what, key)
-        return kept
-
-    def _joined(self, what: str, key: Key) -> Floats:
-        """Joins all sources that count it; of two sources the one with more samples of that port wins."""
-        found = np.full((self.ports, self.samples), np.nan, dtype=np.float32)
-        if self.counters is None:
-            return found
-        best = np.zeros(self.ports, dtype=np.int64)
-        order = self.counters.order
-        for rows, source, series in self._counting(key):
-            port = np.flatnonzero(rows >= 0)
-            at = rows[port]
-            gained = series.gained.of(order, at)
-            known = (~np.isnan(gained)).sum(axis=1)
-            values = gained if what == "gained" else np.where(np.isnan(gained), np.nan, source.span.of(order, at))
-            better = known > best[port]
-            found[port[better]] = values[better]
-            best[port[better]] = known[better]
-        return found
-
     def _counting(self, key: Key) -> Iterator[tuple[Codes, SourceView, SeriesView]]:
         """Each source with this counter: the row of each planned port (-1 without one), the source and its series."""
         for name, source in self.counters.sources.items() if self.counters else ():
@@ -267,43 +227,24 @@ class Telemetry:
 
     def _rows_of(self, name: str, source: SourceView) -> Codes:
         """The source's row of every planned port; -1 if it has none."""
-        found = self._rows.get(name)
-        if found is None:
-            found = self._rows[name] = _rows(self.wiring, source, self.ports)
-        return found
+        if name not in self._rows:
+            self._rows[name] = _rows(self.wiring, source, self.ports)
+        return self._rows[name]
 
 
 def _rows(wiring: Wiring, source: SourceView, ports: int) -> Codes:
     """Row of every planned port; -1 if it has none."""
-    identity, spelled = wiring.identity, source.spelled
+    identity, spelled, codes = wiring.identity, source.spelled, wiring.index.ports.name_codes
     device = np.array([identity.filed(name) for name in spelled.devices], dtype=np.int64)[spelled.device]
-    name = identity.index.ports.name_codes(spelled.names)[spelled.name]
-    if any("/" in name for name in spelled.names):
-        name = _netdevs(wiring, device, name)
-    port = identity.local_ports(device, name)
+    # an RDMA device's port, `mlx5_3/1`, is that of its netdev; a switch's ports may be called Ethernet1/1
+    called = codes(name.removesuffix("/1") if "/" in name else None for name in spelled.names)[spelled.name]
+    of_rdma = identity.names.rdma_called(device, called)
+    other = np.where(of_rdma >= 0, NONE, codes(spelled.names)[spelled.name])
+    port = np.maximum(of_rdma, identity.local_ports(device, other))
     rows = np.full(ports, NONE, dtype=np.int64)
     planned = (port >= 0) & (port < ports)
     rows[port[planned]] = np.flatnonzero(planned)
     return rows
-
-
-def _netdevs(wiring: Wiring, device: Codes, name: Codes) -> Codes:
-    """Name codes, with an RDMA device's port (`mlx5_3/1`) replaced by its netdev. Shapes (rows,)."""
-    table = wiring.seen.table(RdmaLink)
-    owner, codes = wiring.identity.devices_of(table), wiring.index.ports.name_codes
-    if not np.isin(owner, device).any():
-        return name  # a switch whose ports are called Ethernet1/1
-    called = codes([f"{link.device}/{link.port}" for link in table.rows])
-    meant = codes([link.netdev or link.device for link in table.rows])
-    first = np.argsort(_pairs(owner, called), kind="stable")
-    known = _pairs(owner, called)[first]
-    place = np.searchsorted(known, _pairs(device, name), side="right") - 1
-    found = (place >= 0) & (known[place] == _pairs(device, name))
-    return np.where(found, meant[first][place], name)
-
-
-def _pairs(device: Codes, name: Codes) -> Codes:
-    return np.asarray((device << 32) | name)
 
 
 def _last(count: int | None) -> slice:

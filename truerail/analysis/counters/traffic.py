@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.counters.denominators import rdma_priorities, share_of_marked
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.counters.marks import rdma_priorities, share_of_marked
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry

@@ -1,22 +1,87 @@
-"""The latest samples of every counter, as arrays: filled round by round, read as a `CounterView`.
+"""The latest samples of every counter, as arrays: filled round by round, read as a `CounterView`, in which later rounds
+change nothing.
 
 A sample is the increment between two readings, with its actual interval, never the nominal one. Missing data is NaN,
 never 0. Ports are rows, samples columns, the oldest first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
 
 import numpy as np
 
-from truerail.analysis.counters.counter_view import CounterView, ordered, pace_of
+from truerail.analysis.counters.hygiene import Seconds, middle
 from truerail.analysis.counters.intake import Answers, take_in, take_in_answers, time_of
-from truerail.analysis.counters.series import Source
+from truerail.analysis.counters.series import SeriesView, Source, SourceView
 from truerail.model.columns import Codes
 from truerail.model.facts import PortCounters
 from truerail.model.reading import Reading
+
+SETTLED_SECONDS = 120.0
+"""What a rule needs at most: four windows of 30 seconds, or 120 seconds of marks."""
+
+
+class _Timed:
+    """Samples in a ring, by their starts."""
+
+    step_seconds: float
+    begun: Seconds
+    """Start of each sample, in Unix seconds; NaN for one that never began. Shape (samples,)."""
+    head: int
+    """The newest sample."""
+
+    @property
+    def order(self) -> Codes:
+        """The samples from the oldest to the newest, without those that never began."""
+        order = (self.head + 1 + np.arange(len(self.begun))) % len(self.begun)
+        begun: Codes = order[~np.isnan(self.begun[order])]
+        begun.setflags(write=False)
+        return begun
+
+    @property
+    def pace(self) -> float:
+        """Usual seconds between two samples: `step_seconds`, or more if rounds are less frequent."""
+        begun = self.begun[self.order]
+        return max(self.step_seconds, middle(np.diff(begun))) if len(begun) > 1 else self.step_seconds
+
+
+@dataclass(frozen=True, eq=False)
+class CounterView(_Timed):
+    """What a `Window` held at one evaluation. Arrays are shared with it and read-only: it copies them before it writes
+    to them again. Containers are copies.
+    """
+
+    step_seconds: float
+    begun: Seconds
+    head: int
+    sources: Mapping[str, SourceView]
+    """By collector."""
+
+    @property
+    def oldest(self) -> float:
+        """Start of the oldest sample, in Unix seconds; NaN without samples."""
+        return float(self.begun[self.order[0]]) if len(self.order) else float("nan")
+
+    @property
+    def settled_at(self) -> datetime | None:
+        """When there will be counters for as long as every rule needs; None if there are."""
+        span = float(self.begun[self.head]) - self.oldest if len(self.order) else 0.0
+        return None if span >= SETTLED_SECONDS else datetime.fromtimestamp(self.oldest + SETTLED_SECONDS, UTC)
+
+    def columns(self) -> Iterator[tuple[str, SourceView, SeriesView]]:
+        """All series, each with its source."""
+        for name, source in self.sources.items():
+            for series in source.series.values():
+                yield name, source, series
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The latest samples of every counter, as arrays: filled round by round.
+
 
 SAMPLES = 30
 STEP_SECONDS = 10.0
@@ -31,7 +96,7 @@ removed devices must not fill the memory, and rebuilding the arrays costs a copy
 _COLLECTOR = attrgetter("collector")
 
 
-class Window:
+class Window(_Timed):
     """Counters of a fabric over the last `samples` rounds, `step_seconds` apart or more, in bounded memory.
 
     200,000 ports with 12 counters and 30 samples take about 330 MB, and less where ports count alike. For use by one
@@ -43,7 +108,6 @@ class Window:
         self.step_seconds = step_seconds
         self.sources: dict[str, Source] = {}
         self.begun = np.full(samples, np.nan)
-        """Start of each sample, in Unix seconds."""
         self.head = -1
 
     def put(self, readings: Iterable[Reading]) -> None:
@@ -86,17 +150,7 @@ class Window:
         begun = self.begun.copy()
         begun.setflags(write=False)
         sources = {name: source.view() for name, source in self.sources.items()}
-        return CounterView(self.samples, self.step_seconds, begun, self.head, MappingProxyType(sources))
-
-    @property
-    def pace(self) -> float:
-        """Usual seconds between two samples: `step_seconds`, or more if rounds are less frequent."""
-        return pace_of(self.begun[self.order], self.step_seconds)
-
-    @property
-    def order(self) -> Codes:
-        """The samples from the oldest to the newest, without those that never began."""
-        return ordered(self.begun, self.head)
+        return CounterView(self.step_seconds, begun, self.head, MappingProxyType(sources))
 
     def _written(self, name: str) -> Source:
         """The source of a collector, to be written to."""

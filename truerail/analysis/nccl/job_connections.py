@@ -6,32 +6,21 @@ NIC at the same end of the same channel: rings are the same on all hosts that ar
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any, TypeVar
 
 from truerail.analysis.cabling.joined import Wiring
-from truerail.analysis.nccl.ends import SOCKET, End, Nic, NicFinder
-from truerail.analysis.nccl.printed_nics import HostNics, host_nics
+from truerail.analysis.nccl.ends import SOCKET, End, HostNics, Nic, NicFinder, host_nics
 from truerail.model.columns import NONE, grouped
 from truerail.model.facts import Fact
-from truerail.model.nccl_facts import (
-    NcclHop,
-    NcclNetwork,
-    NcclNic,
-    NcclOverride,
-    NcclRank,
-    NcclRing,
-    NcclSetting,
-    NcclTorn,
-    NcclTree,
-    NcclTrouble,
-    NcclVersion,
-)
+from truerail.model.nccl_facts import NcclHop, NcclNetwork, NcclNic, NcclOverride, NcclRank, NcclSetting
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot
 
+F = TypeVar("F", bound=Fact)
 LOG = "nccl_log"
 
 
@@ -54,19 +43,25 @@ class NcclJob:
     nics: HostNics
     host_of: Mapping[str | None, int]
     """Host as printed to its code; -1 for a host that is not in the plan."""
-    ends: tuple[End, ...]
-    finder: NicFinder
-    ranks: tuple[NcclRank, ...]
-    rings: tuple[NcclRing, ...]
-    trees: tuple[NcclTree, ...]
-    networks: tuple[NcclNetwork, ...]
-    settings: tuple[NcclSetting, ...]
-    overrides: tuple[NcclOverride, ...]
-    versions: tuple[NcclVersion, ...]
-    torn: tuple[NcclTorn, ...]
-    troubles: tuple[NcclTrouble, ...]
+    facts: Mapping[type[Any], Sequence[Any]]
+    """What the lines say, by kind, each once."""
     reading_of: Mapping[str | None, int]
     """Host as printed to the index of a reading that has its lines."""
+
+    def all(self, kind: type[F]) -> Sequence[F]:
+        """The facts of a kind."""
+        found: Sequence[F] = self.facts.get(kind, ())
+        return found
+
+    @cached_property
+    def finder(self) -> NicFinder:
+        """Finds the NICs of ends."""
+        return NicFinder(self.nics, self.host_of, self.all(NcclNic), self.all(NcclOverride), self.all(NcclRank))
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """The ends of all connections."""
+        return tuple(self.finder.ends(self.all(NcclHop)))
 
     @cached_property
     def hosts(self) -> tuple[int, ...]:
@@ -162,7 +157,7 @@ class NcclJob:
     def ranks_on(self) -> Mapping[int, int]:
         """Host code to the number of its ranks, in the largest communicator that it has ranks of."""
         found: dict[tuple[int, str | None], set[int]] = {}
-        for rank in self.ranks:
+        for rank in self.all(NcclRank):
             found.setdefault((self.host_of.get(rank.host, NONE), rank.comm), set()).add(rank.rank)
         for end in self.ends:
             found.setdefault((end.nic.host, end.hop.comm), set()).add(end.rank)
@@ -173,7 +168,7 @@ class NcclJob:
 
     def values(self, name: str) -> frozenset[str]:
         """The values of a setting, over all processes; without its prefix NCCL_ or RCCL_."""
-        return frozenset(one.value for one in self.settings if one.name.partition("_")[2] == name)
+        return frozenset(one.value for one in self.all(NcclSetting) if one.name.partition("_")[2] == name)
 
     def names(self, code: int) -> str:
         """The name of a host."""
@@ -182,7 +177,8 @@ class NcclJob:
     @cached_property
     def over_sockets(self) -> Mapping[int, str]:
         """Host code to what shows that it uses TCP: the network's name."""
-        found = {self.host_of.get(one.host, NONE): one.network for one in self.networks if one.network == SOCKET}
+        networks = self.all(NcclNetwork)
+        found = {self.host_of.get(one.host, NONE): one.network for one in networks if one.network == SOCKET}
         found |= {end.nic.host: end.hop.net for end in self.ends if end.hop.net == SOCKET}
         return {host: net for host, net in found.items() if host >= 0}
 
@@ -199,34 +195,15 @@ def nccl_job(wiring: Wiring, snapshot: Snapshot) -> NcclJob | None:
     readings = [reading for reading in snapshot.readings if reading.collector == LOG and reading.facts]
     if not readings:
         return None
-    facts = [fact for reading in readings for fact in _of_host(reading, wiring)]
+    facts = dict.fromkeys(fact for reading in readings for fact in _of_host(reading, wiring))
     numbers = {id(reading): number for number, reading in enumerate(snapshot.readings)}
     reading_of: dict[str | None, int] = {}
     for reading in readings:
         for host in {getattr(fact, "host", None) for fact in _of_host(reading, wiring)}:
             reading_of.setdefault(host, numbers[id(reading)])
     host_of = {host: NONE if host is None else _code(wiring, host) for host in reading_of}
-    nics = wiring.once(host_nics)
-    ranks = _all(facts, NcclRank)
-    overrides = _all(facts, NcclOverride)
-    finder = NicFinder(nics, host_of, _all(facts, NcclNic), overrides, ranks)
-    return NcclJob(
-        wiring,
-        nics,
-        host_of,
-        tuple(finder.ends(_all(facts, NcclHop))),
-        finder,
-        ranks,
-        _all(facts, NcclRing),
-        _all(facts, NcclTree),
-        _all(facts, NcclNetwork),
-        _all(facts, NcclSetting),
-        overrides,
-        _all(facts, NcclVersion),
-        _all(facts, NcclTorn),
-        _all(facts, NcclTrouble),
-        reading_of,
-    )
+    by_kind = grouped((type(fact), fact) for fact in facts)
+    return NcclJob(wiring, wiring.once(host_nics), host_of, by_kind, reading_of)
 
 
 def _code(wiring: Wiring, host: str) -> int:
@@ -242,7 +219,3 @@ def _of_host(reading: Reading, wiring: Wiring) -> Iterable[Fact]:
         fact._replace(host=reading.device) if getattr(fact, "host", "") is None else fact  # type: ignore[call-arg]
         for fact in reading.facts
     ]
-
-
-def _all(facts: Iterable[Fact], kind: type[Fact]) -> tuple:  # type: ignore[type-arg]
-    return tuple(dict.fromkeys(fact for fact in facts if type(fact) is kind))

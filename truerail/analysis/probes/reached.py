@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.analysis.probes.upper_links import carrying_cables
+from truerail.analysis.probes.upper_links import probed_ends
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.probe_facts import BUFFER_FULL, NOT_SENT, PROBE_TROUBLES, STARTED_LATE, ProbeReach, ProbeTrouble
 from truerail.model.snapshot import Table
@@ -106,7 +106,7 @@ def _join(wiring: "Wiring") -> Reached:
     known[known] = flows[at[known]] == key[theirs[known]]
     theirs, at = theirs[known], at[known]
     row = ours[first]
-    ends = _ends(wiring, table, row)
+    ends = probed_ends(wiring, table, row)
     listener = wiring.identity.devices_of(table)[theirs]
     meant = listener == ends[1][at]  # what a host says that is not the flow's other end is no witness
     theirs, at, listener = theirs[meant], at[meant], listener[meant]
@@ -156,17 +156,6 @@ def _a_row(flows: int, at: Codes, row: Codes) -> Codes:
     found = np.full(flows, NONE, dtype=np.int64)
     found[at] = row
     return found
-
-
-def _ends(wiring: "Wiring", table: Table[ProbeReach], row: Codes) -> tuple[Codes, Codes, Codes, Codes]:
-    """Sender, its peer, and the planned cables of the two NICs."""
-    index = wiring.index
-    device = wiring.identity.devices_of(table)[row]
-    names = table.column("peer")[row].tolist()
-    of_name = {name: wiring.identity.filed(name) for name in dict.fromkeys(names)}
-    peer = np.array([of_name[name] for name in names], dtype=np.int64)
-    own, far = (index.ports.name_codes(table.column(name)[row]) for name in ("port", "peer_port"))
-    return device, peer, carrying_cables(wiring, device, own), carrying_cables(wiring, peer, far)
 
 
 def _troubles(wiring: "Wiring", runs: dict[str, int], flows: Codes) -> tuple[Codes, Mask]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerail.analysis.probes.upper_links import carrying_cables
+from truerail.analysis.probes.upper_links import probed_ends
 from truerail.model.columns import NONE, Codes, factorize
 from truerail.model.probe_facts import ProbeEcho
 
@@ -43,13 +43,8 @@ class RoundTrips:
 def round_trips(round: "Round") -> RoundTrips:
     """The round-trip times between planned NICs of one rail."""
     table, wiring = round.snapshot.table(ProbeEcho), round.cabling
-    index, identity = wiring.index, wiring.identity
-    own, far = (index.ports.names_in(table, name) for name in ("port", "peer_port"))
-    peer_codes, names = table.codes("peer")
-    peers = np.array([identity.filed(name) for name in names], dtype=np.int64)[peer_codes]
-    cable = carrying_cables(wiring, identity.devices_of(table), own)
-    peer = carrying_cables(wiring, peers, far)
-    rail, leaf = np.append(index.rail, NONE), np.append(index.b_device, NONE)
+    _, _, cable, peer = probed_ends(wiring, table, np.arange(len(table)))
+    rail, leaf = (np.append(column, NONE) for column in (wiring.index.rail, wiring.index.b_device))
     railed = (rail[cable] >= 0) & (rail[cable] == rail[peer])
     times = np.array([one.rtt_us or np.nan for one in table.rows], dtype=float)[railed]
     cable, peer = cable[railed], peer[railed]

@@ -6,16 +6,20 @@ where that is not reported, a VLAN's usual name, `eth0.100`, says it (8021q's DE
 name is not joined to its NIC then.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from truerail.analysis.sweep.hop_addresses import canonical
 from truerail.model.columns import NONE, Codes
-from truerail.model.facts import NetLink
+from truerail.model.facts import NetAddress, NetLink
 from truerail.model.names import natural_key
+from truerail.model.probe_facts import ProbeHop, ProbeReach
+from truerail.model.snapshot import Table
 
 if TYPE_CHECKING:
     from truerail.analysis.cabling.joined import Wiring
+    from truerail.analysis.round import Round
 
 
 def planned_cables(wiring: "Wiring", device: Codes, name: Codes) -> Codes:
@@ -38,6 +42,17 @@ def carrying_cables(wiring: "Wiring", device: Codes, name: Codes) -> Codes:
     for row in rest.tolist() if above else ():
         found[row] = above.get((int(device[row]), int(name[row])), NONE)
     return found
+
+
+def probed_ends(wiring: "Wiring", table: Table[Any], row: Codes) -> tuple[Codes, Codes, Codes, Codes]:
+    """Of rows of probes or tests the host that reports, its peer, and the planned cables of the two NICs."""
+    index = wiring.index
+    device = wiring.identity.devices_of(table)[row]
+    names = table.column("peer")[row].tolist()
+    of_name = {name: wiring.identity.filed(name) for name in dict.fromkeys(names)}
+    peer = np.array([of_name[name] for name in names], dtype=np.int64)
+    own, far = (index.ports.name_codes(table.column(name)[row]) for name in ("port", "peer_port"))
+    return device, peer, carrying_cables(wiring, device, own), carrying_cables(wiring, peer, far)
 
 
 def _above(wiring: "Wiring") -> dict[tuple[int, int], int]:
@@ -82,3 +97,47 @@ def _is_bond(link: NetLink) -> bool:
 def is_vrf(link: NetLink) -> bool:
     """Whether an interface is a VRF: where its kind is not reported, a master without ARP is (drivers/net/vrf.c)."""
     return link.kind == "vrf" or (link.kind is None and {"MASTER", "NOARP"} <= set(link.flags))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Which device answered a probe: the addresses of hops, by what the devices themselves report of their interfaces.
+
+
+class Owner(NamedTuple):
+    """The device that has an address, by its code, and the interface that has it."""
+
+    device: int
+    interface: str
+
+
+def owners(round: "Round") -> dict[str, Owner]:
+    """The device of each reported address, in its usual spelling: that of hosts' answers. An address that two devices
+    have names none: it is left out.
+    """
+    table = round.snapshot.table(NetAddress)
+    found: dict[str, Owner] = {}
+    shared: set[str] = set()
+    for fact, device in zip(table.rows, round.cabling.identity.devices_of(table).tolist(), strict=True):
+        address = canonical(fact.address)
+        known = found.setdefault(address, Owner(device, fact.netdev))
+        if known.device != device:
+            shared.add(address)
+    return {address: owner for address, owner in found.items() if address not in shared}
+
+
+def first_hops(round: "Round") -> dict[int, tuple[int, int]]:
+    """The device that answered one hop behind each planned NIC, for probes that were bound to the NIC: its code and a
+    row of the table of hops, by cable. Hops whose address is unknown or shared are left out.
+    """
+    hops, reach = round.snapshot.table(ProbeHop), round.snapshot.table(ProbeReach)
+    sent = ((row, device) for row, device in zip(reach.rows, reach.device.tolist(), strict=True) if row.heard is None)
+    wired = {(reach.devices[device], row.run, row.flow) for row, device in sent if row.mode == "wired"}
+    of_address, index = round.once(owners), round.cabling.index
+    first = ((n, row) for n, row in enumerate(hops.rows) if row.ttl == 1 and row.kind == "time exceeded")
+    rows = [n for n, row in first if row.address in of_address]
+    rows = [n for n in rows if (hops.devices[int(hops.device[n])], hops.rows[n].run, hops.rows[n].flow) in wired]
+    at = np.array(rows, dtype=np.int64)
+    names = index.ports.name_codes(hops.column("port")[at])
+    cables = planned_cables(round.cabling, round.cabling.identity.devices_of(hops)[at], names)
+    known = ((cable, number) for cable, number in zip(cables.tolist(), rows, strict=True) if cable != NONE)
+    return {cable: (of_address[str(hops.rows[number].address)].device, number) for cable, number in known}

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
+from truerail.analysis.counters.denominators import bits_of, rate_ports
 from truerail.analysis.counters.hygiene import Floats
-from truerail.analysis.counters.link_bits import bits_of, rate_ports
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.optics_lanes import Lanes, lanes_of
