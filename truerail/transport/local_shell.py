@@ -12,35 +12,25 @@ from truerail.model import Target
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits
 from truerail.transport.protocol import Answer
-from truerail.transport.shell_sessions import Ended, Sink, ask_in_sessions, end_of, outcome
+from truerail.transport.shell_sessions import Output, Sink, ask_in_sessions, outcome
 
 _REAPING_SECONDS = 1.0
 
 
-class _Output(asyncio.SubprocessProtocol):
-    """Hands a process's output on as it comes."""
+class _Output(Output, asyncio.SubprocessProtocol):
+    """The output of one script, and its end."""
 
-    def __init__(self, sink: Sink, ended: "asyncio.Future[Ended]") -> None:
-        self._sink = sink
-        self._ended = ended
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(sink)
         self.exited = asyncio.Event()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Output came."""
-        if self._ended.done():
-            return
-        (self._sink.out if fd == 1 else self._sink.err)(data)
-        if self._sink.flooded:
-            self._ended.set_result(Ended.FLOODED)
+        self.take(data, is_error=fd != 1)
 
     def process_exited(self) -> None:
         """The script has ended and is reaped."""
         self.exited.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The process has ended and all of its output is read."""
-        if not self._ended.done():
-            self._ended.set_result(Ended.BY_ITSELF)
 
 
 class Local:
@@ -60,16 +50,15 @@ class Local:
     async def _session(self, commands: Sequence[str], seconds: float) -> list[Answer]:
         loop = asyncio.get_running_loop()
         frames = Frames(commands, self._limits, loop.time)
-        ended: asyncio.Future[Ended] = loop.create_future()
         try:
             transport, output = await loop.subprocess_exec(
-                lambda: _Output(frames, ended), "/bin/sh", "-c", frames.script, start_new_session=True
+                lambda: _Output(frames), "/bin/sh", "-c", frames.script, start_new_session=True
             )
         except OSError as error:
             raise TransportError(f"/bin/sh does not start: {error.strerror}") from None
         try:
             _tell(transport, frames.opening)
-            how = await end_of(ended, frames, seconds)
+            how = await output.end(seconds)
         finally:
             await _end(transport, output)
         return outcome(frames, how, seconds)

@@ -6,7 +6,6 @@ stays open: its end, by Ctrl-C or because the connection is lost, stops the prob
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Self
 
 import asyncssh
@@ -100,7 +99,7 @@ class ProbeSessions:
             try:
                 async with asyncio.timeout(target.timeout_seconds):
                     channel, _ = await connection.create_session(
-                        partial(_same, session), command, encoding=None, request_pty=False
+                        lambda: session, command, encoding=None, request_pty=False
                     )
             except (asyncssh.Error, OSError) as error:
                 raise TransportError(f"{hop.where}: no session: {printable(str(error), 160)}") from None
@@ -132,10 +131,6 @@ class ProbeSessions:
     async def __aexit__(self, *error: object) -> None:
         """Ends all connections."""
         await self._connections.close()
-
-
-def _same(session: ProbeSession) -> ProbeSession:
-    return session
 
 
 async def _either(one: asyncio.Event, other: asyncio.Event | None, seconds: float) -> None:

@@ -37,15 +37,35 @@ class Ended(Enum):
     FLOODED = "too much output came"
 
 
-async def end_of(ended: "asyncio.Future[Ended]", sink: Sink, seconds: float) -> Ended:
-    """Waits for a session's end, or until one of its commands takes longer than `seconds`."""
-    now = asyncio.get_running_loop().time
-    while not ended.done():
-        left = sink.since + seconds - now()
-        if left <= 0:
-            return Ended.SLOW
-        await asyncio.wait((ended,), timeout=left)
-    return ended.result()
+class Output:
+    """Hands a session's output on in the event loop as it comes: no task, no queue and no copy for each session."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+
+    def take(self, data: bytes, *, is_error: bool) -> None:
+        """Output came, on standard error or standard output. Behind too much of it nothing is taken."""
+        if self._ended.done():
+            return
+        (self._sink.err if is_error else self._sink.out)(data)
+        if self._sink.flooded:
+            self._ended.set_result(Ended.FLOODED)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The session has ended, by itself or with its connection, and all of its output is read."""
+        if not self._ended.done():
+            self._ended.set_result(Ended.BY_ITSELF)
+
+    async def end(self, seconds: float) -> Ended:
+        """Waits for the session's end, or until one of its commands takes longer than `seconds`."""
+        now = asyncio.get_running_loop().time
+        while not self._ended.done():
+            left = self._sink.since + seconds - now()
+            if left <= 0:
+                return Ended.SLOW
+            await asyncio.wait((self._ended,), timeout=left)
+        return self._ended.result()
 
 
 async def ask_in_sessions(

@@ -22,7 +22,7 @@ from truerail.transport.ssh_connections import AT_ONCE, reach
 from truerail.transport.turns import Turns
 
 if TYPE_CHECKING:
-    from truerail.transport.ssh_exec import SshExec
+    from truerail.transport.ssh_hosts import SshExec
     from truerail.transport.switch_device import SwitchDevice
 
 THREADS = 32
@@ -132,7 +132,7 @@ class SwitchCli:
         return self._devices[key]
 
     def _by_asyncssh(self) -> "SshExec":
-        from truerail.transport.ssh_exec import SshExec
+        from truerail.transport.ssh_hosts import SshExec
 
         if self._old is None:
             self._old = SshExec(handshakes=THREADS, limits=self._limits)
