@@ -18,6 +18,7 @@ from truerail.model.platforms import PROBES
 from truerail.poller import Gathered, Limits, Poller
 from truerail.poller.poll_scheduler import PollScheduler, intervals
 from truerail.poller.questions import applicable
+from truerail.poller.work import Work
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.transport.command_gate import declared, refuse_undeclared
@@ -171,9 +172,7 @@ def test_the_service_asks_it_every_five_minutes_and_with_whatever_is_rechecked(s
     async def body() -> None:
         asking = PollScheduler(
             fleet.gatherer(simulation, UFM),
-            every_seconds=intervals({}),
-            patience_seconds=5.0,
-            jitter_seconds=0.0,
+            Work((), {}, intervals({}), jitter_seconds=0.0),
             heard=lambda: None,
         )
         assert await asking.everything({"gpu-005"}) == 2

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from tests.watched_service import settings_for
 from truerail.model import CauseKind, Finding
 from truerail.model.life import LifeState
 from truerail.poller import Poller
-from truerail.poller.processes import Child, PollerProcesses, auto_pollers, processes
+from truerail.poller.processes import Child, PollerProcesses, auto_pollers
 from truerail.service.evaluator import Evaluator
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch
@@ -48,9 +49,8 @@ async def watched(folder: Path, other_seconds: float) -> AsyncIterator[tuple[Wat
     every = {name: timedelta(seconds=0.5 if name in QUICK else other_seconds) for name in collectors()}
     schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=1), "every": every})
     settings = settings.model_copy(update={"schedule": schedule})
-    watch = Watch(
-        settings, work().targets, plan, FakeFleet(made), Evaluator.begin(settings), None, polling=processes(2, PROGRAM)
-    )
+    polling = partial(PollerProcesses, count=2, program=PROGRAM)
+    watch = Watch(settings, work().targets, plan, FakeFleet(made), Evaluator.begin(settings), None, polling=polling)
     stop = asyncio.Event()
     running = asyncio.create_task(watch.run(stop))
     assert isinstance(watch.asking, PollerProcesses)

@@ -12,6 +12,7 @@ from truerail.poller import Limits, Poller
 from truerail.poller.latest import NOT_YET
 from truerail.poller.poll_scheduler import PollScheduler, intervals
 from truerail.poller.schedule import Schedule
+from truerail.poller.work import Work
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
 
@@ -32,7 +33,7 @@ class Rig:
             targets(self.simulation), self.fleet, devices=self.simulation.plan.devices, limits=limits, ambient=ambient()
         )
         self.asking = PollScheduler(
-            gatherer, every_seconds=intervals({}), patience_seconds=patience, jitter_seconds=0.0, heard=self._hear
+            gatherer, Work((), {}, intervals({}), patience, jitter_seconds=0.0), heard=self._hear
         )
 
     def _hear(self) -> None:

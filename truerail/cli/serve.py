@@ -91,7 +91,7 @@ def serve(
 
 def _polling(pollers: str, options: BusOptions, settings: "Settings", devices: int) -> "PollingMaker | None":
     """What polls, where the service does not do so itself. Raises CommandError."""
-    from truerail.poller.processes import processes
+    from truerail.poller.processes import PollerProcesses
 
     if options.role:
         if settings.probe:
@@ -100,7 +100,7 @@ def _polling(pollers: str, options: BusOptions, settings: "Settings", devices: i
             raise CommandError("--pollers is for a service without --role: pollers of a bus are started on their own")
         return judge_polling(options, settings)
     count = _pollers(pollers, devices)
-    return processes(count) if count else None
+    return partial(PollerProcesses, count=count) if count else None
 
 
 def _pollers(wanted: str, devices: int) -> int:

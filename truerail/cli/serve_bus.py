@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ class BusOptions:
 def judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
     """The polling of a judge. Raises CommandError if the bus cannot be reached, or refuses the login."""
     from truerail.link.nats_link import Bus
-    from truerail.poller.bus_polling import bus_polling
+    from truerail.poller.bus_polling import BusPolling
 
     address, subjects = options.address, _subjects(settings)
 
@@ -73,7 +74,7 @@ def judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
         await bus.close()
 
     _run(probe())
-    return bus_polling(address, subjects)
+    return partial(BusPolling, address=address, subjects=subjects)
 
 
 def judge_leadership(options: BusOptions, settings: "Settings") -> "Callable[[], Leadership] | None":

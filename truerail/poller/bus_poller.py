@@ -105,7 +105,7 @@ class BusPoller:
         self._agents = AgentAnswers(lambda device, word: self._lacking.put_nowait((device, word)))
         self._outbox.agents = self._of_agents
         asked = AgentTransport(self._agents, transport)
-        self._worker = Worker(self._outbox, asked, self._sender, beat_seconds=self._timing.beat_seconds)
+        self._worker = Worker(self._outbox, asked, self._sender.deliver, beat_seconds=self._timing.beat_seconds)
         self._live = LivePollers(self._timing.ttl_seconds)
         self._problem, self._logged = "", -_LOG_SECONDS
         self._others = True

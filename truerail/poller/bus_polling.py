@@ -21,9 +21,8 @@ from truerail.link.nats_link import Bus, BusAddress
 from truerail.link.streams import Timing, ensure
 from truerail.link.subjects import Subjects, fields
 from truerail.model.tasks import end
-from truerail.poller.elsewhere import PollersElsewhere
 from truerail.poller.latest import Latest
-from truerail.poller.received import Received
+from truerail.poller.received import PollersElsewhere, Received
 from truerail.poller.work import Work
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -363,10 +362,3 @@ class BusPolling(PollersElsewhere):
             said = "the clock of a poller is wrong; its times are corrected"
             self._log.warning(said, zone=zone, poller=poller, ahead_seconds=seconds)
         self._clocks_off = set(off)
-
-
-def bus_polling(
-    address: BusAddress, subjects: Subjects, timing: Timing | None = None
-) -> Callable[[Work, Callable[[], None]], BusPolling]:
-    """Polling by the pollers of a bus."""
-    return lambda work, heard: BusPolling(work, heard, address, subjects, timing)

@@ -16,7 +16,7 @@ from truerail.errors import TOO_SLOW, ConnectError, NoAnswerError, SlowDeviceErr
 from truerail.model import Device, Target
 from truerail.model.platforms import INFINIBAND, PROBES
 from truerail.poller.device_row import QUICK_SECONDS, Row
-from truerail.poller.limits import Ambient, Limits, pause_before
+from truerail.poller.limits import Ambient, Limits
 from truerail.poller.questions import Known, applicable, bounded, by_file, first_commands, further_commands, optional
 from truerail.transport.answers import Answers
 from truerail.transport.platform_probe import asked_platform, assumed_role, platform_of
@@ -147,7 +147,8 @@ class DevicePoller:
             try:
                 return [*map(bounded, await self._transport.ask(target, commands))]
             except ConnectError:
-                await self._ambient.sleep(pause_before(attempt, self._limits, self._ambient.random()))
+                spread = 0.5 + self._ambient.random()
+                await self._ambient.sleep(self._limits.retry_seconds * 2 ** (attempt - 1) * spread)
         return [*map(bounded, await self._transport.ask(target, commands))]
 
 

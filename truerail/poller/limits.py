@@ -34,8 +34,3 @@ class Ambient:
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     random: Callable[[], float] = random.random
-
-
-def pause_before(attempt: int, limits: Limits, chance: float) -> float:
-    """Seconds to wait before the attempt after `attempt` failed ones; `chance` in [0, 1) spreads devices apart."""
-    return float(limits.retry_seconds * 2 ** (attempt - 1) * (0.5 + chance))

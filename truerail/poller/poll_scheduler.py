@@ -19,9 +19,9 @@ from truerail.analysis.published import CollectorRun
 from truerail.link.poller_outbox import Outbox
 from truerail.model.tasks import Spawns, end
 from truerail.poller.device_row import Row
-from truerail.poller.fleet import Gathered, Poller
+from truerail.poller.fleet import Gathered, Owed, Poller
 from truerail.poller.latest import Latest
-from truerail.poller.owed import Owed
+from truerail.poller.work import Work
 
 TOGETHER_SECONDS = 0.05
 """How long a round's first collector waits for others that come due at the same time, in addition to the jitter; and a
@@ -32,22 +32,9 @@ round between rounds for other devices.
 class PollScheduler(Spawns):
     """One for a fleet. `heard` is called on the event loop whenever new answers need an evaluation."""
 
-    def __init__(
-        self,
-        gatherer: Poller,
-        *,
-        every_seconds: Mapping[str, float],
-        patience_seconds: float,
-        jitter_seconds: float,
-        heard: Callable[[], None],
-        into: Outbox | None = None,
-    ) -> None:
+    def __init__(self, gatherer: Poller, work: Work, *, heard: Callable[[], None], into: Outbox | None = None) -> None:
         """`into` takes the answers in place of `latest`: they are evaluated by another process."""
         super().__init__()
-        self._gatherer = gatherer
-        self._names = [device.name for device in gatherer.devices]
-        self._patience = patience_seconds
-        self._together = TOGETHER_SECONDS + jitter_seconds
         self._heard = heard
         self._busy: set[str] = set()
         self._owed = Owed()
@@ -58,9 +45,9 @@ class PollScheduler(Spawns):
         """Whether there are new answers; whether the first round is over: before that, a few answers decide nothing."""
         self.latest = Latest({})
         self._into: Latest | Outbox = into or self.latest
-        self._into.keep(gatherer.neighbor_questions)
-        self.runs = {name: CollectorRun(name, seconds) for name, seconds in every_seconds.items()}
+        self.runs: dict[str, CollectorRun] = {}
         self.rounds_total = 0
+        self.use(gatherer, work)
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -72,14 +59,15 @@ class PollScheduler(Spawns):
         """Number of devices polled without an answer yet."""
         return len(self._busy)
 
-    def use(
-        self, gatherer: Poller, *, every_seconds: Mapping[str, float], patience_seconds: float, jitter_seconds: float
-    ) -> None:
-        """Uses another poller and pace from the next round on; answers are kept."""
+    def use(self, gatherer: Poller, work: Work) -> None:
+        """Uses another poller and the pace of this work from the next round on; answers are kept."""
         self._gatherer = gatherer
-        self._patience = patience_seconds
-        self._together = TOGETHER_SECONDS + jitter_seconds
-        self.runs = {name: replace(run, every_seconds=every_seconds[name]) for name, run in self.runs.items()}
+        self._patience = work.patience_seconds
+        self._together = TOGETHER_SECONDS + work.jitter_seconds
+        self.runs = {
+            name: replace(self.runs.get(name) or CollectorRun(name, seconds), every_seconds=seconds)
+            for name, seconds in work.every_seconds.items()
+        }
         self._names = [device.name for device in gatherer.devices]
         self._into.keep(gatherer.neighbor_questions)
 

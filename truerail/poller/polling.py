@@ -1,7 +1,7 @@
 """Where a service's answers come from: its own process, its children, or pollers on other machines."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -72,10 +72,10 @@ PollingMaker = Callable[[Work, Callable[[], None]], Polling]
 class InProcess(PollScheduler):
     """Polls in this process, on its event loop."""
 
-    def __init__(self, work: Work, transport: Transport, heard: Callable[[], None]) -> None:
+    def __init__(self, work: Work, heard: Callable[[], None], transport: Transport) -> None:
         self._transport = transport
         self._differences = 0
-        super().__init__(work.poller(transport, self._differs), heard=heard, **_pace(work))
+        super().__init__(work.poller(transport, self._differs), work, heard=heard)
 
     @property
     def scheduled(self) -> Mapping[str, float]:
@@ -93,21 +93,8 @@ class InProcess(PollScheduler):
 
     def apply(self, work: Work) -> None:
         """Uses a poller of this work from the next round on."""
-        self.use(work.poller(self._transport, self._differs), **_pace(work))
+        self.use(work.poller(self._transport, self._differs), work)
 
     def _differs(self, device: str, collector: str) -> None:
         self._differences += 1
         structlog.get_logger().error(DIFFERS, device=device, collector=collector)
-
-
-def in_process(transport: Transport) -> PollingMaker:
-    """Polling in the service's own process."""
-    return lambda work, heard: InProcess(work, transport, heard)
-
-
-def _pace(work: Work) -> dict[str, Any]:
-    return {
-        "every_seconds": work.every_seconds,
-        "patience_seconds": work.patience_seconds,
-        "jitter_seconds": work.jitter_seconds,
-    }

@@ -20,8 +20,7 @@ from truerail.link.messages import Command
 from truerail.link.shards import owner
 from truerail.link.socket_link import read_frame, write_frame
 from truerail.model.tasks import end
-from truerail.poller.elsewhere import PollersElsewhere
-from truerail.poller.received import Received
+from truerail.poller.received import PollersElsewhere, Received
 from truerail.poller.work import Work
 
 ZONE = "local"
@@ -252,8 +251,3 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
-
-
-def processes(count: int, program: Sequence[str] = PROGRAM) -> "Callable[[Work, Callable[[], None]], PollerProcesses]":
-    """Polling by so many children."""
-    return lambda work, heard: PollerProcesses(work, heard, count, program)

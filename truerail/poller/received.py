@@ -1,6 +1,7 @@
 """The fleet of a judge whose pollers are elsewhere: messages become the newest answers, silence becomes unknown."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from truerail.link.inbox import Inbox, Place, Sender
 from truerail.link.messages import ROUND
 from truerail.model import Reading, Target
 from truerail.model.steady import STEADY
+from truerail.model.tasks import Spawns
 from truerail.poller.latest import Latest
 from truerail.poller.questions import neighbor_question
 from truerail.poller.work import Work
@@ -130,3 +132,58 @@ def _joined(known: CollectorRun, run: CollectorRun, offset_seconds: float) -> Co
         failures_total=known.failures_total + run.failures_total,
         missed_total=known.missed_total + run.missed_total,
     )
+
+
+class PollersElsewhere(Spawns, ABC):
+    """Polling by other processes, of this service or on other machines: the part of `Polling` that follows from what
+    was received, and from which pollers run.
+    """
+
+    _received: Received
+
+    @property
+    @abstractmethod
+    def _running(self) -> Collection[Place]:
+        """The pollers that run."""
+
+    @property
+    def latest(self) -> Latest:
+        """The newest answers."""
+        return self._received.latest
+
+    @property
+    def runs(self) -> Mapping[str, CollectorRun]:
+        """Statistics of each collector, over all pollers."""
+        return self._received.runs(self._running)
+
+    @property
+    def rounds_total(self) -> int:
+        """Rounds of the poller with the most."""
+        return max((one.rounds_total for one in self._received.senders(self._running)), default=0)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All polled devices."""
+        return tuple(self._received.named)
+
+    @property
+    def waiting(self) -> int:
+        """Devices that had not answered when their round was reported."""
+        return sum(one.waiting for one in self._received.senders(self._running))
+
+    @property
+    def scheduled(self) -> Mapping[str, float]:
+        """None: each poller has a schedule of its own."""
+        return {}
+
+    async def due(self, collector: str) -> None:
+        """Pollers run collectors on their own."""
+
+    def overran(self, collector: str) -> None:
+        """Pollers count that themselves."""
+
+    def _wanted(self, only: Collection[str] | None) -> set[str]:
+        """All devices, or these, and those that report their fabric."""
+        named = self._received.named
+        tellers = {name for name, (target, _) in named.items() if target.apart}
+        return set(named) if only is None else set(named).intersection({*only, *tellers})
