@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 MOST_COMPLAINT_BYTES = 400
 PATH = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -76,7 +77,7 @@ class Job:
             return
         for pipe, into in ((self._process.stdout, self._output), (self._process.stderr, self._complaint)):
             assert pipe is not None  # noqa: S101 - both are pipes
-            self._selector.register(pipe, selectors.EVENT_READ, _reader(self, pipe, into))
+            self._selector.register(pipe, selectors.EVENT_READ, partial(self.read, pipe, into))
 
     def read(self, pipe: object, into: bytearray) -> None:
         """Takes what a pipe has; the end of both is the end of the command."""
@@ -135,10 +136,6 @@ class Job:
         except subprocess.TimeoutExpired:
             return 1
         return status if status >= 0 else 128 - status
-
-
-def _reader(job: Job, pipe: object, into: bytearray) -> Callable[[], None]:
-    return lambda: job.read(pipe, into)
 
 
 def _nothing(_: Result) -> None:

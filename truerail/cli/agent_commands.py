@@ -28,5 +28,5 @@ def build(
         out.chmod(0o755)
     except OSError as error:
         raise CommandError(f"{out}: {error.strerror or error}") from error
-    commands = sum(len(one["commands"]) for one in questions())
+    commands = sum(len(one.commands) for one in questions())
     terminal_output.say(f"written {out}: {len(data):,} bytes, {commands} commands; `{out.name} --list` prints them")
