@@ -28,7 +28,7 @@ class Pair:
         self.devices, self.zone, self.now = devices, zone, 100.0
         self.latest = Latest(dict.fromkeys(devices, ""))
         self.lacking: list[tuple[Place, Collection[str] | None]] = []
-        self.inbox = Inbox(self.latest, lacking=lambda *asked: self.lacking.append(asked), now=lambda: self.now)
+        self.inbox = Inbox(self.latest.put, lacking=lambda *asked: self.lacking.append(asked), now=lambda: self.now)
         self.inbox.keep(dict.fromkeys(devices, zone))
         self.outbox = self.poller("p1")
 

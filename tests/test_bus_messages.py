@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.poller_readings import Pair, counters, reading
 from truerail.errors import BusMessageError, BusSchemaError
 from truerail.link.codec import inflated, opened, pack, squeezed
-from truerail.link.fact_rows import facts_of, rows_of
+from truerail.link.fact_forms import facts_of, rows_of
 from truerail.link.messages import SCHEMA, Body, Envelope, KindRows, Observation
 from truerail.link.sending import packed
 from truerail.model import KINDS

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from tests.deploying import DEPLOY, ROOT, document, passes, run, tool
 from truerail.cli.app import app
-from truerail.link.cluster_files import cluster_servers
+from truerail.link.server_files import cluster_servers
 from truerail.outputs.monitoring import monitoring_files, write
 
 FOLDER = DEPLOY / "kubernetes"

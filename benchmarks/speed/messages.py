@@ -43,7 +43,7 @@ class Wire:
         self.now = TAKEN_AT.timestamp()
         self.outbox = Outbox("local", "1", now=lambda: self.now)
         self.outbox.keep(devices)
-        self.inbox = Inbox(Latest(dict.fromkeys(devices, "")), lacking=lambda *_: None, now=lambda: self.now)
+        self.inbox = Inbox(Latest(dict.fromkeys(devices, "")).put, lacking=lambda *_: None, now=lambda: self.now)
         self.inbox.keep(dict.fromkeys(devices, "local"))
 
     def round(self, what: str, readings: Sequence[Reading]) -> Cost:

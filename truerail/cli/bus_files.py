@@ -12,9 +12,8 @@ from truerail.cli.exit_codes import refusing
 from truerail.errors import BusError, CommandError
 
 if TYPE_CHECKING:
-    from truerail.link.cluster_files import ClusterServer
     from truerail.link.rights import User
-    from truerail.link.server_files import ServerOptions
+    from truerail.link.server_files import ClusterServer, ServerOptions
     from truerail.link.subjects import Subjects
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -35,7 +34,7 @@ class ServerWords:
     @property
     def servers(self) -> "list[ClusterServer]":
         """Those of a cluster; none without one. Raises CommandError."""
-        from truerail.link.cluster_files import cluster_servers
+        from truerail.link.server_files import cluster_servers
 
         with refusing(BusError):
             return cluster_servers(self.routes) if self.routes else []
@@ -127,8 +126,7 @@ def write_files(
 
 def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
     """Users without a key would be open to everybody on a server that asks for no certificate. Raises CommandError."""
-    from truerail.link.cluster_files import CLUSTER
-    from truerail.link.server_files import maps_certificates
+    from truerail.link.server_files import CLUSTER, maps_certificates
 
     for name, text in texts.items():
         if name != CLUSTER and not maps_certificates(text):
@@ -140,8 +138,7 @@ def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
 
 def _texts(subjects: "Subjects", words: ServerWords) -> Iterator[tuple[str, str]]:
     """Name and content of each file that is written once."""
-    from truerail.link.cluster_files import CLUSTER, cluster_text, file_of
-    from truerail.link.server_files import SERVER, server_text
+    from truerail.link.server_files import CLUSTER, SERVER, cluster_text, file_of, server_text
 
     options, servers = words.options(), words.servers
     if not servers:
@@ -161,7 +158,7 @@ def _seeds(wanted: "list[User]") -> list[str]:
 def _write_once(file: Path, text: str) -> None:
     """For its owner alone where it has a password. Raises CommandError."""
     from truerail.cli import terminal_output
-    from truerail.link.cluster_files import CLUSTER
+    from truerail.link.server_files import CLUSTER
 
     if file.name == CLUSTER:
         with suppress(OSError), open(os_open(file, O_CREAT | O_EXCL | O_WRONLY, 0o600), "wb"):

@@ -97,7 +97,7 @@ def serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
     """
     from truerail.cli import terminal_output
     from truerail.cli.serve import certificate_warning, read_settings
-    from truerail.link.front_login import front_login
+    from truerail.link.inspection import front_login
     from truerail.roles.front_bus import JudgePlace
     from truerail.roles.service import serve
     from truerail.service.logs import logger, set_up

@@ -11,8 +11,7 @@ from truerail.errors import BusMessageError
 from truerail.link.codec import MOST_BYTES, inflated
 from truerail.link.nats_link import Bus
 from truerail.link.sending import PACKED
-from truerail.link.store_watch import StoreWatch
-from truerail.link.streams import missing_copies
+from truerail.link.streams import StoreWatch, missing_copies
 
 _PENDING_MESSAGES, _PENDING_BYTES = 1 << 20, 1 << 30
 _INACTIVE_SECONDS = 60.0

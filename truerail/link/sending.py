@@ -14,7 +14,7 @@ from truerail.link.codec import opened, pack
 from truerail.link.messages import BEAT, COUNTS, OBSERVATION, SCHEMA, Observation
 from truerail.link.nats_link import ANSWER_SECONDS, Bus
 from truerail.link.poller_outbox import Outgoing
-from truerail.link.store_watch import StoreWatch
+from truerail.link.streams import StoreWatch
 from truerail.link.subjects import Subjects
 
 PACKED, SCHEMA_HEADER, POLLER_HEADER, ID_HEADER = "tr-z", "tr-s", "tr-p", "Nats-Msg-Id"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, StorageType, StreamConfig, StreamInfo
@@ -110,3 +111,23 @@ def missing_copies(found: StreamInfo) -> list[str]:
     copies = (found.cluster.replicas or ()) if found.cluster else ()
     silent = SILENT_SECONDS * 1e9
     return [str(one.name) for one in copies if one.offline or (not one.current and (one.active or 0) > silent)]
+
+
+class StoreWatch:
+    """Whether one stream has lost what it had stored, from one look to the next.
+
+    Its last place alone does not say so: in a cluster, a server that has just begun to lead a stream may for a moment
+    be behind the one that ended.
+    """
+
+    def __init__(self) -> None:
+        self._created: datetime | None = None
+        self._behind = False
+
+    def lost(self, found: StreamInfo, seen: int) -> bool:
+        """Whether it was made again since the last look, or ends for two looks before `seen`, which was there."""
+        made_again = self._created is not None and found.created != self._created
+        behind = found.state.last_seq < seen
+        lost = made_again or (behind and self._behind)
+        self._created, self._behind = found.created, behind and not lost
+        return lost

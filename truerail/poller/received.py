@@ -38,7 +38,7 @@ class Received:
     ) -> None:
         self._heard, self._zone_of, self._now = heard, zone_of, now
         self.latest = Latest({})
-        self.inbox = Inbox(self.latest, lacking=lacking, now=now)
+        self.inbox = Inbox(self.latest.put, lacking=lacking, now=now)
         self._reported: set[Place] = set()
         self._later: asyncio.TimerHandle | None = None
         self.apply(work)
