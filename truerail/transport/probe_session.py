@@ -5,7 +5,7 @@ stays open: its end, by Ctrl-C or because the connection is lost, stops the prob
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import asyncssh
@@ -84,12 +84,12 @@ class ProbeSessions:
         *,
         script: bytes | None,
         seconds: float,
-        stop: asyncio.Event,
+        stops: Sequence[asyncio.Event],
         say: Callable[[str], None],
     ) -> str:
         """Gives a host its tasks, one line that is made when the host is ready for it, and returns what it prints. With
-        `script`, that is run; else the installed one. `stop` ends the probes early. Raises `TransportError` with the
-        host's own reason if it has one.
+        `script`, that is run; else the installed one. Each of `stops` ends the probes early. Raises `TransportError`
+        with the host's own reason if it has one.
         """
         hop = device_hop(target)
         connection = await self._connections.to(hop)
@@ -106,17 +106,17 @@ class ProbeSessions:
             try:
                 first = b"" if script is None else b"%d\n" % len(script) + script
                 channel.write(first + given())
-                await _either(session.taken, session.ended, target.timeout_seconds)
+                await _first_of((session.taken, session.ended), target.timeout_seconds)
             except BaseException as error:
                 channel.abort()
                 if not isinstance(error, OSError):
                     raise
                 raise TransportError(f"{hop.where}: {session.complaint or printable(str(error), 160)}") from None
         try:
-            await _either(session.ended, stop, seconds)
+            await _first_of((session.ended, *stops), seconds)
             if not session.ended.is_set():
                 channel.write_eof()
-                await _either(session.ended, None, _STOP_SECONDS)
+                await _first_of((session.ended,), _STOP_SECONDS)
             status = channel.get_exit_status()
         finally:
             channel.abort()
@@ -133,9 +133,9 @@ class ProbeSessions:
         await self._connections.close()
 
 
-async def _either(one: asyncio.Event, other: asyncio.Event | None, seconds: float) -> None:
-    """Waits for one of two events, or so many seconds."""
-    waiting = [asyncio.ensure_future(event.wait()) for event in (one, other) if event is not None]
+async def _first_of(events: Sequence[asyncio.Event], seconds: float) -> None:
+    """Waits for one of these events, or so many seconds."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
