@@ -5,18 +5,15 @@ The format is OpenSSH's (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT): plain and hashed
 only be tried. asyncssh reads each line by itself: over a whole file it would end at the first one with a fault.
 """
 
-import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import asyncssh
 
 from truerail.errors import HostKeyError, TransportError
 from truerail.model.names import printable
-
-_CHECK_SECONDS = 1.0
-"""A file is looked at once in this time, not for each of a thousand logins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +51,18 @@ class Trusted:
         )
 
 
-class HostKeys:
-    """Reads known_hosts files, each once, and again where it has changed on disk."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, tuple[tuple[int, int], asyncssh.SSHKnownHosts]] = {}
-        self._checked: dict[str, float] = {}
-
-    def trusted(self, file: str, address: str, port: int) -> Trusted:
-        """The entries of `file` for an address. A missing file trusts no key. Raises `TransportError`."""
-        keys, authorities, revoked, *_ = self._read(file).match(address, "", None if port == 22 else port)
-        return Trusted(file, address, port, tuple(keys), tuple(authorities), tuple(revoked))
-
-    def _read(self, file: str) -> asyncssh.SSHKnownHosts:
-        if self._checked.get(file, 0.0) > time.monotonic() - _CHECK_SECONDS:
-            return self._files[file][1]
-        path = Path(file).expanduser()
-        try:
-            status = path.stat()
-            version = (status.st_mtime_ns, status.st_size)
-            if file not in self._files or self._files[file][0] != version:
-                self._files[file] = (version, _parse(path.read_text(encoding="utf-8", errors="replace")))
-        except FileNotFoundError:
-            return asyncssh.SSHKnownHosts()
-        except OSError as error:
-            raise TransportError(f"known_hosts file {file} is not readable: {error.strerror}") from None
-        self._checked[file] = time.monotonic()
-        return self._files[file][1]
+def trusted(file: str, address: str, port: int) -> Trusted:
+    """The entries of `file` for an address. A missing file trusts no key. Raises `TransportError`."""
+    path = Path(file).expanduser()
+    try:
+        status = path.stat()
+        known = _parsed(path, (status.st_mtime_ns, status.st_size))
+    except FileNotFoundError:
+        known = asyncssh.SSHKnownHosts()
+    except OSError as error:
+        raise TransportError(f"known_hosts file {file} is not readable: {error.strerror}") from None
+    keys, authorities, revoked, *_ = known.match(address, "", None if port == 22 else port)
+    return Trusted(file, address, port, tuple(keys), tuple(authorities), tuple(revoked))
 
 
 def key_type(key: asyncssh.SSHKey) -> str:
@@ -88,10 +70,11 @@ def key_type(key: asyncssh.SSHKey) -> str:
     return printable(key.get_algorithm(), 40)
 
 
-def _parse(text: str) -> asyncssh.SSHKnownHosts:
-    """All entries that can be read; OpenSSH passes over the others, too."""
+@lru_cache(maxsize=64)
+def _parsed(path: Path, version: tuple[int, int]) -> asyncssh.SSHKnownHosts:
+    """All entries that can be read; OpenSSH passes over the others, too. `version` makes a changed file a new one."""
     known = asyncssh.SSHKnownHosts()
-    for line in text.splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         with suppress(ValueError):
             known.load(line)
     return known

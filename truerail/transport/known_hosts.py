@@ -123,10 +123,9 @@ async def _shown(
 async def _ask_for_key(hop: Hop, via: "asyncssh.SSHClientConnection | None") -> "asyncssh.SSHKey":
     import asyncssh
 
-    from truerail.transport.ssh_algorithms import algorithms
-    from truerail.transport.ssh_login import system_words
+    from truerail.transport.ssh_login import LEGACY, MODERN, system_words
 
-    offered = algorithms(legacy=hop.access.legacy_algorithms)
+    offered = LEGACY if hop.access.legacy_algorithms else MODERN
     try:
         async with asyncio.timeout(hop.seconds):
             key = await asyncssh.get_server_host_key(
@@ -151,16 +150,15 @@ async def _ask_for_key(hop: Hop, via: "asyncssh.SSHClientConnection | None") -> 
 def _record(
     targets: Sequence[Target], shown: "Sequence[asyncssh.SSHKey | TransportError]", file: Path, *, replace: bool
 ) -> list[Trust]:
-    from truerail.transport.host_keys import HostKeys, key_type
+    from truerail.transport.host_keys import key_type, trusted
 
-    host_keys = HostKeys()
     results: list[Trust] = []
     new: dict[str, str] = {}
     for target, key in zip(targets, shown, strict=True):
         if isinstance(key, TransportError):
             results.append(Trust(target, "", "", str(key)))
             continue
-        known = host_keys.trusted(str(file), target.address, target.ssh.port)
+        known = trusted(str(file), target.address, target.ssh.port)
         refused = known.refusal(key)
         kept_out = key in known.revoked or (known.keys and not replace)
         error = str(refused) if refused and kept_out else ""

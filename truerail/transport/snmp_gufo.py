@@ -17,8 +17,18 @@ from gufo.snmp._fast import GetIter
 from gufo.snmp.aio import SnmpSession
 
 from truerail.errors import WalkError
-from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Row, refused, silent
-from truerail.transport.snmp_login import Login
+from truerail.transport.snmp_client import (
+    CIRCLING,
+    ENDLESS,
+    MOST_ROWS,
+    REPETITIONS,
+    SENDS,
+    Agent,
+    Login,
+    Row,
+    refused,
+    silent,
+)
 from truerail.transport.snmp_pysnmp import PysnmpClient
 
 _FEW = 5

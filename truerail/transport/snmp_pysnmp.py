@@ -18,8 +18,18 @@ from pysnmp.proto.rfc1902 import IpAddress
 from pysnmp.proto.rfc1905 import EndOfMibView
 
 from truerail.errors import WalkError
-from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Row, refused, silent
-from truerail.transport.snmp_login import Login
+from truerail.transport.snmp_client import (
+    CIRCLING,
+    ENDLESS,
+    MOST_ROWS,
+    REPETITIONS,
+    SENDS,
+    Agent,
+    Login,
+    Row,
+    refused,
+    silent,
+)
 
 _AUTH = {
     "": hlapi.USM_AUTH_NONE,

@@ -9,7 +9,6 @@ import asyncssh
 
 from truerail.errors import ConnectError, TransportError
 from truerail.transport.hops import Hop, hop_before
-from truerail.transport.host_keys import HostKeys
 from truerail.transport.ssh_login import login, system_words
 from truerail.transport.turns import Turns, clock_stopped
 
@@ -78,7 +77,6 @@ class Connections:
     def __init__(self, handshakes: int) -> None:
         self._handshakes = Turns(handshakes)
         self._reaching = asyncio.Semaphore(AT_ONCE)
-        self._host_keys = HostKeys()
         self._held: dict[Hop, _Held] = {}
 
     def __len__(self) -> int:
@@ -132,13 +130,13 @@ class Connections:
             via = await self._to_jump_host(before)
             async with self._handshakes.turn():
                 has_turn.set()
-                return await login(hop, via, self._host_keys)
+                return await login(hop, via)
         async with self._reaching:
             reached = await reach(hop)
         try:
             async with self._handshakes.turn():
                 has_turn.set()
-                return await login(hop, reached, self._host_keys)
+                return await login(hop, reached)
         except BaseException:
             reached.close()
             raise

@@ -38,14 +38,11 @@ class SwitchCli:
     """The transport for network operating systems: SONiC, Cumulus, EOS, NX-OS, Junos."""
 
     def __init__(self, *, threads: int = THREADS, limits: Limits = LIMITS) -> None:
-        from truerail.transport.host_keys import HostKeys
-
         self._threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="truerail-switch")
         self._closing = ThreadPoolExecutor(_CLOSING_THREADS, thread_name_prefix="truerail-closing")
         self._turns = Turns(threads, MOST_THREADS)
         self._reaching = asyncio.Semaphore(AT_ONCE)
         self._limits = limits
-        self._host_keys = HostKeys()
         self._devices: dict[tuple[Hop, str], SwitchDevice] = {}
         self._old: SshExec | None = None
 
@@ -128,7 +125,7 @@ class SwitchCli:
             needs("switches", "the command line of a switch")
             from truerail.transport.switch_device import SwitchDevice
 
-            self._devices[key] = SwitchDevice(*key, self._host_keys, self._limits)
+            self._devices[key] = SwitchDevice(*key, self._limits)
         return self._devices[key]
 
     def _by_asyncssh(self) -> "SshExec":

@@ -16,10 +16,9 @@ from truerail.model import SshAccess
 from truerail.model.names import printable
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.hops import Hop, hop_before
-from truerail.transport.host_keys import HostKeys
+from truerail.transport.host_keys import trusted
 from truerail.transport.protocol import Answer
-from truerail.transport.ssh_algorithms import MODERN
-from truerail.transport.ssh_login import DEFAULT_FILES, old_device, password, refused_login, system_words
+from truerail.transport.ssh_login import DEFAULT_FILES, MODERN, old_device, password, refused_login, system_words
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Logging in to one switch with paramiko. Blocking: it runs in a thread, and closing the transport ends it.
@@ -39,24 +38,24 @@ _PLAINLY = {
 """What paramiko's words mean."""
 
 
-def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.socket | None = None) -> Any:
+def log_in(hop: Hop, opened: list[Any], reached: socket.socket | None = None) -> Any:
     """A paramiko transport to a switch, via its jump hosts, or on a connection to it. Raises `TransportError`.
 
     Every transport is added to `opened` before the first wait, so that the caller can close them on a timeout.
     """
-    trusted = host_keys.trusted(hop.access.known_hosts, hop.address, hop.access.port)
+    known = trusted(hop.access.known_hosts, hop.address, hop.access.port)
     before = hop_before(hop)
-    via = log_in(before, host_keys, opened) if before else None
+    via = log_in(before, opened) if before else None
     secret = password(hop.access)
     try:
         transport = paramiko.Transport(reached or _reach(hop, via))
         opened.append(transport)
         transport.set_log_channel(_LOG.name)
         transport.auth_timeout = transport.banner_timeout = hop.seconds
-        _offer(transport, MODERN.host_keys(trusted.algorithms))
+        _offer(transport, MODERN.host_keys(known.algorithms))
         transport.start_client(timeout=hop.seconds)
         key = transport.get_remote_server_key()
-        refused = trusted.refusal(asyncssh.import_public_key(f"{key.get_name()} {key.get_base64()}"))
+        refused = known.refusal(asyncssh.import_public_key(f"{key.get_name()} {key.get_base64()}"))
         if refused:
             raise refused
         _authenticate(transport, hop.access, secret)
@@ -228,11 +227,10 @@ def _read(channel: Any, most: int, deadline: float) -> tuple[bytes, str]:
 class SwitchDevice:
     """A connection to one switch. `busy` is held during a query."""
 
-    def __init__(self, hop: Hop, platform: str, host_keys: HostKeys, limits: Limits) -> None:
+    def __init__(self, hop: Hop, platform: str, limits: Limits) -> None:
         self.hop = hop
         self.busy = asyncio.Lock()
         self._platform = platform
-        self._host_keys = host_keys
         self._limits = limits
         self._opened: list[Any] = []
         self._transport: Any = None
@@ -250,7 +248,7 @@ class SwitchDevice:
         opened: list[Any] = []
         self._opened = opened
         try:
-            self._transport = log_in(self.hop, self._host_keys, opened, reached)
+            self._transport = log_in(self.hop, opened, reached)
         except BaseException:
             _close(opened)
             raise
