@@ -33,8 +33,9 @@ from truerail.model import (
     Reading,
     Snapshot,
 )
+from truerail.model.probe_facts import FULL_TTL
 from truerail.probe import host_script
-from truerail.probe.host_tasks import FULL_TTL, ProbePlan, Settings, plan_run
+from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
 from truerail.probe.idle import activity
 from truerail.probe.pinglists import LISTS, Nics, nics_of, pairs_of
 from truerail.probe.summary import summary

@@ -9,12 +9,10 @@ import numpy as np
 
 from benchmarks.probe.cost import most_in_a_second, nics_of
 from truerail.model.columns import NONE
-from truerail.probe.follow_ups import MOST_SECONDS, HopProbes, round_of
+from truerail.model.probe_facts import FULL_TTL
+from truerail.probe.follow_ups import MOST_SECONDS, HopProbes, merged, round_of
 from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
-from truerail.probe.packet_schedule import FULL_TTL
-from truerail.probe.path_sweep import USUAL
-from truerail.probe.recordings import merged
-from truerail.probe.sweep_pairs import sweep_of
+from truerail.probe.path_sweep import USUAL, sweep_of
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 

@@ -12,8 +12,8 @@ from tests.sweep_fabrics import TWO_TIERS, graph_of, swept_paths
 from truerail.analysis.rule import Case
 from truerail.analysis.sweep.losses import losses_of, tail
 from truerail.model import Port
+from truerail.model.probe_facts import FULL_TTL
 from truerail.probe.follow_ups import confirming, more_packets, unanswered
-from truerail.probe.packet_schedule import FULL_TTL
 from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, MISSED, USUAL, path_sweep, ports_for
 from truerail.testing.cases import plan_of
 

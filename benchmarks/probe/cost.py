@@ -24,9 +24,8 @@ from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.probe import host_script
 from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
-from truerail.probe.path_sweep import USUAL
+from truerail.probe.path_sweep import USUAL, sweep_of
 from truerail.probe.pinglists import Nic
-from truerail.probe.sweep_pairs import sweep_of
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 

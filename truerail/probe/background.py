@@ -16,8 +16,8 @@ from truerail.model import Device, Fact, Plan, Reading
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import PROBE_COLLECTOR, PROBE_FACTS
 from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
+from truerail.probe.path_sweep import sweep_of
 from truerail.probe.pinglists import SWEPT, USUAL, Nic, Pair, Share, pairs_of, usual_mtu
-from truerail.probe.sweep_pairs import sweep_of
 
 NEAR, FAR = ("A", "B"), ("C", "E")
 """Each run has its share of both; that of `FAR` grows with the fabric."""
