@@ -30,7 +30,7 @@ from truerail.viewfile.publishing import PublicationWriter
 from truerail.web.application import open_app
 
 if TYPE_CHECKING:
-    from truerail.roles.bus_fronts import BusFronts
+    from truerail.roles.front_bus import BusFronts
     from truerail.service.history_writer import HistoryWriter
     from truerail.service.leadership import Leadership
 
@@ -104,7 +104,7 @@ def _bus_fronts(leadership: "Leadership | None", link: JudgeLink, post: Post) ->
     """What serves fronts on other machines; None without a bus."""
     if leadership is None:
         return None
-    from truerail.roles.bus_fronts import BusFronts
+    from truerail.roles.front_bus import BusFronts
 
     return BusFronts(leadership, link, post.view)
 
