@@ -13,7 +13,7 @@ from truerail.errors import BusMessageError, BusSchemaError
 from truerail.link.codec import inflated, opened, pack, squeezed
 from truerail.link.fact_forms import facts_of, rows_of
 from truerail.link.messages import SCHEMA, Body, Envelope, KindRows, Observation
-from truerail.link.sending import packed
+from truerail.link.stored_messages import packed
 from truerail.model import KINDS
 from truerail.model.bounds import bounded
 from truerail.model.facts import Counter, NetLink, PortCounters

@@ -16,9 +16,9 @@ from truerail.errors import UndeclaredCommandError
 from truerail.model import CauseKind, Reading, Role, Snapshot, SshAccess, Target
 from truerail.model.platforms import PROBES
 from truerail.poller import Gathered, Limits, Poller
-from truerail.poller.poll_scheduler import PollScheduler, intervals
+from truerail.poller.fleet import Work
+from truerail.poller.polling import PollScheduler, intervals
 from truerail.poller.questions import applicable
-from truerail.poller.work import Work
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.transport.command_gate import declared, refuse_undeclared

@@ -9,10 +9,10 @@ from tests.fake_fleet import FakeFleet, ambient, targets
 from tests.virtual_time import timeless
 from truerail.analysis.round import Round
 from truerail.poller import Limits, Poller
+from truerail.poller.fleet import Work
 from truerail.poller.latest import NOT_YET
-from truerail.poller.poll_scheduler import PollScheduler, intervals
+from truerail.poller.polling import PollScheduler, intervals
 from truerail.poller.schedule import Schedule
-from truerail.poller.work import Work
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
 

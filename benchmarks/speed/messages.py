@@ -15,7 +15,7 @@ from msgspec import structs
 from benchmarks.speed.counters import STEP_SECONDS, Traffic
 from truerail.link.inbox import Inbox
 from truerail.link.poller_outbox import Outbox
-from truerail.link.sending import packed
+from truerail.link.stored_messages import packed
 from truerail.model import Reading
 from truerail.poller.latest import Latest
 from truerail.simulator import Shape, simulate

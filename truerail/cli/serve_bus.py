@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from truerail.link.nats_link import BusAddress
     from truerail.link.subjects import Subjects
     from truerail.poller.bus_poller import BusPoller
+    from truerail.poller.fleet import Work
     from truerail.poller.polling import PollingMaker
-    from truerail.poller.work import Work
     from truerail.service.leadership import Leadership
     from truerail.service.settings import Settings
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, StorageType, StreamConfig, StreamInfo
@@ -42,43 +43,29 @@ SILENT_SECONDS = 5.0
 
 def configurations(subjects: Subjects, timing: Timing) -> Iterator[StreamConfig]:
     """The streams of a fabric, and the one behind its bucket of live roles."""
-    yield StreamConfig(
-        name=subjects.obs_stream,
-        subjects=[subjects.obs_of()],
-        max_msgs_per_subject=1,
-        storage=StorageType.FILE,
-        duplicate_window=REPEATS_SECONDS,
-        allow_direct=True,
-    )
-    yield StreamConfig(
-        name=subjects.cnt_stream,
-        subjects=[subjects.cnt("*")],
-        max_age=timing.counters_seconds,
-        max_bytes=timing.counters_bytes,
-        discard=DiscardPolicy.OLD,
-        storage=StorageType.FILE,
-        duplicate_window=REPEATS_SECONDS,
-    )
-    yield StreamConfig(
-        name=subjects.round_stream,
-        subjects=[subjects.round("*")],
-        max_msgs_per_subject=1,
-        max_age=ROUND_SECONDS,
-        storage=StorageType.MEMORY,
-        duplicate_window=REPEATS_SECONDS,
-    )
-    yield StreamConfig(
-        name=subjects.live_stream,
-        subjects=[f"$KV.{subjects.live_bucket}.>"],
-        max_msgs_per_subject=1,
+    last, file, memory = {"max_msgs_per_subject": 1}, StorageType.FILE, StorageType.MEMORY
+    yield _stream(subjects.obs_stream, subjects.obs_of(), file, **last, allow_direct=True)
+    counters = {"max_age": timing.counters_seconds, "max_bytes": timing.counters_bytes}
+    yield _stream(subjects.cnt_stream, subjects.cnt("*"), file, **counters, discard=DiscardPolicy.OLD)
+    yield _stream(subjects.round_stream, subjects.round("*"), memory, **last, max_age=ROUND_SECONDS)
+    yield _stream(
+        subjects.live_stream,
+        f"$KV.{subjects.live_bucket}.>",
+        memory,
+        **last,
         max_age=timing.ttl_seconds,
         discard=DiscardPolicy.NEW,
-        storage=StorageType.MEMORY,
         duplicate_window=timing.ttl_seconds,
         allow_rollup_hdrs=True,
         deny_delete=True,
         allow_direct=True,
     )
+
+
+def _stream(
+    name: str, subject: str, storage: StorageType, *, duplicate_window: float = REPEATS_SECONDS, **more: Any
+) -> StreamConfig:
+    return StreamConfig(name=name, subjects=[subject], storage=storage, duplicate_window=duplicate_window, **more)
 
 
 async def ensure(

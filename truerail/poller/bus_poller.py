@@ -18,14 +18,14 @@ from truerail.link.live_pollers import LivePollers
 from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
 from truerail.link.poller_outbox import Outbox
-from truerail.link.sending import BusSender
 from truerail.link.shards import owner
+from truerail.link.stored_messages import BusSender
 from truerail.link.streams import Timing
 from truerail.link.subjects import Subjects, fields
 from truerail.model import Target
 from truerail.model.tasks import end
 from truerail.poller.agent_answers import AgentAnswers
-from truerail.poller.work import Work
+from truerail.poller.fleet import Work
 from truerail.poller.worker import Worker
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.fleet_transport import kind_of

@@ -13,17 +13,17 @@ from structlog import get_logger
 from truerail.errors import BusError, BusMessageError
 from truerail.link.clocks import WARNED_SECONDS
 from truerail.link.codec import opened, pack
-from truerail.link.following import Follower
 from truerail.link.inbox import Place
 from truerail.link.live_pollers import LivePollers
 from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
+from truerail.link.stored_messages import Follower
 from truerail.link.streams import Timing, ensure
 from truerail.link.subjects import Subjects, fields
 from truerail.model.tasks import end
+from truerail.poller.fleet import Work
 from truerail.poller.latest import Latest
 from truerail.poller.received import PollersElsewhere, Received
-from truerail.poller.work import Work
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Zones as a judge sees them: whether their pollers run, why a device is unknown, and when all have reported.

@@ -15,7 +15,7 @@ from truerail.link.poller_outbox import Outbox
 from truerail.link.socket_link import deliver, read_frame
 from truerail.model.orphans import end_with
 from truerail.poller.event_loop import run
-from truerail.poller.work import Work
+from truerail.poller.fleet import Work
 from truerail.poller.worker import Worker
 from truerail.transport.fleet_transport import Routes
 from truerail.transport.protocol import Transport

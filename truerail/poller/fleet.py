@@ -7,13 +7,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import msgspec
+
 from collector import collectors as all_collectors
 from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
 from truerail.model.platforms import APART
-from truerail.poller.device_poller import DevicePoller
-from truerail.poller.device_row import Row
+from truerail.poller.device_poller import DevicePoller, Row
 from truerail.poller.limits import Ambient, Limits
 from truerail.poller.questions import Known, neighbor_question, questions_apart
 from truerail.transport.answers import Answers
@@ -21,9 +22,12 @@ from truerail.transport.capture_files import questions_of
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.platform_probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
+from truerail.transport.round_files import Unanswered
 from truerail.transport.turns import Turns
-from truerail.transport.unanswered import Unanswered
 from truerail.transport.warnings import Notes
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Polls a fleet for one round: every device at once, within limits, with a deadline for each and one for all.
 
 _PATIENT_TICKS = 30
 """Ticks (3 s) after which a device that has not answered yet lets the next one begin."""
@@ -310,3 +314,44 @@ def _completed(target: Target, device: Device | None) -> Target:
 def _device_of(target: Target) -> Device:
     role = target.role or assumed_role(asked_platform(target) or "linux")
     return Device(target.name, role, target.pod, target.address, target.platform, target.rack, target.unit)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What is polled and how often: one value for a schedule of this process, for a child and for a poller elsewhere.
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Targets, the plan's devices by name, seconds between rounds by collector, and limits."""
+
+    targets: tuple[Target, ...]
+    devices: dict[str, Device]
+    every_seconds: dict[str, float]
+    patience_seconds: float = 5.0
+    jitter_seconds: float = 2.0
+    limits: Limits = field(default_factory=Limits)
+
+    def poller(self, transport: Transport, differs: Callable[[str, str], None]) -> Poller:
+        """A poller of these devices. `differs` is called with device and collector if a full parse finds other facts in
+        an answer that counted as unchanged.
+        """
+        kept = KeptAnswers(differs)  # empty: plan, inventory or settings changed
+        return Poller(self.targets, transport, devices=self.devices, limits=self.limits, kept=kept)
+
+    def named(self) -> Mapping[str, tuple[Target, Device]]:
+        """Targets and devices by the name that readings have: the plan's, else the inventory's. In order of polling."""
+        return {device.name: (target, device) for target, device, _ in matched(self.targets, self.devices)}
+
+    def part(self, names: Collection[str]) -> "Work":
+        """The work on the devices with these names."""
+        targets = tuple(target for name, (target, _) in self.named().items() if name in names)
+        return replace(self, targets=targets, devices={n: one for n, one in self.devices.items() if n in names})
+
+    def packed(self) -> bytes:
+        """For a process of the same service. It has references to secrets, never secrets."""
+        return msgspec.msgpack.encode(self)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> "Work":
+        """What `packed` gave."""
+        return msgspec.msgpack.decode(data, type=cls)

@@ -20,8 +20,8 @@ from truerail.link.messages import Command
 from truerail.link.shards import owner
 from truerail.link.socket_link import read_frame, write_frame
 from truerail.model.tasks import end
+from truerail.poller.fleet import Work
 from truerail.poller.received import PollersElsewhere, Received
-from truerail.poller.work import Work
 
 ZONE = "local"
 PROGRAM = (sys.executable, "-m", "truerail.poller.child")

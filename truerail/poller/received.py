@@ -14,9 +14,9 @@ from truerail.link.messages import ROUND
 from truerail.model import Reading, Target
 from truerail.model.steady import STEADY
 from truerail.model.tasks import Spawns
+from truerail.poller.fleet import Work
 from truerail.poller.latest import Latest
 from truerail.poller.questions import neighbor_question
-from truerail.poller.work import Work
 
 TOGETHER_SECONDS = 1.0
 """How long an evaluation waits for the other pollers after the first one's round."""

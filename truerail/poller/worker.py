@@ -9,9 +9,9 @@ from truerail.errors import BusError
 from truerail.link.messages import Command
 from truerail.link.poller_outbox import Outbox, Outgoing
 from truerail.model.tasks import end
-from truerail.poller.poll_scheduler import PollScheduler
+from truerail.poller.fleet import Work
+from truerail.poller.polling import PollScheduler
 from truerail.poller.schedule import Schedule
-from truerail.poller.work import Work
 from truerail.transport.protocol import Transport
 
 BEAT_SECONDS = 3.0

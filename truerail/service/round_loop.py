@@ -17,9 +17,9 @@ from truerail.model.history import RoundRecord
 from truerail.model.job_record import JobRecord
 from truerail.model.steady import STEADY, SteadyClock
 from truerail.model.tasks import Spawns, end
+from truerail.poller.fleet import Work
 from truerail.poller.polling import InProcess, PollingMaker
 from truerail.poller.schedule import Schedule
-from truerail.poller.work import Work
 from truerail.service.counted import KEPT_SECONDS, KeptCounters
 from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator

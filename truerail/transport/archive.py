@@ -19,9 +19,8 @@ from typing import IO, Final
 from truerail.errors import FileRefusedError
 from truerail.transport.capture_files import Questions
 from truerail.transport.folders import MAX_ANSWER_BYTES, Listing, too_large
-from truerail.transport.listed import FILE as INVENTORY
+from truerail.transport.round_files import INVENTORY, UNANSWERED
 from truerail.transport.times import round_order, round_time
-from truerail.transport.unanswered import FILE as UNANSWERED
 from truerail.transport.warnings import Notes
 
 MAX_UNPACKED_BYTES = 4 * 1024**3

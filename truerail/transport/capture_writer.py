@@ -18,7 +18,7 @@ from pathlib import Path
 
 from truerail.errors import FolderBusyError
 from truerail.model.names import printable
-from truerail.transport import listed, unanswered
+from truerail.transport.round_files import INVENTORY, UNANSWERED, dump_inventory, load_unanswered
 from truerail.transport.times import round_name, round_time
 
 PARTIAL = ".partial"
@@ -68,7 +68,7 @@ class CaptureWriter:
 
     def list_inventory(self, names: Iterable[str]) -> None:
         """Writes the names of the inventory's devices beside their folders. Raises OSError."""
-        (self.folder / listed.FILE).write_bytes(listed.dump(names))
+        (self.folder / INVENTORY).write_bytes(dump_inventory(names))
 
     def finish(self) -> Path:
         """Gives the round its name, and the path. Raises OSError, FileExistsError where there is one of that name."""
@@ -112,8 +112,8 @@ def _round_of(name: str) -> str:
 
 
 def _whole(folder: Path) -> bool:
-    reported = folder / unanswered.FILE
-    return folder.is_dir() and not (reported.is_file() and unanswered.load(reported.read_bytes()).device)
+    reported = folder / UNANSWERED
+    return folder.is_dir() and not (reported.is_file() and load_unanswered(reported.read_bytes()).device)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def _made(kind: str) -> Transport:
     """The transport of a kind. What it needs is imported with the first device that it asks."""
     match kind:
         case "local":
-            from truerail.transport.local_shell import Local
+            from truerail.transport.shell_sessions import Local
 
             return Local(limits=_FABRIC)
         case "rest":

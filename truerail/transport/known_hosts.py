@@ -150,7 +150,7 @@ async def _ask_for_key(hop: Hop, via: "asyncssh.SSHClientConnection | None") -> 
 def _record(
     targets: Sequence[Target], shown: "Sequence[asyncssh.SSHKey | TransportError]", file: Path, *, replace: bool
 ) -> list[Trust]:
-    from truerail.transport.host_keys import key_type, trusted
+    from truerail.transport.ssh_login import key_type, trusted
 
     results: list[Trust] = []
     new: dict[str, str] = {}

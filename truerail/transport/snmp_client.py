@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from truerail.errors import TransportError
+from truerail.errors import TransportError, WalkError
 from truerail.model import Secret, SnmpAccess
 from truerail.transport.protocol import secret_text
 
@@ -97,6 +97,14 @@ class Agent:
     login: Login
     patience_seconds: float
 
+    def silent(self) -> WalkError:
+        """Why a walk ended without a word."""
+        return WalkError(f"no answer to {SENDS} requests in {SENDS * self.patience_seconds:g} s")
+
+    def refused(self) -> WalkError:
+        """Why an agent that answers returns no data to a v3 user."""
+        return WalkError(f"user {self.login.user!r} is refused: unknown, a wrong password or protocol")
+
 
 class SnmpClient(Protocol):
     """An engine. One object serves all agents of a fleet."""
@@ -112,13 +120,3 @@ class SnmpClient(Protocol):
 
 CIRCLING = "the agent goes round in a circle: its OIDs do not increase"
 ENDLESS = f"more than {MOST_ROWS:,} rows"
-
-
-def silent(agent: Agent) -> str:
-    """Why a walk ended without a word."""
-    return f"no answer to {SENDS} requests in {SENDS * agent.patience_seconds:g} s"
-
-
-def refused(agent: Agent) -> str:
-    """Why an agent that answers returns no data to a v3 user."""
-    return f"user {agent.login.user!r} is refused: unknown, a wrong password or protocol"

@@ -16,9 +16,8 @@ from truerail.model import SshAccess
 from truerail.model.names import printable
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.hops import Hop, hop_before
-from truerail.transport.host_keys import trusted
-from truerail.transport.protocol import Answer
-from truerail.transport.ssh_login import DEFAULT_FILES, MODERN, old_device, password, refused_login, system_words
+from truerail.transport.protocol import Answer, secret_text
+from truerail.transport.ssh_login import DEFAULT_FILES, MODERN, old_device, refused_login, system_words, trusted
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Logging in to one switch with paramiko. Blocking: it runs in a thread, and closing the transport ends it.
@@ -46,7 +45,7 @@ def log_in(hop: Hop, opened: list[Any], reached: socket.socket | None = None) ->
     known = trusted(hop.access.known_hosts, hop.address, hop.access.port)
     before = hop_before(hop)
     via = log_in(before, opened) if before else None
-    secret = password(hop.access)
+    secret = secret_text(hop.access.password, "password") if hop.access.password else None
     try:
         transport = paramiko.Transport(reached or _reach(hop, via))
         opened.append(transport)
