@@ -115,27 +115,28 @@ class Job:
         result = Result(self._command, (self._began + now) / 2)
         result.took_seconds, result.why = now - self._began, why
         if process is not None:
-            result.status = self._reap(process, kill=bool(why) or self._ended is _nothing)
+            result.status = reap(process, self._selector, kill=bool(why) or self._ended is _nothing)
         if not why:
             result.output = bytes(self._output)
         result.complaint = bytes(self._complaint)
         self._ended(result)
 
-    def _reap(self, process: subprocess.Popen[bytes], kill: bool) -> int:
-        """The exit status. A process that the system cannot end is left to it."""
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                if pipe.fileno() in self._selector.get_map():
-                    self._selector.unregister(pipe)
-                pipe.close()
-        if kill:
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-        try:
-            status = process.wait(_REAPING_SECONDS)
-        except subprocess.TimeoutExpired:
-            return 1
-        return status if status >= 0 else 128 - status
+
+def reap(process: subprocess.Popen[bytes], selector: selectors.BaseSelector, kill: bool) -> int:
+    """The exit status. A process that the system cannot end is left to it."""
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            if pipe.fileno() in selector.get_map():
+                selector.unregister(pipe)
+            pipe.close()
+    if kill:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    try:
+        status = process.wait(_REAPING_SECONDS)
+    except subprocess.TimeoutExpired:
+        return 1
+    return status if status >= 0 else 128 - status
 
 
 def _nothing(_: Result) -> None:
