@@ -92,11 +92,6 @@ class Flows:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def __iter__(self) -> Iterator[tuple[Pair, Flow]]:
-        """Each flow with its pair, rendered."""
-        for place in range(len(self)):
-            yield self.pairs[place], self.flow(place)
-
     @cached_property
     def names(self) -> list[str]:
         """The hosts by their codes."""
@@ -199,19 +194,6 @@ class Flows:
         """A flow as its listener knows it."""
         source, to, _ = self.pairs[place]
         return {**self.about(place), "port": to.netdev, "peer": source.host, "peer_port": source.netdev}
-
-    def flow(self, place: int) -> Flow:
-        """All of a flow: as its sender knows it, and what is planned."""
-        paced = self.paced.of(np.array([place]))
-        row, ttl, first = paced.by_ttl()
-        columns = (paced.source_port[row], ttl, paced.size[row], paced.count[row], first, paced.every[row])
-        return {
-            **self.about(place),
-            "source_port": int(self.source_port[place]),
-            "source_ports": int(self.source_ports[place]),
-            "rounds": self.rounds[self.kind[place]],
-            "paced": list(zip(*(column.tolist() for column in columns), strict=True)),
-        }
 
     def seconds_of_rounds(self, tried: Mask, packets_per_second: float) -> Numbers:
         """How long each host's rounds take, by its code: its packets, and the wait behind those of one size and TTL."""

@@ -85,15 +85,10 @@ class Budget:
     per_switch: float = A_SECOND_AND_SWITCH
     per_nic: float = A_SECOND_SWITCH_AND_SOURCE
 
-    @property
-    def mean(self) -> float:
-        """The mean rate of a switch that stays below its budget in nearly every second, where many NICs probe it by
-        chance: four standard deviations (of a Poisson process) below.
-        """
-        return self.mean_of(0)
-
     def mean_of(self, switches: int) -> float:
-        """The same for a fabric with so many switches: with very many, eight standard deviations below."""
+        """The mean rate of a switch that stays below its budget in nearly every second, where many NICs probe it by
+        chance: four standard deviations (of a Poisson process) below; eight in a fabric with very many switches.
+        """
         below = _DEVIATIONS if switches < _MANY_SWITCHES else _DEVIATIONS_OF_MANY
         return (sqrt(self.per_switch + below**2 / 4) - below / 2) ** 2
 
