@@ -170,11 +170,8 @@ def test_the_service_asks_it_every_five_minutes_and_with_whatever_is_rechecked(s
     fleet = Fabric(simulation)
 
     async def body() -> None:
-        asking = PollScheduler(
-            fleet.gatherer(simulation, UFM),
-            Work((), {}, intervals({}), jitter_seconds=0.0),
-            heard=lambda: None,
-        )
+        work = Work((), {}, intervals({}), jitter_seconds=0.0)
+        asking = PollScheduler(fleet.gatherer(simulation, UFM), work, heard=lambda: None)
         assert await asking.everything({"gpu-005"}) == 2
         assert set(fleet.asks) == {"gpu-005", "ufm-1"}
         assert asking.runs["ib_fabric"].devices_asked == asking.runs["ib_fabric"].devices_answered == 1

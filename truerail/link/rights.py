@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from truerail.agent.allowed_commands import name_token
 from truerail.errors import BusError
-from truerail.link.subjects import JUDGE_KEY, Subjects
+from truerail.link.subjects import Subjects
 from truerail.model.names import is_plain_name
 
 POLLER, JUDGE, FRONT, OPERATOR = "poller", "judge", "front", "operator"
@@ -52,7 +52,7 @@ def rights(subjects: Subjects, zone: str) -> Iterator[Right]:
     yield Right(f"receive commands to {place}", subjects.cmd(zone), (POLLER,), publishes=False)
     yield Right(f"receive replies to pollers of {place}", f"{subjects.inbox(zone)}.>", (POLLER,), publishes=False)
     yield Right("command pollers", subjects.cmd("*"), (JUDGE,))
-    yield Right("take the judge's lease", judge_lease(subjects), (JUDGE,))
+    yield Right("take the judge's lease", subjects.judge_lease, (JUDGE,))
     yield Right("read the judge's lease", f"{API}.STREAM.MSG.GET.{subjects.live_stream}", (JUDGE,))
     for stream in streams(subjects):
         seen_by = (JUDGE, POLLER) if stream == subjects.obs_stream else (JUDGE,)
@@ -102,11 +102,6 @@ def agent(subjects: Subjects, zone: str, host: str) -> User:
 def streams(subjects: Subjects) -> tuple[str, ...]:
     """All streams of a fabric."""
     return (subjects.obs_stream, subjects.cnt_stream, subjects.round_stream, subjects.live_stream)
-
-
-def judge_lease(subjects: Subjects) -> str:
-    """The key of the judge's lease, as a subject."""
-    return f"$KV.{subjects.live_bucket}.{JUDGE_KEY}"
 
 
 def operator_inbox() -> str:

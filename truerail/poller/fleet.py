@@ -158,8 +158,8 @@ class Poller:
         at, notes = self._ambient.now().replace(microsecond=0), Notes()
         reader = Answers(questions_of(), at, notes, self._kept)
         asked = self._wanted(only, collectors)
-        finished = _Counter(len(asked), progress)
         interviewer = DevicePoller(self._transport, limits, self._ambient, self._slow)
+        finished = _Counter(len(asked), progress)
         turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors, owed or Owed())
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row

@@ -34,11 +34,10 @@ class Received:
         *,
         zone_of: Callable[[Target], str],
         lacking: Callable[[Place, Collection[str] | None], None],
-        now: Callable[[], float] = STEADY.seconds,
     ) -> None:
-        self._heard, self._zone_of, self._now = heard, zone_of, now
+        self._heard, self._zone_of, self._now = heard, zone_of, STEADY.seconds
         self.latest = Latest({})
-        self.inbox = Inbox(self.latest.put, lacking=lacking, now=now)
+        self.inbox = Inbox(self.latest.put, lacking=lacking)
         self._reported: set[Place] = set()
         self._later: asyncio.TimerHandle | None = None
         self.apply(work)

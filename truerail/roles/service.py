@@ -1,6 +1,5 @@
 """The service as a whole: opens what its processes share, and runs them until a signal."""
 
-import contextlib
 import fcntl
 import gc
 import os
@@ -13,7 +12,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
@@ -113,7 +112,7 @@ class Supervisor:
             waits = [child.due - now for child in running if not child.pid]
             select.select([wake], [], [], max(min(waits), 0.0) if waits else None)
             os.set_blocking(wake, False)
-            with contextlib.suppress(BlockingIOError):
+            with suppress(BlockingIOError):
                 os.read(wake, 4096)
             if self._ends(running):
                 return

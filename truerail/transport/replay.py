@@ -49,11 +49,6 @@ def fabric_wide(files: set[str], questions: Questions) -> frozenset[str]:
     )
 
 
-def place_of(folder: Folder, files: frozenset[str]) -> Place:
-    """These files as a device's folder."""
-    return Place(FABRIC, Gathered(folder, {file: (folder, file) for file in files}))
-
-
 def tells_fabric(folder: Folder) -> bool:
     """Whether a folder is that of a machine that was queried only for a whole fabric."""
     try:
@@ -174,7 +169,8 @@ def read_capture(
     beside = fabric_wide(layout.listing.files, questions)
     places, dumps = _places(layout, devices or {}, beside, questions, notes)
     if beside:
-        places.setdefault(FABRIC, []).append(place_of(layout.folder, beside))
+        gathered = Gathered(layout.folder, {file: (layout.folder, file) for file in beside})
+        places.setdefault(FABRIC, []).append(Place(FABRIC, gathered))
     if not places:
         answers = any(questions.claims(file) for file in layout.listing.files)
         hint = "it is a device's own folder: give its parent folder" if answers else "nothing to read"

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 from truerail.errors import SilentSessionError, TransportError
 from truerail.model import Target
@@ -19,22 +19,31 @@ from truerail.transport.protocol import Answer
 # What a session with a shell is, over SSH or on this machine: output that comes in, an end, and what that means.
 
 
-class Sink(Protocol):
-    """Takes a session's output."""
+class Whole:
+    """Takes the output of one command."""
 
-    @property
-    def since(self) -> float:
-        """When the command that runs now began, by the event loop's clock."""
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.since = asyncio.get_running_loop().time()
+        self.output = bytearray()
+        self.complaint = bytearray()
 
     @property
     def flooded(self) -> bool:
-        """Whether enough was taken, and the session must end."""
+        """Whether there is more than is taken."""
+        return len(self.output) > self._limits.answer_bytes
 
     def out(self, data: bytes) -> None:
         """Takes standard output."""
+        self.output += data
 
     def err(self, data: bytes) -> None:
-        """Takes standard error."""
+        """Takes the beginning of standard error."""
+        self.complaint += data[: max(0, self._limits.complaint_bytes - len(self.complaint))]
+
+
+Sink = Frames | Whole
+"""Takes a session's output: standard output, standard error, until it is `flooded`; `since` its command began."""
 
 
 class Ended(Enum):

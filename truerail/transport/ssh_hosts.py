@@ -12,7 +12,7 @@ from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits, first_line, refusal
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.shell_sessions import Ended, Output, Sink, ask_in_sessions, outcome, reason
+from truerail.transport.shell_sessions import Ended, Output, Sink, Whole, ask_in_sessions, outcome, reason
 from truerail.transport.ssh_connections import Connections
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -114,29 +114,6 @@ class SshHosts:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Old switches: one exec channel for each command, since asyncssh still has the key exchanges that they need.
-
-
-class Whole:
-    """Takes the output of one command."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self.since = asyncio.get_running_loop().time()
-        self.output = bytearray()
-        self.complaint = bytearray()
-
-    @property
-    def flooded(self) -> bool:
-        """Whether there is more than is taken."""
-        return len(self.output) > self._limits.answer_bytes
-
-    def out(self, data: bytes) -> None:
-        """Takes standard output."""
-        self.output += data
-
-    def err(self, data: bytes) -> None:
-        """Takes the beginning of standard error."""
-        self.complaint += data[: max(0, self._limits.complaint_bytes - len(self.complaint))]
 
 
 class SshExec:

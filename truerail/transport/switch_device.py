@@ -1,6 +1,7 @@
 """One switch: its connection, held between rounds, and how it takes commands. Blocking, but for `cut`."""
 
 import asyncio
+import getpass
 import logging
 import socket
 import time
@@ -93,7 +94,7 @@ def _known(names: tuple[str, ...], available: Any) -> list[str]:
 
 def _authenticate(transport: Any, access: SshAccess, secret: str | None) -> None:
     """Offers keys, then the password where the inventory has one. Raises `TransportError` where none is taken."""
-    user = access.user or _this_user()
+    user = access.user or getpass.getuser()
     for key in _keys(access):
         if _taken(transport.auth_publickey, user, key):
             return
@@ -160,12 +161,6 @@ def _public_blob(name: str) -> bytes | None:
         raise TransportError(
             f"key {name}: has a passphrase; {public} names it to the agent, and is not readable"
         ) from None
-
-
-def _this_user() -> str:
-    import getpass
-
-    return getpass.getuser()
 
 
 # ----------------------------------------------------------------------------------------------------------------------
