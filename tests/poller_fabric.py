@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from tests.fake_fleet import targets
 from truerail.model import CauseKind, Role
+from truerail.poller.device_poller import Limits
 from truerail.poller.fleet import Work
-from truerail.poller.limits import Limits
 from truerail.poller.polling import intervals
 from truerail.simulator import Fault, Shape, Simulation, simulate
 

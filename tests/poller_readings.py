@@ -7,7 +7,7 @@ from truerail.link.inbox import Inbox, Place
 from truerail.link.poller_outbox import Outbox, Outgoing
 from truerail.model import Fact, PortCounters, Reading
 from truerail.model.facts import Counter
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 
 
 def reading(device: str, *facts: Fact, collector: str = "net_link", read_at: float = 100.0, error: str = "") -> Reading:

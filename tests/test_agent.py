@@ -135,7 +135,7 @@ def tree(tmp_path: Path) -> Iterator[Tree]:
 
 def test_counters_are_read_as_the_command_prints_them(tree: Tree) -> None:
     assert tree.reader.read() == tree.printed() != b""
-    assert tree.reader.files == 6
+    assert len(tree.reader.files) == 6
     tree.write("mlx5_0/ports/1/counters/a_counter", "123456789012345678\n")
     tree.write("mlx5_1/ports/1/counters/a_counter", "")
     tree.write("mlx5_1/ports/1/counters/b_counter", "two\n\nlines, the last without an end")

@@ -21,7 +21,7 @@ from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
 from truerail.transport.answers import Answers
 from truerail.transport.capture_writer import CaptureWriter
-from truerail.transport.platform_probe import platform_of
+from truerail.transport.command_gate import platform_of
 from truerail.transport.protocol import Answer
 from truerail.transport.replay import read_capture
 from truerail.transport.turns import clocks_stopped, timed_by

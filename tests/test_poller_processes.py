@@ -95,7 +95,7 @@ def test_two_pollers_find_what_one_process_finds_also_while_one_is_killed(folder
             life = publication.lives[expected[0]]
             await until(lambda: asking.figures["pollers_running"] == 2)
             before = asking.rounds_total
-            victim = next(child for child in asking.children if child.process)
+            victim = next(child for child in asking.children.values() if child.process)
             assert victim.process
             os.kill(victim.process.pid, signal.SIGKILL)
             await until(lambda: asking.figures["poller_restarts_total"] == 1 and asking.figures["pollers_running"] == 2)
@@ -114,7 +114,7 @@ def test_two_pollers_find_what_one_process_finds_also_while_one_is_killed(folder
             assert len(gone) == 1
             assert snapshot
             assert not gone.intersection(one.device for one in snapshot.readings)
-            pids = [child.process.pid for child in asking.children if child.process]
+            pids = [child.process.pid for child in asking.children.values() if child.process]
         for pid in pids:
             with pytest.raises(ProcessLookupError):
                 os.kill(pid, 0)
@@ -134,7 +134,7 @@ def test_without_a_poller_its_devices_become_unknown_with_the_reason_and_nothing
             await until(lambda: len(findings(front)) > 1 and asking.figures["pollers_running"] == 2)
             known = findings(front)
             (folder / GONE).touch()
-            for child in asking.children:
+            for child in asking.children.values():
                 assert child.process
                 os.kill(child.process.pid, signal.SIGKILL)
             await until(
@@ -180,7 +180,7 @@ def test_a_poller_that_hangs_is_ended_and_started_again(monkeypatch: pytest.Monk
         asking = PollerProcesses(work(), int, 1, PROGRAM)
         asking.start()
         try:
-            (victim,) = asking.children
+            (victim,) = asking.children.values()
             await until(lambda: victim.speaks)
             assert victim.process
             pid = victim.process.pid
@@ -215,7 +215,7 @@ def test_the_processes_end_with_their_parent() -> None:
         "    asking = PollerProcesses(work(), int, 2)\n"
         "    asking.start()\n"
         "    while asking.figures['pollers_running'] < 2: await asyncio.sleep(0.02)\n"
-        "    print(*(child.process.pid for child in asking.children), flush=True)\n"
+        "    print(*(child.process.pid for child in asking.children.values()), flush=True)\n"
         "    await asyncio.sleep(600)\n"
         "asyncio.run(main())\n"
     )

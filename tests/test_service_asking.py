@@ -10,8 +10,8 @@ from tests.virtual_time import timeless
 from truerail.analysis.round import Round
 from truerail.poller import Limits, Poller
 from truerail.poller.fleet import Work
-from truerail.poller.latest import NOT_YET
 from truerail.poller.polling import PollScheduler, intervals
+from truerail.poller.received import NOT_YET
 from truerail.poller.schedule import Schedule
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate

@@ -15,9 +15,9 @@ from msgspec import structs
 from benchmarks.speed.counters import STEP_SECONDS, Traffic
 from truerail.link.inbox import Inbox
 from truerail.link.poller_outbox import Outbox
-from truerail.link.stored_messages import packed
+from truerail.link.streams import packed
 from truerail.model import Reading
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 from truerail.simulator import Shape, simulate
 from truerail.simulator.simulation import TAKEN_AT
 

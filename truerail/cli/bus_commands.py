@@ -61,8 +61,7 @@ def init(
     """
     from truerail.cli import terminal_output
     from truerail.cli.bus_files import ServerWords, agents_of, next_step, write_files
-    from truerail.link.rights import OPERATOR
-    from truerail.link.server_files import SEED
+    from truerail.link.server_files import OPERATOR, SEED
 
     subjects, known = _subjects(fabric), [zone.strip() for zone in zones.split(",")]
     words = ServerWords(listen, routes, store, tls_cert, tls_key, tls_ca, clients_ca)

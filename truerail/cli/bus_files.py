@@ -12,8 +12,7 @@ from truerail.cli.exit_codes import refusing
 from truerail.errors import BusError, CommandError
 
 if TYPE_CHECKING:
-    from truerail.link.rights import User
-    from truerail.link.server_files import ClusterServer, ServerOptions
+    from truerail.link.server_files import ClusterServer, ServerOptions, User
     from truerail.link.subjects import Subjects
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -86,7 +85,7 @@ def agents_of(inventory: Path | None, zones: list[str], subjects: "Subjects") ->
     if inventory is None:
         return []
     from truerail.cli.live import load_fleet
-    from truerail.link.rights import agent
+    from truerail.link.server_files import agent
     from truerail.transport.fleet_transport import kind_of
 
     hosts = [one for one in load_fleet(inventory, None).targets if kind_of(one) == "hosts"]
@@ -100,8 +99,7 @@ def write_files(
 ) -> None:
     """Writes the files and says which. Raises CommandError."""
     from truerail.cli import terminal_output
-    from truerail.link.rights import users
-    from truerail.link.server_files import SEED, USERS, public_key, users_text
+    from truerail.link.server_files import SEED, USERS, public_key, users, users_text
 
     texts = dict(_texts(subjects, words))
     with refusing(BusError, OSError):

@@ -12,7 +12,7 @@ from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
 from truerail.errors import BusError
 from truerail.link.nats_link import ANSWER_SECONDS, CUT_OFF, CUT_OFF_BY, Bus, BusAddress, BusClient
-from truerail.link.rights import API, FRONT, POLLER, Right, operator_inbox, rights, streams
+from truerail.link.server_files import API, FRONT, POLLER, Right, operator_inbox, rights, streams
 from truerail.link.streams import REPLICAS, Timing, ensure, missing_copies, require_leader
 from truerail.link.subjects import Subjects
 

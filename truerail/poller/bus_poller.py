@@ -19,8 +19,7 @@ from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
 from truerail.link.poller_outbox import Outbox
 from truerail.link.shards import owner
-from truerail.link.stored_messages import BusSender
-from truerail.link.streams import Timing
+from truerail.link.streams import BusSender, Timing
 from truerail.link.subjects import Subjects, fields
 from truerail.model import Target
 from truerail.model.tasks import end

@@ -38,7 +38,7 @@ async def _run(fd: int, outbox: Outbox, transport: Transport | None) -> None:
     while (data := await read_frame(reader)) is not None:
         command = unpack(Command, data)
         if command.action == "work":
-            worker.apply(Work.unpacked(command.work))
+            worker.apply(unpack(Work, command.work))
         else:
             worker.command(command)
     await worker.stop()

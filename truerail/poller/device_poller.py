@@ -8,9 +8,11 @@ time.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+import random
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from time import monotonic
 
 from msgspec import structs
 
@@ -21,15 +23,45 @@ from truerail.model.answer_limits import TimeSpent
 from truerail.model.names import answer_file, printable
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.platforms import INFINIBAND, PROBES
-from truerail.poller.limits import Ambient, Limits
+from truerail.model.steady import STEADY
 from truerail.poller.questions import Known, applicable, bounded, by_file, first_commands, further_commands, optional
 from truerail.transport.answers import Answers
 from truerail.transport.archive import ArchiveFolder
-from truerail.transport.platform_probe import asked_platform, assumed_role, platform_of
+from truerail.transport.command_gate import asked_platform, assumed_role, platform_of
 from truerail.transport.prefetch import Opened
 from truerail.transport.protocol import Answer, Transport
 from truerail.transport.round_files import UNANSWERED, Unanswered
 from truerail.transport.turns import clock_stopped, clocks_stopped, timed_by
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Limits of a round: durations and concurrency; and its sources of time and randomness.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`at_once` devices are polled at the same time, besides those that have not answered for 3 s. Each has
+    `device_seconds` from its turn on, all of them together `deadline_seconds`. A failed connection is retried `retries`
+    times, after `retry_seconds`, doubled each time, plus or minus half. A transport has `cancel_seconds` to release a
+    device.
+    """
+
+    at_once: int = 1000
+    device_seconds: float = 30.0
+    deadline_seconds: float = 60.0
+    retries: int = 2
+    retry_seconds: float = 0.5
+    cancel_seconds: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ambient:
+    """Time and randomness, replaceable in tests. `clock` is in seconds; neither it nor `now` is ever set."""
+
+    now: Callable[[], datetime] = STEADY.now
+    clock: Callable[[], float] = monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+
 
 # ----------------------------------------------------------------------------------------------------------------------
 # One device's row of a round: its answers as bytes for a capture and as readings for rules.

@@ -6,21 +6,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-
-import msgspec
+from typing import ClassVar
 
 from collector import collectors as all_collectors
 from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
 from truerail.model.platforms import APART
-from truerail.poller.device_poller import DevicePoller, Row
-from truerail.poller.limits import Ambient, Limits
+from truerail.poller.device_poller import Ambient, DevicePoller, Limits, Row
 from truerail.poller.questions import Known, neighbor_question, questions_apart
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import questions_of
+from truerail.transport.command_gate import asked_platform, assumed_platform, assumed_role
 from truerail.transport.kept_answers import KeptAnswers
-from truerail.transport.platform_probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
 from truerail.transport.round_files import Unanswered
 from truerail.transport.turns import Turns
@@ -46,15 +44,13 @@ class Gathered:
     interrupted: bool = False
     inventory: frozenset[str] = frozenset()
     """All devices of the inventory, as the inventory names them."""
+    counters: ClassVar[None] = None
+    """One round alone gives no rates."""
 
     @property
     def readings(self) -> list[Reading]:
         """Answers of all devices, or the reasons why there are none."""
         return [reading for row in self.rows for reading in row.readings]
-
-    @property
-    def counters(self) -> None:
-        """None: one round alone gives no rates."""
 
     @property
     def devices_seen(self) -> tuple[str, ...]:
@@ -322,7 +318,9 @@ def _device_of(target: Target) -> Device:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Targets, the plan's devices by name, seconds between rounds by collector, and limits."""
+    """Targets, the plan's devices by name, seconds between rounds by collector, and limits. It has references to
+    secrets, never secrets: a message may carry it to a process of the same service.
+    """
 
     targets: tuple[Target, ...]
     devices: dict[str, Device]
@@ -346,12 +344,3 @@ class Work:
         """The work on the devices with these names."""
         targets = tuple(target for name, (target, _) in self.named().items() if name in names)
         return replace(self, targets=targets, devices={n: one for n, one in self.devices.items() if n in names})
-
-    def packed(self) -> bytes:
-        """For a process of the same service. It has references to secrets, never secrets."""
-        return msgspec.msgpack.encode(self)
-
-    @classmethod
-    def unpacked(cls, data: bytes) -> "Work":
-        """What `packed` gave."""
-        return msgspec.msgpack.decode(data, type=cls)

@@ -13,7 +13,7 @@ from truerail.link.poller_outbox import Outbox
 from truerail.model.tasks import Spawns, end
 from truerail.poller.device_poller import Row
 from truerail.poller.fleet import Gathered, Owed, Poller, Work
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 from truerail.transport.protocol import Transport
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -73,9 +73,9 @@ def _made(kind: str) -> Transport:
 
             return SnmpTransport()
         case "switches":
-            from truerail.transport.switch_cli import SwitchCli
+            from truerail.transport.ssh_transports import SwitchCli
 
             return SwitchCli()
-    from truerail.transport.ssh_hosts import SshHosts
+    from truerail.transport.ssh_transports import SshHosts
 
     return SshHosts(limits=_FABRIC if kind == "fabric" else LIMITS)

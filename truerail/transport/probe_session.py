@@ -16,7 +16,7 @@ from truerail.model.names import printable
 from truerail.transport.folders import MAX_ANSWER_BYTES
 from truerail.transport.hops import device_hop
 from truerail.transport.ssh_connections import Connections
-from truerail.transport.ssh_hosts import HANDSHAKES
+from truerail.transport.ssh_transports import HANDSHAKES
 
 INSTALLED = "truerail-probe"
 """With the forced command of its account this word is ignored; it is what the account's log shows."""

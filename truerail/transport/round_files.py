@@ -9,7 +9,7 @@ import msgspec
 
 from truerail.errors import FileRefusedError
 from truerail.model import Collector, Reading
-from truerail.model.names import natural_key, printable
+from truerail.model.names import natural_key, printable, some
 from truerail.transport.folders import Folder, Listing
 from truerail.transport.warnings import Notes
 
@@ -99,7 +99,7 @@ class Unanswered:
         for command in collector.ask:
             if command.text in self.commands:
                 of.setdefault(self.commands[command.text], []).append(command.text)
-        reported = [f"{commands[0]}{_others(commands)}: {error}" for error, commands in of.items()]
+        reported = [f"{some(commands, 1)}: {error}" for error, commands in of.items()]
         return [*reported, self.device] if self.device else reported
 
 
@@ -115,7 +115,3 @@ def load_unanswered(content: bytes) -> Unanswered:
 
 def _safe(text: str) -> str:
     return printable(text, _LONGEST)
-
-
-def _others(commands: Sequence[str]) -> str:
-    return f" and {len(commands) - 1} more" if len(commands) > 1 else ""

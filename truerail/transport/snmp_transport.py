@@ -92,9 +92,10 @@ class SnmpTransport:
             raise TransportError("the inventory says nothing of SNMP for this device")
         known = login(access)
         engine = _engine(access.engine)
-        client = self._client(engine)
+        if engine not in self._clients:
+            self._clients[engine] = _made(engine)
         async with self._agents[target.address, access.port], self._turns[engine].turn():
-            return await _Asking(client, target, access.port, known).answers(commands)
+            return await _Asking(self._clients[engine], target, access.port, known).answers(commands)
 
     async def close(self) -> None:
         """Ends the engines and their sockets."""
@@ -102,11 +103,6 @@ class SnmpTransport:
             client.close()
         self._clients.clear()
         await asyncio.sleep(0)  # asyncio closes a socket one turn after the call
-
-    def _client(self, engine: str) -> SnmpClient:
-        if engine not in self._clients:
-            self._clients[engine] = _made(engine)
-        return self._clients[engine]
 
 
 def _engine(wanted: str) -> str:

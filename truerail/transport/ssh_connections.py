@@ -79,9 +79,6 @@ class Connections:
         self._reaching = asyncio.Semaphore(AT_ONCE)
         self._held: dict[Hop, _Held] = {}
 
-    def __len__(self) -> int:
-        return sum(not _dead(held.task) for held in self._held.values())
-
     async def to(self, hop: Hop) -> asyncssh.SSHClientConnection:
         """The open connection to a hop. Raises `TransportError`; all that wait for one login share what becomes of it.
 
