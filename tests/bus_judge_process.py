@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from tests.bus_timing import LEASE, SLOW
@@ -11,7 +12,7 @@ from tests.poller_fabric import simulation, zoned_work
 from tests.watched_service import settings_for
 from truerail.link.nats_link import BusAddress
 from truerail.link.subjects import Subjects
-from truerail.poller.bus_polling import bus_polling
+from truerail.poller.bus_polling import BusPolling
 from truerail.roles import service
 from truerail.roles.judge import judge
 from truerail.roles.post import Post
@@ -39,7 +40,8 @@ def main() -> None:
         await judge(
             settings, zoned_work().targets, PlanInForce(lambda: made.plan, made.plan), FakeFleet(made), post,
             ready=opened, stop=asyncio.Event(),
-            polling=bus_polling(address, subjects, SLOW), leading=lambda: Leadership(address, subjects, name, LEASE),
+            polling=partial(BusPolling, address=address, subjects=subjects, timing=SLOW),
+            leading=lambda: Leadership(address, subjects, name, LEASE),
         )  # fmt: skip
 
     service.NICE = 0  # on a busy machine a nice judge would wait for whatever else is tested

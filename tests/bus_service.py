@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
@@ -25,7 +26,7 @@ from truerail.model import Snapshot
 from truerail.model.life import LifeState
 from truerail.outputs.report_json import render_json
 from truerail.poller.bus_poller import BusPoller
-from truerail.poller.bus_polling import BusPolling, bus_polling
+from truerail.poller.bus_polling import BusPolling
 from truerail.rounds import evaluate
 from truerail.service.evaluator import Evaluator
 from truerail.service.plans import PlanInForce
@@ -74,7 +75,7 @@ async def judged(
     schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=0.5)})
     settings = settings.model_copy(update={"schedule": schedule})
     plan = PlanInForce(lambda: MADE.plan, MADE.plan)
-    made = bus_polling(server.address, subjects, timing)
+    made = partial(BusPolling, address=server.address, subjects=subjects, timing=timing)
     evaluator = replace(Evaluator.begin(settings), window=Window(step_seconds=step_seconds))
     watch = Watch(settings, zoned_work().targets, plan, FakeFleet(MADE), evaluator, None, polling=made)
     stop = asyncio.Event()

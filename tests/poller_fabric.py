@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from tests.fake_fleet import targets
 from truerail.model import CauseKind, Role
-from truerail.poller.limits import Limits
-from truerail.poller.poll_scheduler import intervals
-from truerail.poller.work import Work
+from truerail.poller.device_poller import Limits
+from truerail.poller.fleet import Work
+from truerail.poller.polling import intervals
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 PROGRAM = (sys.executable, "-m", "tests.simulated_poller")

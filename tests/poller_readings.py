@@ -7,7 +7,7 @@ from truerail.link.inbox import Inbox, Place
 from truerail.link.poller_outbox import Outbox, Outgoing
 from truerail.model import Fact, PortCounters, Reading
 from truerail.model.facts import Counter
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 
 
 def reading(device: str, *facts: Fact, collector: str = "net_link", read_at: float = 100.0, error: str = "") -> Reading:
@@ -28,7 +28,7 @@ class Pair:
         self.devices, self.zone, self.now = devices, zone, 100.0
         self.latest = Latest(dict.fromkeys(devices, ""))
         self.lacking: list[tuple[Place, Collection[str] | None]] = []
-        self.inbox = Inbox(self.latest, lacking=lambda *asked: self.lacking.append(asked), now=lambda: self.now)
+        self.inbox = Inbox(self.latest.put, lacking=lambda *asked: self.lacking.append(asked), now=lambda: self.now)
         self.inbox.keep(dict.fromkeys(devices, zone))
         self.outbox = self.poller("p1")
 

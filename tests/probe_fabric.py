@@ -28,8 +28,8 @@ from truerail.model.probe_facts import STARTED_LATE
 from truerail.probe import host_script
 from truerail.probe.follow_ups import follow_up
 from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
+from truerail.probe.path_sweep import sweep_of
 from truerail.probe.pinglists import USUAL, nics_of, pairs_of
-from truerail.probe.sweep_pairs import sweep_of
 from truerail.rounds import evaluate
 
 RAILS, HOSTS = (0, 1), (1, 2, 3, 4)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from benchmarks.probe.cost import rendered
 from truerail.model import Plan, ProbeReach, ProbeTrouble, Reading, Snapshot
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import LEFT_OUT
@@ -38,7 +39,7 @@ def probes_of(
     nics = nics_of_plan(plan)
     planned = plan_run(pairs_of(plan, nics, lists), Settings(what=("reach",)), at, left_out or {})
     facts: dict[str, list[ProbeReach | ProbeTrouble]] = defaultdict(list)
-    for pair, flow in planned.flows:
+    for pair, flow in rendered(planned.flows):
         source, to = pair.source, pair.to
         ends = {str(plan.cables[nic.cable].a) for nic in (source, to)}
         tried = source.host not in planned.left_out and to.host not in planned.left_out

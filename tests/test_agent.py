@@ -26,11 +26,10 @@ from truerail.errors import BusMessageError, BusSchemaError
 from truerail.link.codec import inflated, opened
 from truerail.link.messages import COUNTS
 from truerail.link.poller_outbox import Outbox
-from truerail.link.raw_answers import MOST_MESSAGE_BYTES, raw_message
 from truerail.model import PortCounters, Reading, Role, Target
 from truerail.model.facts import Counter
 from truerail.model.names import is_plain_name
-from truerail.poller.agent_answers import MOST_MESSAGES, SILENT_SECONDS, AgentAnswers
+from truerail.poller.agent_answers import MOST_MESSAGE_BYTES, MOST_MESSAGES, SILENT_SECONDS, AgentAnswers, raw_message
 from truerail.poller.agent_package import agent_file
 from truerail.poller.questions import applicable
 
@@ -136,7 +135,7 @@ def tree(tmp_path: Path) -> Iterator[Tree]:
 
 def test_counters_are_read_as_the_command_prints_them(tree: Tree) -> None:
     assert tree.reader.read() == tree.printed() != b""
-    assert tree.reader.files == 6
+    assert len(tree.reader.files) == 6
     tree.write("mlx5_0/ports/1/counters/a_counter", "123456789012345678\n")
     tree.write("mlx5_1/ports/1/counters/a_counter", "")
     tree.write("mlx5_1/ports/1/counters/b_counter", "two\n\nlines, the last without an end")

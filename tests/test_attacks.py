@@ -36,7 +36,7 @@ from truerail.service.logs import set_up
 from truerail.service.mutes import checked_scope
 from truerail.service.settings import Log
 from truerail.transport.snmp_transport import SnmpTransport
-from truerail.transport.switch_cli import SwitchCli
+from truerail.transport.ssh_transports import SwitchCli
 from truerail.web.application import create_app
 
 HUGE = "gpu-[1-900000]"

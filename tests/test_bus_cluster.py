@@ -21,8 +21,8 @@ from tests.ports import free_address, free_port
 from tests.real import require
 from tests.test_access_serve import certificate
 from truerail.errors import BusError
-from truerail.link.cluster_files import cluster_servers, cluster_text
 from truerail.link.nats_link import Bus, BusAddress
+from truerail.link.server_files import cluster_servers, cluster_text
 from truerail.link.subjects import Subjects
 
 SUBJECTS = Subjects("clustered")

@@ -23,10 +23,9 @@ from tests.nursery import Forked, Nursery, nursery
 from tests.patience import ENOUGH, soon
 from tests.test_bus_judges import FABRIC, JUDGE, POLLER, Judge
 from truerail.errors import BusError
-from truerail.link.front_login import front_login
+from truerail.link.inspection import front_login
 from truerail.link.nats_link import BusAddress
-from truerail.link.rights import users
-from truerail.link.server_files import SEED, public_key, users_text
+from truerail.link.server_files import SEED, public_key, users, users_text
 from truerail.link.subjects import Subjects
 
 pytestmark = pytest.mark.timeout(180)  # several services start, each with all that it imports

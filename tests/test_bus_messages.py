@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from tests.poller_readings import Pair, counters, reading
 from truerail.errors import BusMessageError, BusSchemaError
-from truerail.link.codec import inflated, opened, pack, squeezed
-from truerail.link.fact_rows import facts_of, rows_of
+from truerail.link.codec import facts_of, inflated, opened, pack, rows_of, squeezed
 from truerail.link.messages import SCHEMA, Body, Envelope, KindRows, Observation
-from truerail.link.sending import packed
+from truerail.link.streams import packed
 from truerail.model import KINDS
 from truerail.model.bounds import bounded
 from truerail.model.facts import Counter, NetLink, PortCounters

@@ -346,7 +346,7 @@ def test_an_answer_that_is_too_large_for_the_bus_is_unknown_with_that_reason(
     server: NatsServer, subjects: Subjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nats.aio.client.Client.max_payload", 200)
-    monkeypatch.setattr("truerail.link.sending._PACKED_FROM_BYTES", 100)
+    monkeypatch.setattr("truerail.link.streams._PACKED_FROM_BYTES", 100)
 
     async def body() -> None:
         async with (

@@ -4,7 +4,7 @@ from msgspec import structs
 
 from tests.poller_readings import Pair, counters, reading
 from truerail.analysis.published import CollectorRun
-from truerail.link.clocks import WARNED_SECONDS, Clock
+from truerail.link.inbox import WARNED_SECONDS, Clock
 from truerail.model import Neighbor, NetLink, Reading
 
 UP, DOWN = NetLink("eth0", operstate="UP"), NetLink("eth0", operstate="DOWN")

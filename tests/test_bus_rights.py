@@ -17,8 +17,7 @@ from tests.ports import free_address
 from tests.real import require
 from tests.test_access_serve import certificate
 from truerail.errors import BusError
-from truerail.link.rights import users
-from truerail.link.server_files import public_key, users_text
+from truerail.link.server_files import public_key, users, users_text
 from truerail.link.subjects import Subjects
 
 ZONES = ("dc1", "dc2")

@@ -14,9 +14,9 @@ from truerail.outputs.report_json import render_json
 from truerail.poller import Gathered, Limits, Poller, Row
 from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, Simulation, simulate
-from truerail.transport import unanswered
 from truerail.transport.capture_writer import CaptureWriter, folder_name, pack
 from truerail.transport.replay import read_capture
+from truerail.transport.round_files import UNANSWERED, Unanswered, load_unanswered
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 PLATFORMS = ("cumulus", "eos", "nxos", "junos", "sonic", "snmp")
@@ -56,7 +56,7 @@ def test_a_replay_says_what_the_live_round_said(tmp_path: Path, troubles: dict[s
 def test_an_interrupted_round_is_gone_on_with(tmp_path: Path) -> None:
     first = CaptureWriter(tmp_path, AT)
     first.add("gpu-001", {"rdma_link": b"one"})
-    first.add("gpu-002", {unanswered.FILE: unanswered.Unanswered("no answer within 30 s").dump()})
+    first.add("gpu-002", {UNANSWERED: Unanswered("no answer within 30 s").dump()})
     (first.folder / ".gpu-003.partial").mkdir()
     again = CaptureWriter(tmp_path, datetime(2026, 11, 21, tzinfo=UTC))
     assert again.at == AT
@@ -105,11 +105,11 @@ def test_no_name_leads_out_of_the_capture(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"commands": 3, "collectors": {}}', b"\xff\xfe", b'{"device": 1}'])
 def test_a_broken_list_of_errors_says_nothing(content: bytes) -> None:
-    assert not unanswered.load(content)
+    assert not load_unanswered(content)
 
 
 def test_errors_in_a_capture_are_safe_to_show() -> None:
-    read = unanswered.load(unanswered.Unanswered("\x1b[31mred", ("lldp_host",), {"rdma link": "a\x07b"}).dump())
+    read = load_unanswered(Unanswered("\x1b[31mred", ("lldp_host",), {"rdma link": "a\x07b"}).dump())
     assert read.device == "\\x1b[31mred"
     assert read.commands == {"rdma link": "a\\x07b"}
 

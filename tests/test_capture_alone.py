@@ -15,15 +15,14 @@ import pytest
 from tests.live_site import Site, runner
 from truerail.errors import FolderBusyError
 from truerail.simulator import Shape, simulate
-from truerail.transport.capture_writer import CaptureWriter
-from truerail.transport.lock import FILE, alone_in
+from truerail.transport.capture_writer import LOCK_FILE, CaptureWriter, alone_in
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 HOLDS = """
 import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from truerail.transport.lock import alone_in
+from truerail.transport.capture_writer import alone_in
 with alone_in(Path(sys.argv[1]), datetime(2026, 11, 20, 13, 0, tzinfo=UTC)):
     print("held", flush=True)
     time.sleep(600)
@@ -50,11 +49,11 @@ def test_the_lock_of_a_process_that_was_killed_is_none(tmp_path: Path) -> None:
         ):
             raise AssertionError
         holder.send_signal(signal.SIGKILL)
-    assert (tmp_path / FILE).exists()
+    assert (tmp_path / LOCK_FILE).exists()
     with alone_in(tmp_path, AT) as alone:
         assert alone
-        assert (tmp_path / FILE).read_text().startswith(f"process {os.getpid()} on ")
-    assert not (tmp_path / FILE).exists()
+        assert (tmp_path / LOCK_FILE).read_text().startswith(f"process {os.getpid()} on ")
+    assert not (tmp_path / LOCK_FILE).exists()
 
 
 def test_a_lock_that_its_holder_just_took_away_is_not_taken_for_one(
@@ -63,7 +62,7 @@ def test_a_lock_that_its_holder_just_took_away_is_not_taken_for_one(
     real = fcntl.flock
 
     def late(handle: int, how: int) -> None:
-        (tmp_path / FILE).unlink()
+        (tmp_path / LOCK_FILE).unlink()
         real(handle, how)
 
     monkeypatch.setattr(fcntl, "flock", late)
@@ -95,7 +94,7 @@ def test_a_lock_that_fails_otherwise_is_an_error(tmp_path: Path, monkeypatch: py
 
 def test_a_hostile_holder_is_shown_on_one_line(tmp_path: Path) -> None:
     with alone_in(tmp_path, AT):
-        (tmp_path / FILE).write_bytes(b"\x1b[31m\xff\nsecond line")
+        (tmp_path / LOCK_FILE).write_bytes(b"\x1b[31m\xff\nsecond line")
         with pytest.raises(FolderBusyError) as busy, alone_in(tmp_path, AT):
             raise AssertionError
     assert str(busy.value) == "another capture is writing there: \\x1b[31m\ufffd\\x0asecond line"

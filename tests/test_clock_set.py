@@ -18,7 +18,7 @@ from tests.watched_service import fabric_of, kinds, run, settings_for, steady, w
 from truerail.analysis.counters import Window
 from truerail.model import CauseKind, NetLink
 from truerail.model.steady import SteadyClock
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 from truerail.poller.schedule import Schedule
 
 HOUR = 3600.0

@@ -20,8 +20,7 @@ from tests.snmpd import COMMUNITY, Relay, snmpd
 from truerail.analysis.counters import Quantity, columns_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Device, Fact, PortCounters, Role, Secret, SnmpAccess, Target
-from truerail.transport.snmp_transport import SnmpTransport
-from truerail.transport.snmp_walks import subtrees
+from truerail.transport.snmp_transport import SnmpTransport, subtrees
 
 SWITCH = Device("leaf-0", Role.LEAF)
 RECORDINGS = Path(__file__).parent / "recordings"

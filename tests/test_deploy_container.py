@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from tests.deploying import DEPLOY, ROOT, document, passes, run, tool
 from tests.real import require
 from truerail.cli.app import app
-from truerail.link.cluster_files import cluster_servers
+from truerail.link.server_files import cluster_servers
 
 COMPOSE = DEPLOY / "compose"
 SERVICES: dict[str, Any] = document(COMPOSE / "compose.yaml")["services"]

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from tests.deploying import DEPLOY, ROOT, document, passes, tool
 from truerail import __version__
 from truerail.cli.app import app
-from truerail.link.cluster_files import cluster_servers
+from truerail.link.server_files import cluster_servers
 from truerail.outputs.monitoring import monitoring_files
 
 CHART = DEPLOY / "helm" / "truerail"

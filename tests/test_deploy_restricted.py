@@ -21,7 +21,7 @@ from truerail.model import Role
 from truerail.model.platforms import PROBES
 from truerail.poller.questions import applicable
 from truerail.transport.framing import Frames, script
-from truerail.transport.ssh_hosts import SshHosts
+from truerail.transport.ssh_transports import SshHosts
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ROOT / "deploy" / "ansible" / "roles" / "truerail_device" / "files"

@@ -15,13 +15,13 @@ from truerail.analysis.round import Round
 from truerail.model import Neighbor, Role
 from truerail.model.platforms import SHOW_VERSION
 from truerail.poller import Gathered, Limits, Poller
-from truerail.poller.device_row import Row
+from truerail.poller.device_poller import Row
 from truerail.poller.questions import applicable, optional
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
 from truerail.transport.answers import Answers
 from truerail.transport.capture_writer import CaptureWriter
-from truerail.transport.platform_probe import platform_of
+from truerail.transport.command_gate import platform_of
 from truerail.transport.protocol import Answer
 from truerail.transport.replay import read_capture
 from truerail.transport.turns import clocks_stopped, timed_by
@@ -166,8 +166,7 @@ def test_a_device_that_takes_long_to_read_is_read_last_and_rests_longer_each_tim
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The event loop does not wait for it: a thread reads it."""
-    for name in ("device_row.QUICK", "device_poller.QUICK"):
-        monkeypatch.setattr(f"truerail.poller.{name}_SECONDS", 0.05)
+    monkeypatch.setattr("truerail.poller.device_poller.QUICK_SECONDS", 0.05)
     monkeypatch.setattr("truerail.poller.device_poller.DEVICE_SECONDS", 0.1)
     whole, on_loop = Row.read, set[tuple[float, bool]]()
 

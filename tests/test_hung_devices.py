@@ -21,8 +21,7 @@ from truerail.model import Role, Secret, SnmpAccess, Target
 from truerail.poller import Limits, Poller
 from truerail.transport.protocol import Answer, Transport
 from truerail.transport.snmp_transport import SnmpTransport
-from truerail.transport.ssh_hosts import SshHosts
-from truerail.transport.switch_cli import SwitchCli
+from truerail.transport.ssh_transports import SshHosts, SwitchCli
 from truerail.transport.turns import Turns, clock_stopped, timed_by
 
 HUNG, GOOD, TURNS = 20, 4, 4

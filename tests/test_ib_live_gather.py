@@ -16,7 +16,8 @@ from truerail.errors import UndeclaredCommandError
 from truerail.model import CauseKind, Reading, Role, Snapshot, SshAccess, Target
 from truerail.model.platforms import PROBES
 from truerail.poller import Gathered, Limits, Poller
-from truerail.poller.poll_scheduler import PollScheduler, intervals
+from truerail.poller.fleet import Work
+from truerail.poller.polling import PollScheduler, intervals
 from truerail.poller.questions import applicable
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
@@ -169,13 +170,8 @@ def test_the_service_asks_it_every_five_minutes_and_with_whatever_is_rechecked(s
     fleet = Fabric(simulation)
 
     async def body() -> None:
-        asking = PollScheduler(
-            fleet.gatherer(simulation, UFM),
-            every_seconds=intervals({}),
-            patience_seconds=5.0,
-            jitter_seconds=0.0,
-            heard=lambda: None,
-        )
+        work = Work((), {}, intervals({}), jitter_seconds=0.0)
+        asking = PollScheduler(fleet.gatherer(simulation, UFM), work, heard=lambda: None)
         assert await asking.everything({"gpu-005"}) == 2
         assert set(fleet.asks) == {"gpu-005", "ufm-1"}
         assert asking.runs["ib_fabric"].devices_asked == asking.runs["ib_fabric"].devices_answered == 1

@@ -11,7 +11,7 @@ from truerail.journal.round_changes import Backlog, Changes, LinkState, Memory
 from truerail.model import Cable, Neighbor, Port, Reading
 from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex
-from truerail.poller.latest import NOT_YET
+from truerail.poller.received import NOT_YET
 
 ONE, OTHER = Port("h1", "nica"), Port("h1", "nicb")
 

@@ -18,7 +18,7 @@ from tests.each import each
 from tests.page_site import Site, publication
 from truerail.cli.app import app
 from truerail.errors import BusMessageError, CommandError
-from truerail.link.fact_columns import MOST_FACTS, packed, unpacked
+from truerail.link.codec import MOST_FACTS, packed, unpacked
 from truerail.model.nccl_facts import NCCL_FACTS, NcclNic, NcclRing, NcclVersion
 
 SWAPPED = 29
@@ -139,7 +139,7 @@ def test_hostile_facts_are_bounded(data: bytes, why: str) -> None:
 
 
 def test_the_logs_of_a_question_share_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.link.fact_columns.MOST_FACTS", 3)
+    monkeypatch.setattr("truerail.link.codec.MOST_FACTS", 3)
     facts = b64encode(packed([NcclVersion("NCCL", "2.27"), NcclRing("gpu-1", 0, (0, 1))])).decode()
     with Api() as api:
         assert api.post("nccl", {"logs": [{"name": "one", "facts": facts}]}).status_code == 200

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from tests.watched_service import settings_for
 from truerail.model import CauseKind, Finding
 from truerail.model.life import LifeState
 from truerail.poller import Poller
-from truerail.poller.processes import Child, PollerProcesses, auto_pollers, processes
+from truerail.poller.processes import Child, PollerProcesses, auto_pollers
 from truerail.service.evaluator import Evaluator
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch
@@ -48,9 +49,8 @@ async def watched(folder: Path, other_seconds: float) -> AsyncIterator[tuple[Wat
     every = {name: timedelta(seconds=0.5 if name in QUICK else other_seconds) for name in collectors()}
     schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=1), "every": every})
     settings = settings.model_copy(update={"schedule": schedule})
-    watch = Watch(
-        settings, work().targets, plan, FakeFleet(made), Evaluator.begin(settings), None, polling=processes(2, PROGRAM)
-    )
+    polling = partial(PollerProcesses, count=2, program=PROGRAM)
+    watch = Watch(settings, work().targets, plan, FakeFleet(made), Evaluator.begin(settings), None, polling=polling)
     stop = asyncio.Event()
     running = asyncio.create_task(watch.run(stop))
     assert isinstance(watch.asking, PollerProcesses)
@@ -95,7 +95,7 @@ def test_two_pollers_find_what_one_process_finds_also_while_one_is_killed(folder
             life = publication.lives[expected[0]]
             await until(lambda: asking.figures["pollers_running"] == 2)
             before = asking.rounds_total
-            victim = next(child for child in asking.children if child.process)
+            victim = next(child for child in asking.children.values() if child.process)
             assert victim.process
             os.kill(victim.process.pid, signal.SIGKILL)
             await until(lambda: asking.figures["poller_restarts_total"] == 1 and asking.figures["pollers_running"] == 2)
@@ -114,7 +114,7 @@ def test_two_pollers_find_what_one_process_finds_also_while_one_is_killed(folder
             assert len(gone) == 1
             assert snapshot
             assert not gone.intersection(one.device for one in snapshot.readings)
-            pids = [child.process.pid for child in asking.children if child.process]
+            pids = [child.process.pid for child in asking.children.values() if child.process]
         for pid in pids:
             with pytest.raises(ProcessLookupError):
                 os.kill(pid, 0)
@@ -134,7 +134,7 @@ def test_without_a_poller_its_devices_become_unknown_with_the_reason_and_nothing
             await until(lambda: len(findings(front)) > 1 and asking.figures["pollers_running"] == 2)
             known = findings(front)
             (folder / GONE).touch()
-            for child in asking.children:
+            for child in asking.children.values():
                 assert child.process
                 os.kill(child.process.pid, signal.SIGKILL)
             await until(
@@ -180,7 +180,7 @@ def test_a_poller_that_hangs_is_ended_and_started_again(monkeypatch: pytest.Monk
         asking = PollerProcesses(work(), int, 1, PROGRAM)
         asking.start()
         try:
-            (victim,) = asking.children
+            (victim,) = asking.children.values()
             await until(lambda: victim.speaks)
             assert victim.process
             pid = victim.process.pid
@@ -215,7 +215,7 @@ def test_the_processes_end_with_their_parent() -> None:
         "    asking = PollerProcesses(work(), int, 2)\n"
         "    asking.start()\n"
         "    while asking.figures['pollers_running'] < 2: await asyncio.sleep(0.02)\n"
-        "    print(*(child.process.pid for child in asking.children), flush=True)\n"
+        "    print(*(child.process.pid for child in asking.children.values()), flush=True)\n"
         "    await asyncio.sleep(600)\n"
         "asyncio.run(main())\n"
     )

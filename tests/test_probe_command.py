@@ -34,7 +34,7 @@ from truerail.cli import oncall_service, probing
 from truerail.inventory import Inventory, dump_yaml
 from truerail.model import Counter, PortCounters, ProbeHop, ProbeReach, Reading, Role, Snapshot, Target
 from truerail.plans import dump_csv
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 from truerail.probe import heavy
 from truerail.probe.path_sweep import Budget
 from truerail.rounds import evaluate

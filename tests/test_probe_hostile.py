@@ -14,9 +14,9 @@ from truerail.cli.probing import other_version
 from truerail.model import NetAddress, ProbeHop, ProbeTrouble, Reading, Snapshot
 from truerail.model.facts import Fact
 from truerail.probe.flow_columns import FlowList
+from truerail.probe.follow_ups import unfit
 from truerail.probe.host_tasks import Settings, plan_run
 from truerail.probe.pinglists import Nic, nics_of, pairs_of
-from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
 from truerail.rounds import evaluate
 from truerail.testing.cases import plan_of

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.probe.cost import rendered
 from collector import collectors
 from rules._examples import heard, sent
 from tests.ports import free_port
@@ -33,8 +34,9 @@ from truerail.model import (
     Reading,
     Snapshot,
 )
+from truerail.model.probe_facts import FULL_TTL
 from truerail.probe import host_script
-from truerail.probe.host_tasks import FULL_TTL, ProbePlan, Settings, plan_run
+from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
 from truerail.probe.idle import activity
 from truerail.probe.pinglists import LISTS, Nics, nics_of, pairs_of
 from truerail.probe.summary import summary
@@ -97,7 +99,7 @@ def test_addresses_of_the_wanted_version_are_probed_and_missing_ones_are_named()
 
 def test_flows_do_not_share_source_ports_and_ask_each_switch_for_little() -> None:
     plan = _plan("A", "B", "C", "E")
-    ports = [(flow["address"], flow["source_port"]) for _, flow in plan.flows]
+    ports = [(flow["address"], flow["source_port"]) for _, flow in rendered(plan.flows)]
     assert len(set(ports)) == len(ports)
     tasks = {host: plan.tasks(host, 1000.0) for host in plan.hosts}
     assert set(tasks) == set(plan.hosts)
@@ -107,13 +109,15 @@ def test_flows_do_not_share_source_ports_and_ask_each_switch_for_little() -> Non
     assert max(asked.values()) <= 50 * plan.spread_seconds + 1e-9
     assert all(max(begin) - 1000.0 < plan.spread_seconds for _ in begin)
     heard = {flow["flow"] for one in tasks.values() for flow in one["hears"]}
-    assert heard == {flow["flow"] for _, flow in plan.flows}
-    modes = {(pair.pinglist, flow["mode"]) for pair, flow in plan.flows}
+    assert heard == {flow["flow"] for _, flow in rendered(plan.flows)}
+    modes = {(pair.pinglist, flow["mode"]) for pair, flow in rendered(plan.flows)}
     assert modes == {("A", "routed"), ("A", "wired"), ("B", "routed"), ("C", "routed"), ("E", "wired")}
-    sizes = {size for _, flow in plan.flows for size, ttl, _ in flow["rounds"] if ttl == FULL_TTL}
+    sizes = {size for _, flow in rendered(plan.flows) for size, ttl, _ in flow["rounds"] if ttl == FULL_TTL}
     assert sizes == {64, 9000}
-    assert {flow["tos"] for _, flow in plan.flows} == {104, 192}
-    assert {size for _, flow in _plan("A", version=6, what=("reach",)).flows for size, _, _ in flow["rounds"]} == {96}
+    assert {flow["tos"] for _, flow in rendered(plan.flows)} == {104, 192}
+    assert {
+        size for _, flow in rendered(_plan("A", version=6, what=("reach",)).flows) for size, _, _ in flow["rounds"]
+    } == {96}
 
 
 def test_each_nic_sends_echoes_to_its_first_peer_unless_hosts_may_be_busy() -> None:

@@ -49,7 +49,7 @@ from truerail.cli.app import app
 from truerail.model import PLATFORMS
 from truerail.simulator import Shape, simulate
 from truerail.transport.command_gate import declared
-from truerail.transport.platform_probe import platform_of
+from truerail.transport.command_gate import platform_of
 from truerail.transport.protocol import Answer
 
 simulate(Shape(hosts=4, rails=4)).write(pathlib.Path(folder))

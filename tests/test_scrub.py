@@ -19,8 +19,8 @@ from truerail.scrub import scrub_round
 from truerail.scrub.pseudonyms import Keyed, Names
 from truerail.scrub.scrubbed_round import Text, scrubbed_walk
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
-from truerail.transport import unanswered
 from truerail.transport.replay import read_capture
+from truerail.transport.round_files import UNANSWERED, Unanswered, load_unanswered
 
 KEY = b"k" * 32
 PLATFORMS = ("cumulus", "eos", "nxos", "junos", "sonic", "snmp")
@@ -254,14 +254,14 @@ def test_errors_do_not_tell_the_way_in(tmp_path: Path) -> None:
     )
     folder = tmp_path / "in" / "gpu-001"
     folder.mkdir(parents=True)
-    (folder / unanswered.FILE).write_bytes(unanswered.Unanswered(why, ("rdma_link",), {"rdma link": why}).dump())
+    (folder / UNANSWERED).write_bytes(Unanswered(why, ("rdma_link",), {"rdma link": why}).dump())
     scrub_round(tmp_path / "in", tmp_path / "out", None, {"gpu-001": Role.HOST}, key=KEY)
-    (made,) = (tmp_path / "out").rglob(unanswered.FILE)
+    (made,) = (tmp_path / "out").rglob(UNANSWERED)
     assert made.parent.name == "host-0001"
     content = made.read_text()
     for word in ("alice", "abcDEF", "ghi", "bastion", "ops", "gpu-001", "10.0.1.3"):
         assert word not in content
-    reported = unanswered.load(made.read_bytes())
+    reported = load_unanswered(made.read_bytes())
     assert reported.collectors == ("rdma_link",)
     assert "login of user ... refused (tried key ..., ssh-agent); host key of host-0001 has changed" in reported.device
     assert reported.commands == {"rdma link": reported.device}

@@ -9,8 +9,9 @@ from tests.fake_fleet import FakeFleet, ambient, targets
 from tests.virtual_time import timeless
 from truerail.analysis.round import Round
 from truerail.poller import Limits, Poller
-from truerail.poller.latest import NOT_YET
-from truerail.poller.poll_scheduler import PollScheduler, intervals
+from truerail.poller.fleet import Work
+from truerail.poller.polling import PollScheduler, intervals
+from truerail.poller.received import NOT_YET
 from truerail.poller.schedule import Schedule
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
@@ -32,7 +33,7 @@ class Rig:
             targets(self.simulation), self.fleet, devices=self.simulation.plan.devices, limits=limits, ambient=ambient()
         )
         self.asking = PollScheduler(
-            gatherer, every_seconds=intervals({}), patience_seconds=patience, jitter_seconds=0.0, heard=self._hear
+            gatherer, Work((), {}, intervals({}), patience, jitter_seconds=0.0), heard=self._hear
         )
 
     def _hear(self) -> None:

@@ -9,8 +9,8 @@ import pytest
 from tests.sweep_fabrics import PARALLEL, graph_of, names, swept_paths
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.losses import losses_of
+from truerail.model.probe_facts import FULL_TTL
 from truerail.probe.follow_ups import beyond
-from truerail.probe.packet_schedule import FULL_TTL
 
 THREE_TIERS = "\n".join(
     [f"h{pod}{n}/nic0 leaf-{pod}/p{n} rail=0" for pod in range(2) for n in range(2)]

@@ -17,8 +17,7 @@ from tests.snmpd import COMMUNITY, Relay, Snmpd, snmpd, switch
 from truerail.errors import UnreadableError
 from truerail.model import Device, Neighbor, NetLink, Role, Secret, SnmpAccess, Target
 from truerail.transport.protocol import Answer
-from truerail.transport.snmp_transport import SnmpTransport
-from truerail.transport.snmp_walks import subtrees
+from truerail.transport.snmp_transport import SnmpTransport, subtrees
 
 LEAF = Device("leaf-0", Role.LEAF)
 PORTS = 4

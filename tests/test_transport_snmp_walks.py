@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from collector import collectors
 from collector.formats import mib
-from truerail.transport.snmp_walks import as_text, subtrees
+from truerail.transport.snmp_transport import as_text, subtrees
 
 ENTRY = "1.3.6.1.2.1.31.1.1.1"
 

@@ -20,8 +20,8 @@ from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import Secret, Target
 from truerail.transport.framing import LIMITS, Frames, Limits, script
 from truerail.transport.protocol import Answer
-from truerail.transport.ssh_hosts import SshHosts
 from truerail.transport.ssh_login import system_words
+from truerail.transport.ssh_transports import SshHosts
 
 TOPO, RDMA, LLDP = "nvidia-smi topo -m", "rdma link", "lldpctl -f json0"
 FOREVER = "while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done"
@@ -72,7 +72,7 @@ def test_two_rounds_are_one_login_and_two_sessions(
             super().out(data)
             listening.touch()
 
-    monkeypatch.setattr("truerail.transport.ssh_hosts.Frames", Noticing)
+    monkeypatch.setattr("truerail.transport.ssh_transports.Frames", Noticing)
     server.program("nvidia-smi", f"until [ -e {listening} ]; do sleep 0.02; done; sleep 0.1; echo topo")
     both = rounds(server.target(), [TOPO, RDMA, LLDP], [LLDP, TOPO])
     assert texts(both[0]) == [("topo\n", ""), ("rdma\n", ""), ("lldp\n", "")]

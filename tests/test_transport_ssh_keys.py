@@ -23,10 +23,7 @@ from truerail.transport.known_hosts import Trust, trust
 from truerail.transport.protocol import Answer, Transport
 from truerail.transport.shell_sessions import Ended
 from truerail.transport.ssh_connections import Connections
-from truerail.transport.ssh_exec import Whole
-from truerail.transport.ssh_hosts import SshHosts
-from truerail.transport.ssh_session import converse
-from truerail.transport.switch_cli import SwitchCli
+from truerail.transport.ssh_transports import SshHosts, SwitchCli, Whole, converse
 
 RDMA = "ip -j addr"
 PASSWORD = "correct-horse-battery"

@@ -13,8 +13,8 @@ from truerail.poller.event_loop import run
 from truerail.transport.capture_files import JOB
 from truerail.transport.command_gate import declared, refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
-from truerail.transport.local_shell import Local
 from truerail.transport.protocol import Answer
+from truerail.transport.shell_sessions import Local
 
 TOPO, RDMA, LLDP = "nvidia-smi topo -m", "rdma link", "lldpctl -f json0"
 

@@ -17,7 +17,7 @@ from truerail.extras import EXTRAS
 from truerail.model import Secret, SshAccess, Target
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.protocol import Answer
-from truerail.transport.switch_cli import SwitchCli
+from truerail.transport.ssh_transports import SwitchCli
 
 LLDP, LINK, SHOW = "lldpctl -f json0", "ip -j -d link", "show lldp neighbors detail"
 

@@ -75,7 +75,7 @@ class Plain:
 def main() -> None:
     """A poller of such a service, or the service."""
     from truerail.poller import child
-    from truerail.poller.processes import processes
+    from truerail.poller.processes import PollerProcesses
 
     if sys.argv[1] == "child":
         del sys.argv[1]
@@ -83,7 +83,7 @@ def main() -> None:
         return
     from truerail.cli.run import main as truerail
 
-    processes.__defaults__ = (_PROGRAM,)
+    PollerProcesses.__init__.__defaults__ = (_PROGRAM,)
     truerail()
 
 

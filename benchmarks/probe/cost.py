@@ -23,10 +23,10 @@ from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.probe import host_script
+from truerail.probe.flow_columns import Flow, Flows
 from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
-from truerail.probe.path_sweep import USUAL
-from truerail.probe.pinglists import Nic
-from truerail.probe.sweep_pairs import sweep_of
+from truerail.probe.path_sweep import USUAL, sweep_of
+from truerail.probe.pinglists import Nic, Pair
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 
@@ -81,6 +81,24 @@ def planned(plan: Plan) -> ProbePlan:
     return plan_run((), settings, AT, {}, sweep)
 
 
+def rendered(flows: Flows) -> Iterator[tuple[Pair, Flow]]:
+    """Each flow with its pair: as its sender knows it, and what is planned."""
+    for place, pair in enumerate(flows.pairs):
+        paced = flows.paced.of(np.array([place]))
+        row, ttl, first = paced.by_ttl()
+        columns = (paced.source_port[row], ttl, paced.size[row], paced.count[row], first, paced.every[row])
+        yield (
+            pair,
+            {
+                **flows.about(place),
+                "source_port": int(flows.source_port[place]),
+                "source_ports": int(flows.source_ports[place]),
+                "rounds": flows.rounds[flows.kind[place]],
+                "paced": list(zip(*(column.tolist() for column in columns), strict=True)),
+            },
+        )
+
+
 def asked(plan: Plan, probes: ProbePlan, seed: int) -> tuple[Codes, npt.NDArray[np.float64], Codes]:
     """Every probe that ends at a switch: the switch, when, and the NIC. Each flow takes a way by chance."""
     rng = np.random.default_rng(seed)
@@ -89,7 +107,7 @@ def asked(plan: Plan, probes: ProbePlan, seed: int) -> tuple[Codes, npt.NDArray[
     hosts, spread = probes.hosts, probes.spread_seconds
     start = {host: number / len(hosts) * spread for number, host in enumerate(hosts)}
     towards: dict[int, list[tuple[int, int, float, list[list[float]]]]] = defaultdict(list)
-    for pair, flow in probes.flows:
+    for pair, flow in rendered(probes.flows):
         of_port: dict[int, list[list[float]]] = defaultdict(list)
         for row in flow["paced"]:
             of_port[row[0]].append(row)

@@ -13,8 +13,7 @@ from benchmarks.probe.drawn import LIMITED
 from benchmarks.probe.fabrics import Hop, Shape, fabric
 from benchmarks.probe.forwarding import Network
 from truerail.model import NetAddress, Port, Reading, Snapshot
-from truerail.model.probe_facts import ProbeHop, ProbeReach
-from truerail.probe.packet_schedule import FULL_TTL
+from truerail.model.probe_facts import FULL_TTL, ProbeHop, ProbeReach
 from truerail.probe.path_sweep import ASKS, PathSweep, path_sweep
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)

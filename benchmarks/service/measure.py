@@ -64,8 +64,7 @@ def serve(hosts: int, port: int, folder: Path) -> None:
     from truerail.poller.event_loop import run
     from truerail.roles.front import front
     from truerail.roles.post import Post
-    from truerail.roles.service import NICE, listening_at
-    from truerail.roles.supervisor import Supervisor, freeze
+    from truerail.roles.service import NICE, Supervisor, freeze, listening_at
     from truerail.service.settings import Http, Journal, Settings
     from truerail.viewfile.view_file import NAME
     from truerail.web.http_server import listen

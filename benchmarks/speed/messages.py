@@ -15,9 +15,9 @@ from msgspec import structs
 from benchmarks.speed.counters import STEP_SECONDS, Traffic
 from truerail.link.inbox import Inbox
 from truerail.link.poller_outbox import Outbox
-from truerail.link.sending import packed
+from truerail.link.streams import packed
 from truerail.model import Reading
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 from truerail.simulator import Shape, simulate
 from truerail.simulator.simulation import TAKEN_AT
 
@@ -43,7 +43,7 @@ class Wire:
         self.now = TAKEN_AT.timestamp()
         self.outbox = Outbox("local", "1", now=lambda: self.now)
         self.outbox.keep(devices)
-        self.inbox = Inbox(Latest(dict.fromkeys(devices, "")), lacking=lambda *_: None, now=lambda: self.now)
+        self.inbox = Inbox(Latest(dict.fromkeys(devices, "")).put, lacking=lambda *_: None, now=lambda: self.now)
         self.inbox.keep(dict.fromkeys(devices, "local"))
 
     def round(self, what: str, readings: Sequence[Reading]) -> Cost:

@@ -26,8 +26,7 @@ from truerail.model.own_process import raise_open_files
 from truerail.poller import Limits
 from truerail.transport.protocol import Transport
 from truerail.transport.snmp_transport import SnmpTransport
-from truerail.transport.ssh_hosts import SshHosts
-from truerail.transport.switch_cli import SwitchCli
+from truerail.transport.ssh_transports import SshHosts, SwitchCli
 
 HEALTHY = 40
 SHARES = (0.2, 0.5, 0.9)

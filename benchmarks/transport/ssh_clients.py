@@ -91,7 +91,7 @@ async def measured(
 async def truerail(folder: Path, devices: int, rounds: int) -> Measured:
     """truerail's own transport; logging in is what its first round does before it asks."""
     from truerail.transport.hops import device_hop
-    from truerail.transport.ssh_hosts import SshHosts
+    from truerail.transport.ssh_transports import SshHosts
 
     hosts = SshHosts(handshakes=AT_ONCE)
     targets = [target(folder, number) for number in range(devices)]

@@ -6,33 +6,33 @@ import json
 import pkgutil
 import re
 from hashlib import blake2b
+from typing import NamedTuple
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
 
 
-class Question:
+class Question(NamedTuple):
     """A collector: its commands, best first, all of which only read.
 
     `cabling`: asked again at once when lldpd reports a change; `ages`: its answers differ although nothing has changed.
     """
 
-    def __init__(self, name: str, every_seconds: float, commands: list[str], cabling: bool, ages: bool) -> None:
-        self.name, self.every_seconds, self.commands = name, every_seconds, commands
-        self.cabling, self.ages = cabling, ages
+    name: str
+    every_seconds: float
+    commands: list[str]
+    cabling: bool
+    ages: bool
 
 
-class Declared:
+class Declared(NamedTuple):
     """The list and the limits of one build. Sizes in bytes."""
 
-    def __init__(self, found: dict[str, object]) -> None:
-        self.version = str(found["version"])
-        self.beat_seconds = float(str(found["beat_seconds"]))
-        self.answer_seconds = float(str(found["answer_seconds"]))
-        self.answer_bytes = int(str(found["answer_bytes"]))
-        questions = found["questions"]
-        assert isinstance(questions, list)  # noqa: S101 - it was written by the build
-        self.questions = [Question(**one) for one in questions]
+    version: str
+    beat_seconds: float
+    answer_seconds: float
+    answer_bytes: int
+    questions: list[Question]
 
 
 def declared() -> Declared:
@@ -40,7 +40,8 @@ def declared() -> Declared:
     data = pkgutil.get_data(__package__ or "", "commands.json")
     if data is None:
         raise RuntimeError("no list of commands: build the agent with `truerail agent build`")
-    return Declared(json.loads(data))
+    found = json.loads(data)
+    return Declared(**dict(found, questions=[Question(**one) for one in found["questions"]]))
 
 
 def command_id(command: str) -> str:

@@ -116,14 +116,10 @@ class Connection:
         self._pause = FIRST_SECONDS
         self._problem = self._refusal = ""
         self._last = self._pinged = 0.0
-        self._ready = False
+        self.ready = False
+        """Whether messages can be sent."""
         self._next_at = 0.0
         self.most_payload = 1 << 20
-
-    @property
-    def ready(self) -> bool:
-        """Whether messages can be sent."""
-        return self._ready
 
     @property
     def due_at(self) -> float:
@@ -144,7 +140,7 @@ class Connection:
 
     def send(self, subject: str, data: bytes) -> None:
         """Sends a message, or keeps it until the server takes it. Without a connection it is lost."""
-        if self._ready:
+        if self.ready:
             self._put(b"PUB " + subject.encode() + b" %d\r\n" % len(data) + data + b"\r\n")
 
     def close(self) -> None:
@@ -259,8 +255,8 @@ class Connection:
         if word == b"PING":
             self._put(b"PONG\r\n")
         elif word == b"PONG":
-            if not self._ready:
-                self._ready, self._pause, self._problem = True, FIRST_SECONDS, ""
+            if not self.ready:
+                self.ready, self._pause, self._problem = True, FIRST_SECONDS, ""
                 self._report(f"connected to {self._address.server[0]}:{self._address.server[1]}")
                 self._opened()
         elif word == b"MSG":
@@ -300,7 +296,7 @@ class Connection:
             self._selector.modify(self._socket, wanted, self._ready_to)
 
     def _lost(self, why: str) -> None:
-        if why != self._problem or self._ready:
+        if why != self._problem or self.ready:
             self._report(f"bus {self._address.url}: {why}")
         self._problem = why
         self._end()
@@ -312,5 +308,5 @@ class Connection:
         if self._socket is not None:
             self._selector.unregister(self._socket)
             self._socket.close()
-        self._socket, self._ready, self._waiting = None, False, 0
+        self._socket, self.ready, self._waiting = None, False, 0
         self._out.clear()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 MOST_COMPLAINT_BYTES = 400
 PATH = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -76,7 +77,7 @@ class Job:
             return
         for pipe, into in ((self._process.stdout, self._output), (self._process.stderr, self._complaint)):
             assert pipe is not None  # noqa: S101 - both are pipes
-            self._selector.register(pipe, selectors.EVENT_READ, _reader(self, pipe, into))
+            self._selector.register(pipe, selectors.EVENT_READ, partial(self.read, pipe, into))
 
     def read(self, pipe: object, into: bytearray) -> None:
         """Takes what a pipe has; the end of both is the end of the command."""
@@ -114,31 +115,28 @@ class Job:
         result = Result(self._command, (self._began + now) / 2)
         result.took_seconds, result.why = now - self._began, why
         if process is not None:
-            result.status = self._reap(process, kill=bool(why) or self._ended is _nothing)
+            result.status = reap(process, self._selector, kill=bool(why) or self._ended is _nothing)
         if not why:
             result.output = bytes(self._output)
         result.complaint = bytes(self._complaint)
         self._ended(result)
 
-    def _reap(self, process: subprocess.Popen[bytes], kill: bool) -> int:
-        """The exit status. A process that the system cannot end is left to it."""
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                if pipe.fileno() in self._selector.get_map():
-                    self._selector.unregister(pipe)
-                pipe.close()
-        if kill:
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-        try:
-            status = process.wait(_REAPING_SECONDS)
-        except subprocess.TimeoutExpired:
-            return 1
-        return status if status >= 0 else 128 - status
 
-
-def _reader(job: Job, pipe: object, into: bytearray) -> Callable[[], None]:
-    return lambda: job.read(pipe, into)
+def reap(process: subprocess.Popen[bytes], selector: selectors.BaseSelector, kill: bool) -> int:
+    """The exit status. A process that the system cannot end is left to it."""
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            if pipe.fileno() in selector.get_map():
+                selector.unregister(pipe)
+            pipe.close()
+    if kill:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    try:
+        status = process.wait(_REAPING_SECONDS)
+    except subprocess.TimeoutExpired:
+        return 1
+    return status if status >= 0 else 128 - status
 
 
 def _nothing(_: Result) -> None:

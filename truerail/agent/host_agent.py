@@ -72,25 +72,24 @@ class HostAgent:
         zone: str,
         name: str,
         report: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._declared, self._clock, self._report = declared, clock, report
+        self._declared, self._clock, self._report = declared, time.monotonic, report
         token = name_token(name)
         self._subject = f"tr.v1.{name_token(fabric)}.raw.{zone}.{token}"
         self._selector = selectors.DefaultSelector()
         self._answers = Answers(declared.version)
-        self._asked = [Asked(one, clock) for one in declared.questions]
+        self._asked = [Asked(one, self._clock) for one in declared.questions]
         self._jobs: set[Job] = set()
         self._beat_at = self._send_at = 0.0
         self._event_at: float | None = None
         self._last_event = self._last_resend = float("-inf")
-        self._watch = NeighborWatch(self._selector, clock, self._changed)
+        self._watch = NeighborWatch(self._selector, self._clock, self._changed)
         self._bus = Connection(
             address,
             f"truerail agent {zone}/{name}",
             f"_INBOX.agent.{zone}.{token}.>",
             self._selector,
-            clock,
+            self._clock,
             opened=self._answers.resend,
             heard=self._heard,
             report=report,

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import subprocess
 from collections.abc import Callable
 
-from .command_jobs import started
+from .command_jobs import reap, started
 
 COMMAND = ("lldpcli", "-f", "json0", "watch")
 FIRST_SECONDS, MOST_SECONDS = 1.0, 60.0
@@ -53,15 +52,8 @@ class NeighborWatch:
     def close(self) -> None:
         """Ends it."""
         process, self._process = self._process, None
-        if process is None or process.stdout is None:
-            return
-        self._selector.unregister(process.stdout)
-        process.stdout.close()
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(1.0)
-        except (OSError, subprocess.TimeoutExpired):
-            return
+        if process is not None:
+            reap(process, self._selector, kill=True)
 
     def _read(self) -> None:
         if self._process is None or self._process.stdout is None:

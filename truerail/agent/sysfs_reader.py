@@ -26,14 +26,10 @@ class SysfsReader:
 
     def __init__(self, patterns: list[str], clock: Callable[[], float]) -> None:
         self._patterns, self._clock = patterns, clock
-        self._files: list[tuple[bytes, int]] = []
+        self.files: list[tuple[bytes, int]] = []
+        """Those that are open."""
         self._folders: dict[Path, int] = {}
         self._looked_up = -LOOK_UP_SECONDS
-
-    @property
-    def files(self) -> int:
-        """How many are open."""
-        return len(self._files)
 
     def read(self) -> bytes | None:
         """The text; None where the command has to be run. Raises OSError where files cannot be opened any more."""
@@ -43,18 +39,18 @@ class SysfsReader:
         if text is None:
             self._look_up()
             text = self._text()
-        return text if text is not None and len(self._files) <= MOST_FILES and _TEXT.fullmatch(text) else None
+        return text if text is not None and len(self.files) <= MOST_FILES and _TEXT.fullmatch(text) else None
 
     def close(self) -> None:
         """Closes all files."""
-        for _, file in self._files:
+        for _, file in self.files:
             os.close(file)
-        self._files = []
+        self.files = []
 
     def _text(self) -> bytes | None:
         """None if a file has gone, or is too large."""
         found = []
-        for prefix, file in self._files:
+        for prefix, file in self.files:
             try:
                 value = os.pread(file, _MOST_BYTES, 0)
             except OSError as error:
@@ -92,10 +88,10 @@ class SysfsReader:
                     continue
 
     def _open(self, path: str) -> None:
-        if len(self._files) > MOST_FILES or Path(path).is_dir():
+        if len(self.files) > MOST_FILES or Path(path).is_dir():
             return
         try:
-            self._files.append((path.encode() + b":", os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)))
+            self.files.append((path.encode() + b":", os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)))
         except OSError:
             return  # -s: what cannot be opened is left out
 

@@ -27,5 +27,5 @@ def build(
     with refused_by_system(out, ""):
         out.write_bytes(data)
         out.chmod(0o755)
-    commands = sum(len(one["commands"]) for one in questions())
+    commands = sum(len(one.commands) for one in questions())
     terminal_output.say(f"written {out}: {len(data):,} bytes, {commands} commands; `{out.name} --list` prints them")

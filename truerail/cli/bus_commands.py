@@ -16,11 +16,9 @@ from truerail.errors import BusError, CommandError
 from truerail.extras import require
 
 if TYPE_CHECKING:
-    from truerail.link.cluster_files import ClusterServer
     from truerail.link.inspection import Inspection, StreamState
     from truerail.link.nats_link import BusAddress
-    from truerail.link.rights import User
-    from truerail.link.server_files import ServerOptions
+    from truerail.link.server_files import ClusterServer, ServerOptions, User
     from truerail.link.subjects import Subjects
 
 _T = TypeVar("_T")
@@ -67,8 +65,7 @@ def init(
     """Write nats-server.conf (once), users.conf, and a key file for each role. Existing keys are kept. With --routes
     a configuration for each server of a cluster, and cluster.conf, which has their password (once).
     """
-    from truerail.link.rights import OPERATOR
-    from truerail.link.server_files import SEED
+    from truerail.link.server_files import OPERATOR, SEED
 
     subjects, known = _subjects(fabric), [zone.strip() for zone in zones.split(",")]
     words = _ServerWords(listen, routes, store, tls_cert, tls_key, tls_ca, clients_ca)
@@ -180,7 +177,7 @@ class _ServerWords:
     @property
     def servers(self) -> "list[ClusterServer]":
         """Those of a cluster; none without one. Raises CommandError."""
-        from truerail.link.cluster_files import cluster_servers
+        from truerail.link.server_files import cluster_servers
 
         with refusing(BusError):
             return cluster_servers(self.routes) if self.routes else []
@@ -232,7 +229,7 @@ def _agents_of(inventory: Path | None, zones: list[str], subjects: "Subjects") -
     if inventory is None:
         return []
     from truerail.cli.live import load_fleet
-    from truerail.link.rights import agent
+    from truerail.link.server_files import agent
     from truerail.transport.fleet_transport import kind_of
 
     hosts = [one for one in load_fleet(inventory, None).targets if kind_of(one) == "hosts"]
@@ -245,8 +242,7 @@ def _write_files(
     out: Path, subjects: "Subjects", zones: list[str], words: _ServerWords, agents: "Sequence[User]" = ()
 ) -> None:
     """Writes the files and says which. Raises CommandError."""
-    from truerail.link.rights import users
-    from truerail.link.server_files import SEED, USERS, public_key, users_text
+    from truerail.link.server_files import SEED, USERS, public_key, users, users_text
 
     texts = dict(_texts(subjects, words))
     with refusing(BusError, OSError):
@@ -272,8 +268,7 @@ def _write_files(
 
 def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
     """Users without a key would be open to everybody on a server that asks for no certificate. Raises CommandError."""
-    from truerail.link.cluster_files import CLUSTER
-    from truerail.link.server_files import maps_certificates
+    from truerail.link.server_files import CLUSTER, maps_certificates
 
     for name, text in texts.items():
         if name != CLUSTER and not maps_certificates(text):
@@ -285,8 +280,7 @@ def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
 
 def _texts(subjects: "Subjects", words: _ServerWords) -> Iterator[tuple[str, str]]:
     """Name and content of each file that is written once."""
-    from truerail.link.cluster_files import CLUSTER, cluster_text, file_of
-    from truerail.link.server_files import SERVER, server_text
+    from truerail.link.server_files import CLUSTER, SERVER, cluster_text, file_of, server_text
 
     options, servers = words.options(), words.servers
     if not servers:
@@ -299,7 +293,7 @@ def _texts(subjects: "Subjects", words: _ServerWords) -> Iterator[tuple[str, str
 
 def _write_once(file: Path, text: str) -> None:
     """For its owner alone where it has a password. Raises CommandError."""
-    from truerail.link.cluster_files import CLUSTER
+    from truerail.link.server_files import CLUSTER
 
     if file.name == CLUSTER:
         with suppress(OSError), open(os_open(file, O_CREAT | O_EXCL | O_WRONLY, 0o600), "wb"):

@@ -39,8 +39,7 @@ def capture(
 ) -> None:
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
     from truerail.cli import live
-    from truerail.transport.capture_writer import CaptureWriter, pack
-    from truerail.transport.lock import alone_in
+    from truerail.transport.capture_writer import CaptureWriter, alone_in, pack
 
     fleet = live.load_fleet(inventory, plan)
     now = datetime.now(UTC)

@@ -20,7 +20,7 @@ from truerail.cli.oncall_service import sent, versions_named
 from truerail.cli.oncall_source import Source
 from truerail.cli.parse import parts_of
 from truerail.errors import CommandError, OutOfBoundsError, UnreadableError
-from truerail.link.fact_columns import packed
+from truerail.link.codec import packed
 from truerail.model import Fact, Plan, Reading, Snapshot
 from truerail.model.bounds import bounded
 from truerail.model.terminal import untouched

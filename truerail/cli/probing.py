@@ -26,15 +26,14 @@ from truerail.model.names import answer_file
 from truerail.model.tasks import end
 from truerail.poller import Gathered, Limits, Row
 from truerail.probe.background import of_round
-from truerail.probe.follow_ups import Look, follow_up
+from truerail.probe.follow_ups import Look, follow_up, unfit
 from truerail.probe.heavy import GPUS_UNKNOWN, SECONDS, HeavyPlan, gpus_unknown, plan_heavy
 from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
 from truerail.probe.idle import ACTIVITY, LOAD, activity
+from truerail.probe.path_sweep import sweep_of
 from truerail.probe.pinglists import Nics, nics_of, pairs_of
-from truerail.probe.recordings import unfit
 from truerail.probe.runner import Progress, Run, script
 from truerail.probe.summary import summary
-from truerail.probe.sweep_pairs import sweep_of
 from truerail.transport.capture_writer import CaptureWriter
 from truerail.transport.fleet_transport import kind_of
 from truerail.transport.probe_session import ProbeSessions

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from truerail.link.subjects import Subjects
     from truerail.model import Plan
     from truerail.poller.bus_poller import BusPoller
+    from truerail.poller.fleet import Work
     from truerail.poller.polling import PollingMaker
-    from truerail.poller.work import Work
     from truerail.service.leadership import Leadership
     from truerail.service.round_loop import Watch
     from truerail.service.settings import Settings
@@ -136,7 +136,7 @@ def serve(
 
 def _polling(pollers: str, options: BusOptions, settings: "Settings", devices: int) -> "PollingMaker | None":
     """What polls, where the service does not do so itself. Raises CommandError."""
-    from truerail.poller.processes import processes
+    from truerail.poller.processes import PollerProcesses
 
     if options.role:
         if settings.probe:
@@ -145,7 +145,7 @@ def _polling(pollers: str, options: BusOptions, settings: "Settings", devices: i
             raise CommandError("--pollers is for a service without --role: pollers of a bus are started on their own")
         return _judge_polling(options, settings)
     count = _pollers(pollers, devices)
-    return processes(count) if count else None
+    return partial(PollerProcesses, count=count) if count else None
 
 
 def _pollers(wanted: str, devices: int) -> int:
@@ -231,7 +231,7 @@ def read_settings(config: Path) -> "Settings":
 def _judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
     """The polling of a judge. Raises CommandError if the bus cannot be reached, or refuses the login."""
     from truerail.link.nats_link import Bus
-    from truerail.poller.bus_polling import bus_polling
+    from truerail.poller.bus_polling import BusPolling
 
     address, subjects = options.address, _subjects(settings)
 
@@ -241,7 +241,7 @@ def _judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
         await bus.close()
 
     _run(probe())
-    return bus_polling(address, subjects)
+    return partial(BusPolling, address=address, subjects=subjects)
 
 
 def _judge_leadership(options: BusOptions, settings: "Settings") -> "Callable[[], Leadership] | None":
@@ -262,7 +262,7 @@ def _serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
     """Serves until a signal comes; with `check` it only reads the settings. A front needs no inventory and no journal.
     Raises CommandError if it cannot begin: settings, port, or the bus.
     """
-    from truerail.link.front_login import front_login
+    from truerail.link.inspection import front_login
     from truerail.roles.front_bus import JudgePlace
     from truerail.roles.service import serve
     from truerail.service.logs import logger, set_up

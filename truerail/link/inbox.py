@@ -4,31 +4,59 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from math import inf, isfinite
 
 from msgspec import structs
 
 from truerail.analysis.published import CollectorRun
 from truerail.errors import BusMessageError, BusSchemaError
-from truerail.link.clocks import Clock
-from truerail.link.codec import opened
-from truerail.link.counter_reader import Counted, CounterReader, Names
-from truerail.link.fact_rows import facts_of
+from truerail.link.codec import facts_of, opened
+from truerail.link.counter_differences import Counted, CounterReader, Names
 from truerail.link.messages import Beat, Counts, Entry, Envelope, Observation, RoundDone
 from truerail.model import Reading
 from truerail.model.steady import STEADY
+
+# ----------------------------------------------------------------------------------------------------------------------
+# How far a poller's clock is off: its times are moved by that before they count.
+
+ALIKE_SECONDS = 0.2
+"""Clocks that differ by less count as one: rates over a change of poller are then right to 2 % at 10 s."""
+WARNED_SECONDS = 2.0
+"""A clock that is off by more should be set."""
+WINDOW_SECONDS = 60.0
+"""A clock that is set right while its poller runs is believed after at most two of these."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """One run of a poller. The least time between sending and arrival is the offset: the rest is waiting."""
+
+    _least: float = inf
+    _before: float = inf
+    """Of the window before."""
+    _until: float = -inf
+
+    def heard(self, sent_at: float, arrived_at: float) -> None:
+        """A message that arrived without a store between."""
+        if isfinite(sent_at) and isfinite(arrived_at):
+            if arrived_at > self._until:
+                self._before, self._least, self._until = self._least, inf, arrived_at + WINDOW_SECONDS
+            self._least = min(self._least, arrived_at - sent_at)
+
+    @property
+    def offset_seconds(self) -> float:
+        """What to add to a time of that clock; 0 for a clock like this one."""
+        least = min(self._least, self._before)
+        return least if ALIKE_SECONDS < abs(least) < inf else 0.0
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a judge makes of messages: the newest answer of each device, whichever poller sent it, and each only once.
 
 LATE_SECONDS = 600.0
 """Older counters are dropped: a window of 10 min has no place for them."""
 Place = tuple[str, str]
 """A poller: its zone and its name."""
-
-
-class Readings(Protocol):
-    """Where readings are put: `Latest`."""
-
-    def put(self, readings: Collection[Reading]) -> None:
-        """Adds answers."""
 
 
 @dataclass(slots=True)
@@ -87,17 +115,18 @@ class _Device:
 class Inbox:
     """Takes messages of all pollers. `zones` has the zone of each device: a poller is believed on those of its own.
 
-    `lacking` is called with a poller, and with devices of which it has to send everything again (None: all).
+    `put` takes the answers that count; `lacking` is called with a poller, and with devices of which it has to send
+    everything again (None: all).
     """
 
     def __init__(
         self,
-        latest: Readings,
+        put: Callable[[Collection[Reading]], None],
         *,
         lacking: Callable[[Place, Collection[str] | None], None],
         now: Callable[[], float] = STEADY.seconds,
     ) -> None:
-        self._latest, self._lacking, self._now = latest, lacking, now
+        self._put_latest, self._lacking, self._now = put, lacking, now
         self._zones: Mapping[str, str] = {}
         self._named: Mapping[str, str] = {}
         self._devices: dict[str, _Device] = {}
@@ -169,7 +198,7 @@ class Inbox:
         """A reading that replaces what a poller said, until it says more."""
         self._devices[reading.device].readings[reading.collector] = reading
         self._devices[reading.device].described = ("", 0)
-        self._latest.put([reading])
+        self._put_latest([reading])
 
     def _sender(self, envelope: Envelope) -> Sender | None:
         """The run of the poller; None for a message of an earlier run than the one known."""
@@ -227,15 +256,15 @@ class Inbox:
             self._count(envelope, sender, one)
 
     def _count(self, envelope: Envelope, sender: Sender, one: Counted) -> None:
-        device = self._device(envelope, one.device)
-        offset, row = sender.clock.offset_seconds, one.row
+        slot, row, facts = one
+        device, offset = self._device(envelope, slot.device), sender.clock.offset_seconds
         if device is None:
             return
         if (row.read_at or row.at) + offset < self._now() - LATE_SECONDS:
             self.counts["late_total"] += 1
             return
         at, read_at = _time(row.at + offset), row.read_at + offset if row.read_at else 0.0
-        reading = Reading(device.name, one.collector, at, one.facts, "", row.took_seconds, one.source, read_at)
+        reading = Reading(device.name, slot.collector, at, facts, "", row.took_seconds, slot.source, read_at)
         if self._put(envelope, device, [reading]):
             device.place = sender.place
 
@@ -280,7 +309,7 @@ class Inbox:
         self.counts["stale_total"] += len(readings) - len(newer)
         device.order.update(dict.fromkeys((one.collector for one in newer), order))
         device.readings.update((one.collector, one) for one in newer)
-        self._latest.put(newer)
+        self._put_latest(newer)
         return len(newer) == len(readings)
 
 

@@ -7,7 +7,6 @@ answered stops before that, by its own monotonic clock: it needs nothing from ou
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 from structlog import get_logger
 
-from truerail.link.subjects import JUDGE_KEY, Subjects
+from truerail.link.subjects import Subjects
 from truerail.model.tasks import end
 
 _EXPECTED, _OPERATION = "Nats-Expected-Last-Subject-Sequence", "KV-Operation"
@@ -60,11 +59,10 @@ class JudgeLease:
         subjects: Subjects,
         judge: str,
         timing: LeaseTiming | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._streams, self._stream = streams, subjects.live_stream
-        self._subject = f"$KV.{subjects.live_bucket}.{JUDGE_KEY}"
-        self._timing, self._clock = timing or LeaseTiming(), clock
+        self._subject = subjects.judge_lease
+        self._timing, self._clock = timing or LeaseTiming(), time.monotonic
         self._mine = Holder(judge, uuid4().hex, 0.0)
         self._until, self._last = float("-inf"), 0
         self._renewing: asyncio.Task[None] | None = None

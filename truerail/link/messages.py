@@ -9,7 +9,7 @@ A poller's messages are in an `Envelope`. Between a judge and a front:
     judge to front   Event, Alive            (over NATS: a Notice, on which a front fetches the view)
 
 Both ends have one `SCHEMA`: what another one writes is refused, with its name. Times are Unix seconds of the sender's
-clock; `truerail.link.clocks` moves them onto the reader's.
+clock; `truerail.link.inbox` moves them onto the reader's.
 """
 
 from msgspec import Raw, Struct

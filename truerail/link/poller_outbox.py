@@ -11,9 +11,8 @@ from hashlib import blake2b
 from uuid import uuid4
 
 from truerail.analysis.published import CollectorRun
-from truerail.link.codec import pack
-from truerail.link.counter_writer import CounterWriter, is_counters
-from truerail.link.fact_rows import rows_of
+from truerail.link.codec import pack, rows_of
+from truerail.link.counter_differences import CounterWriter, is_counters
 from truerail.link.messages import SCHEMA, Beat, Counts, Entry, Envelope, Observation, RoundDone, Same
 from truerail.model import Neighbor, Reading
 from truerail.model.steady import STEADY

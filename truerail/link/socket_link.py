@@ -35,13 +35,7 @@ async def write_frame(writer: asyncio.StreamWriter, data: bytes) -> None:
         raise BusError(f"the other process is gone: {error}") from None
 
 
-class SocketLink:
-    """A poller's side of a socket pair."""
-
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer = writer
-
-    async def deliver(self, messages: Iterable[Outgoing]) -> None:
-        """Sends messages in order, each when there is room for it. Raises BusError."""
-        for message in messages:
-            await write_frame(self._writer, message.data)
+async def deliver(writer: asyncio.StreamWriter, messages: Iterable[Outgoing]) -> None:
+    """Sends a poller's messages in order, each when there is room for it. Raises BusError."""
+    for message in messages:
+        await write_frame(writer, message.data)

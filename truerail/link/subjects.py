@@ -10,8 +10,6 @@ from truerail.agent.allowed_commands import name_token
 from truerail.link.shards import token
 
 VERSION = "v1"
-JUDGE_KEY = "judge"
-"""The key of the judge's lease in the bucket of live roles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +52,11 @@ class Subjects:
     def live(self, zone: str, poller: str = "*") -> str:
         """The sign of life of a poller: a key of the bucket `live_bucket`, as the subject that a put publishes to."""
         return f"$KV.{self.live_bucket}.poller.{zone}.{poller}"
+
+    @property
+    def judge_lease(self) -> str:
+        """The judge's lease: a key of the same bucket."""
+        return f"$KV.{self.live_bucket}.judge"
 
     @property
     def view(self) -> str:

@@ -10,11 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import msgspec
+from msgspec import Struct
+
 from truerail.agent.allowed_commands import command_id, name_token
-from truerail.errors import BusMessageError
-from truerail.link.clocks import Clock
+from truerail.errors import BusMessageError, BusSchemaError
 from truerail.link.codec import inflated
-from truerail.link.raw_answers import Answered, RawMessage, raw_message
+from truerail.link.inbox import Clock
 from truerail.model import Target
 from truerail.model.names import printable
 from truerail.model.steady import STEADY
@@ -22,6 +24,79 @@ from truerail.poller.agent_package import ANSWER_BYTES, BEAT_SECONDS, PROBE, que
 from truerail.transport.fleet_transport import kind_of
 from truerail.transport.framing import first_line, refusal
 from truerail.transport.protocol import Answer
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The messages of agents, as JSON: the answers as their commands gave them, by zlib and base64.
+#
+# An agent is believed on its own host alone, which is that of the subject: no message names a device, or a command.
+# What it sends is bounded here, before anything of it is held.
+
+SCHEMA = 2
+MOST_MESSAGE_BYTES = 4 << 20
+MOST_ANSWERS = 2000
+"""In one message: no agent has so many commands."""
+_LONGEST_COMPLAINT = 400
+_SECONDS = (0.0, 1e9)
+
+
+class Answered(Struct, frozen=True):
+    """One answer: the `status` of its command, its compressed text, `why` there is none."""
+
+    id: str
+    version: int
+    status: int
+    why: str
+    complaint: str
+    took: float
+    text: bytes
+
+
+class RawMessage(Struct, frozen=True):
+    """A message. `sent` is in seconds of a clock of the agent that never goes back; `held` has the id, version
+    and age of each answer that it has; `more` says that another part follows; `begins` that not every
+    question was asked once; `ends` that the agent stops.
+    """
+
+    schema: int
+    start: str
+    number: int
+    sent: float
+    agent: str = ""
+    event: bool = False
+    more: bool = False
+    begins: bool = False
+    ends: bool = False
+    held: list[tuple[str, int, float]] = []
+    answers: list[Answered] = []
+
+
+_MESSAGE = msgspec.json.Decoder(RawMessage)
+
+
+def raw_message(data: bytes) -> RawMessage:
+    """Reads a message. Raises BusMessageError, and BusSchemaError for one of another version."""
+    if len(data) > MOST_MESSAGE_BYTES:
+        raise BusMessageError(f"a message of an agent of {len(data):,} bytes, more than {MOST_MESSAGE_BYTES:,}")
+    try:
+        message = _MESSAGE.decode(data)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise BusMessageError(f"not a message of an agent: {error}") from None
+    if message.schema != SCHEMA:
+        raise BusSchemaError(f"an agent writes schema {message.schema}, this one reads {SCHEMA}: build the agent again")
+    if len(message.answers) > MOST_ANSWERS or len(message.held) > MOST_ANSWERS:
+        raise BusMessageError(f"a message of an agent with more than {MOST_ANSWERS:,} answers")
+    times = [message.sent, *(one.took for one in message.answers), *(age for _, _, age in message.held)]
+    if not all(_SECONDS[0] <= one <= _SECONDS[1] for one in times):
+        raise BusMessageError("a message of an agent with a time that cannot be")
+    if len(message.start) > 64 or any(
+        len(one.complaint) + len(one.why) > 2 * _LONGEST_COMPLAINT for one in message.answers
+    ):
+        raise BusMessageError("a message of an agent with a text that is too long")
+    return message
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What is known of agents and their answers.
 
 SILENT_SECONDS = 3 * BEAT_SECONDS
 MOST_HELD_BYTES = 8 << 20
@@ -80,7 +155,7 @@ class AgentAnswers:
         self._mine: frozenset[str] = frozenset()
         self._lives: dict[str, _Life] = {}
         self._away = False
-        self._collector = {command_id(text): one["name"] for one in questions() for text in one["commands"]}
+        self._collector = {command_id(text): one.name for one in questions() for text in one.commands}
         self.counts: Counter[str] = Counter()
         self.problem = ""
         """The last message that was dropped, and why."""

@@ -7,10 +7,10 @@ import io
 import json
 import zipfile
 from importlib.resources import files
-from typing import Any
 
 from collector import collectors
 from truerail import __version__
+from truerail.agent.allowed_commands import Declared, Question
 from truerail.model import PortCounters, Role
 from truerail.model.platforms import PROBES
 from truerail.poller.questions import applicable
@@ -27,38 +27,24 @@ _PLATFORM, _PACKAGE = "linux", "truerail_agent"
 _MAIN = f"import sys\n\nfrom {_PACKAGE}.program import main\n\nsys.exit(main())\n"
 
 
-def questions() -> list[dict[str, Any]]:
+def questions() -> list[Question]:
     """What the agent asks its host, by collector."""
-    known = collectors()
-    found: list[dict[str, Any]] = [
-        {
-            "name": name,
-            "every_seconds": known[name].every_seconds,
-            "commands": list(commands),
-            "cabling": known[name].every_seconds <= CABLING_SECONDS and PortCounters not in known[name].yields,
-            "ages": bool(known[name].volatile),
-        }
-        for name, commands in applicable(Role.HOST, _PLATFORM).items()
-    ]
-    found.sort(key=lambda one: (not one["cabling"], one["every_seconds"], one["name"]))
-    probes = [
-        {"name": PROBE, "every_seconds": 3600.0, "commands": [text], "cabling": False, "ages": False} for text in PROBES
-    ]
-    return found + probes
+    found = []
+    for name, commands in applicable(Role.HOST, _PLATFORM).items():
+        one = collectors()[name]
+        cabling = one.every_seconds <= CABLING_SECONDS and PortCounters not in one.yields
+        found.append(Question(name, one.every_seconds, list(commands), cabling, bool(one.volatile)))
+    found.sort(key=lambda one: (not one.cabling, one.every_seconds, one.name))
+    return found + [Question(PROBE, 3600.0, [text], cabling=False, ages=False) for text in PROBES]
 
 
 def agent_file(beat_seconds: float = BEAT_SECONDS) -> bytes:
     """The file's bytes: `python3 truerail-agent.pyz` runs it, and so does the file itself where it may be executed."""
-    declared = {
-        "version": __version__,
-        "beat_seconds": beat_seconds,
-        "answer_seconds": ANSWER_SECONDS,
-        "answer_bytes": ANSWER_BYTES,
-        "questions": questions(),
-    }
+    declared = Declared(__version__, beat_seconds, ANSWER_SECONDS, ANSWER_BYTES, questions())
+    described = {**declared._asdict(), "questions": [one._asdict() for one in declared.questions]}
     code = (one for one in files("truerail.agent").iterdir() if one.name.endswith(".py"))
     sources = {f"{_PACKAGE}/{one.name}": one.read_bytes() for one in code}
-    sources[f"{_PACKAGE}/commands.json"] = json.dumps(declared, indent=1).encode()
+    sources[f"{_PACKAGE}/commands.json"] = json.dumps(described, indent=1).encode()
     sources["__main__.py"] = _MAIN.encode()
     made = io.BytesIO()
     made.write(b"#!/usr/bin/env python3\n")

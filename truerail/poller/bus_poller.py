@@ -18,14 +18,13 @@ from truerail.link.live_pollers import LivePollers
 from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
 from truerail.link.poller_outbox import Outbox
-from truerail.link.sending import BusSender
 from truerail.link.shards import owner
-from truerail.link.streams import Timing
+from truerail.link.streams import BusSender, Timing
 from truerail.link.subjects import Subjects, fields
 from truerail.model import Target
 from truerail.model.tasks import end
 from truerail.poller.agent_answers import AgentAnswers
-from truerail.poller.work import Work
+from truerail.poller.fleet import Work
 from truerail.poller.worker import Worker
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.fleet_transport import kind_of
@@ -105,7 +104,7 @@ class BusPoller:
         self._agents = AgentAnswers(lambda device, word: self._lacking.put_nowait((device, word)))
         self._outbox.agents = self._of_agents
         asked = AgentTransport(self._agents, transport)
-        self._worker = Worker(self._outbox, asked, self._sender, beat_seconds=self._timing.beat_seconds)
+        self._worker = Worker(self._outbox, asked, self._sender.deliver, beat_seconds=self._timing.beat_seconds)
         self._live = LivePollers(self._timing.ttl_seconds)
         self._problem, self._logged = "", -_LOG_SECONDS
         self._others = True

@@ -11,20 +11,16 @@ from nats.errors import Error
 from structlog import get_logger
 
 from truerail.errors import BusError, BusMessageError
-from truerail.link.clocks import WARNED_SECONDS
 from truerail.link.codec import opened, pack
-from truerail.link.following import Follower
-from truerail.link.inbox import Place
+from truerail.link.inbox import WARNED_SECONDS, Place
 from truerail.link.live_pollers import LivePollers
 from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
-from truerail.link.streams import Timing, ensure
+from truerail.link.streams import Follower, Timing, ensure
 from truerail.link.subjects import Subjects, fields
 from truerail.model.tasks import end
-from truerail.poller.elsewhere import PollersElsewhere
-from truerail.poller.latest import Latest
-from truerail.poller.received import Received
-from truerail.poller.work import Work
+from truerail.poller.fleet import Work
+from truerail.poller.received import Latest, PollersElsewhere, Received
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Zones as a judge sees them: whether their pollers run, why a device is unknown, and when all have reported.
@@ -41,11 +37,6 @@ class ZoneWatch:
     def zones(self) -> set[str]:
         """All zones of the inventory."""
         return {target.zone for target, _ in self._received.named.values()}
-
-    @property
-    def without_poller(self) -> set[str]:
-        """Zones in which none runs."""
-        return self.zones.difference(zone for zone, _ in self._live.running)
 
     def all_reported(self) -> bool:
         """Whether a poller runs, all that run have reported a round, and each device of their zones is described."""
@@ -74,7 +65,7 @@ class ZoneWatch:
 
     def _why(self, place: Place) -> str:
         since = self._live.since.get(place, self._begun_at)
-        return self._why_zone(place[0]) or f"poller {place[1]} of zone {place[0]} has not run since {_clock(since)}"
+        return self._why_zone(place[0]) or f"poller {place[1]} of zone {place[0]} has not run since {since:%H:%M} UTC"
 
     def _why_zone(self, zone: str) -> str:
         """Why no device of a zone is polled; empty if one of its pollers runs."""
@@ -83,14 +74,10 @@ class ZoneWatch:
         if self._live.of_zone(zone):
             return ""
         ended = [since for (of, _), since in self._live.since.items() if of == zone]
-        return f"no poller in zone {zone} since {_clock(max(ended, default=self._begun_at))}"
+        return f"no poller in zone {zone} since {max(ended, default=self._begun_at):%H:%M} UTC"
 
     def _of(self, zone: str) -> list[str]:
         return [name for name, (target, _) in self._received.named.items() if target.zone == zone]
-
-
-def _clock(at: datetime) -> str:
-    return f"{at:%H:%M} UTC"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -154,7 +141,7 @@ class BusPolling(PollersElsewhere):
             "bus_store_losses_total": self._losses,
             "bus_other_schema_total": counts["skipped_schema_total"],
             "bus_copies_missing": self._obs.copies_missing,
-            "bus_zones_without_poller": len(self._zones.without_poller),
+            "bus_zones_without_poller": len(self._zones.zones.difference(zone for zone, _ in self._live.running)),
             "bus_clock_offset_seconds": max((abs(one.clock_off_seconds) for one in senders), default=0.0),
         }
 
@@ -363,10 +350,3 @@ class BusPolling(PollersElsewhere):
             said = "the clock of a poller is wrong; its times are corrected"
             self._log.warning(said, zone=zone, poller=poller, ahead_seconds=seconds)
         self._clocks_off = set(off)
-
-
-def bus_polling(
-    address: BusAddress, subjects: Subjects, timing: Timing | None = None
-) -> Callable[[Work, Callable[[], None]], BusPolling]:
-    """Polling by the pollers of a bus."""
-    return lambda work, heard: BusPolling(work, heard, address, subjects, timing)

@@ -7,14 +7,15 @@ import asyncio
 import signal
 import socket
 import sys
+from functools import partial
 
 from truerail.link.codec import unpack
 from truerail.link.messages import Command
 from truerail.link.poller_outbox import Outbox
-from truerail.link.socket_link import SocketLink, read_frame
+from truerail.link.socket_link import deliver, read_frame
 from truerail.model.own_process import end_with
 from truerail.poller.event_loop import run
-from truerail.poller.work import Work
+from truerail.poller.fleet import Work
 from truerail.poller.worker import Worker
 from truerail.transport.fleet_transport import Routes
 from truerail.transport.protocol import Transport
@@ -32,12 +33,12 @@ def main(transport: Transport | None = None) -> None:
 async def _run(fd: int, outbox: Outbox, transport: Transport | None) -> None:
     opened = transport or Routes()
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=fd))
-    worker = Worker(outbox, opened, SocketLink(writer))
+    worker = Worker(outbox, opened, partial(deliver, writer))
     worker.start()
     while (data := await read_frame(reader)) is not None:
         command = unpack(Command, data)
         if command.action == "work":
-            worker.apply(Work.unpacked(command.work))
+            worker.apply(unpack(Work, command.work))
         else:
             worker.command(command)
     await worker.stop()

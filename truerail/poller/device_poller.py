@@ -8,20 +8,182 @@ time.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+import random
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from time import monotonic
+
+from msgspec import structs
 
 from collector import collectors
 from truerail.errors import TOO_SLOW, ConnectError, NoAnswerError, SlowDeviceError, TransportError, UnreadableError
-from truerail.model import Device, Target
+from truerail.model import Device, Reading, Target
+from truerail.model.answer_limits import TimeSpent
+from truerail.model.names import answer_file, printable
+from truerail.model.pause import garbage_collection_paused
 from truerail.model.platforms import INFINIBAND, PROBES
-from truerail.poller.device_row import QUICK_SECONDS, Row
-from truerail.poller.limits import Ambient, Limits, pause_before
+from truerail.model.steady import STEADY
 from truerail.poller.questions import Known, applicable, bounded, by_file, first_commands, further_commands, optional
 from truerail.transport.answers import Answers
-from truerail.transport.platform_probe import asked_platform, assumed_role, platform_of
+from truerail.transport.archive import ArchiveFolder
+from truerail.transport.command_gate import asked_platform, assumed_role, platform_of
+from truerail.transport.prefetch import Opened
 from truerail.transport.protocol import Answer, Transport
-from truerail.transport.turns import clock_stopped, timed_by
+from truerail.transport.round_files import UNANSWERED, Unanswered
+from truerail.transport.turns import clock_stopped, clocks_stopped, timed_by
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Limits of a round: durations and concurrency; and its sources of time and randomness.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`at_once` devices are polled at the same time, besides those that have not answered for 3 s. Each has
+    `device_seconds` from its turn on, all of them together `deadline_seconds`. A failed connection is retried `retries`
+    times, after `retry_seconds`, doubled each time, plus or minus half. A transport has `cancel_seconds` to release a
+    device.
+    """
+
+    at_once: int = 1000
+    device_seconds: float = 30.0
+    deadline_seconds: float = 60.0
+    retries: int = 2
+    retry_seconds: float = 0.5
+    cancel_seconds: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ambient:
+    """Time and randomness, replaceable in tests. `clock` is in seconds; neither it nor `now` is ever set."""
+
+    now: Callable[[], datetime] = STEADY.now
+    clock: Callable[[], float] = monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One device's row of a round: its answers as bytes for a capture and as readings for rules.
+
+QUICK_SECONDS = 0.5
+"""Of processor time, for all answers of a device: the most that others wait for it. A busy switch takes 0.2 s."""
+
+
+@dataclass(slots=True)
+class Row:
+    """Answers of one device in one round. `name` is the inventory's, `device` the plan's where it is `planned`.
+
+    `answers` holds complete answers by command, `unanswered` the reasons for missing ones.
+    """
+
+    name: str
+    device: Device
+    planned: bool
+    answers: dict[str, Answer] = field(default_factory=dict)
+    unanswered: Unanswered = field(default_factory=Unanswered)
+    readings: list[Reading] = field(default_factory=list)
+    took_seconds: float = 0.0
+    read_at: float = 0.0
+    """The middle of its poll, in Unix seconds."""
+    reading: TimeSpent = field(default_factory=TimeSpent)
+    """On reading its answers."""
+    platform: str = ""
+    """As given by the inventory, else as detected on the device."""
+
+    @property
+    def error(self) -> str:
+        """Why the device was not polled, or not completely; empty if it was."""
+        return self.unanswered.device
+
+    def add(self, answers: Sequence[Answer]) -> None:
+        """Adds answers. An incomplete one counts as none."""
+        for answer in answers:
+            if answer.error:
+                self.unanswered.commands[answer.command] = _why(answer)
+            else:
+                self.answers[answer.command] = answer
+
+    @property
+    def commands(self) -> list[str]:
+        """Every command that was sent, answered or not."""
+        return [*self.answers, *self.unanswered.commands]
+
+    def drop(self, commands: Collection[str], asked: Collection[str]) -> None:
+        """Removes commands, as if they had not been sent; `asked` are the questions that remain."""
+        for text in commands:
+            self.answers.pop(text, None)
+            self.unanswered.commands.pop(text, None)
+        self.unanswered.collectors = tuple(asked)
+
+    def files(self) -> dict[str, bytes]:
+        """The device's folder of a capture: file name to content."""
+        found = {answer_file(a.command): a.text.encode("utf-8", "replace") for a in self.answers.values()}
+        if self.unanswered:
+            found[UNANSWERED] = self.unanswered.dump()
+        return found
+
+    def read(self, reader: Answers, seconds: float) -> None:
+        """Parses the answers into `readings`, exactly as a capture is read, in any thread. Raises `SlowDeviceError`
+        once all readings of the row have taken so many seconds of processor time.
+        """
+        folder = ArchiveFolder()
+        folder.files = self.files()
+        place = Opened(printable(self.name, 64), folder, folder.list(), held=dict(folder.files))
+        answers = {f"{place.name}/{answer_file(a.command)}": a for a in self.answers.values()}
+        with garbage_collection_paused(), self.reading.within(seconds):
+            readings = reader.of_device(self.device.name, self.device, [place])
+        self.readings = [_timed(reading, answers.get(reading.source), self.read_at) for reading in readings]
+
+    @clocks_stopped()
+    def read_here(self, reader: Answers) -> None:
+        """Reads them on the event loop, which waits for it. Raises `SlowDeviceError` if that would take long."""
+        self.read(reader, QUICK_SECONDS)
+
+    def end(self, why: str, reader: Answers) -> None:
+        """Completes a row whose device did not answer, or not to the end; what it did answer counts if it is quick to
+        read.
+        """
+        self.unanswered.device = why
+        try:
+            self.read_here(reader)
+        except SlowDeviceError:
+            self.answers.clear()
+            self.read_here(reader)
+
+    def keep(self, needed: Collection[str]) -> None:
+        """Removes the answers of all other commands."""
+        self.answers = {text: answer for text, answer in self.answers.items() if text in needed}
+        self.unanswered.commands = {text: why for text, why in self.unanswered.commands.items() if text in needed}
+
+
+def _timed(reading: Reading, answer: Answer | None, read_at: float) -> Reading:
+    """The reading with its times: those of an answer that was there before it was asked for are its own."""
+    took = answer.took_seconds if answer else 0.0
+    if answer is None or not answer.read_at:
+        return structs.replace(reading, took_seconds=took, read_at=read_at)
+    at = datetime.fromtimestamp(answer.read_at, UTC)
+    facts_at = min(reading.facts_at, at) if reading.facts_at else None
+    return structs.replace(reading, at=at, took_seconds=took, read_at=answer.read_at, facts_at=facts_at)
+
+
+def _why(answer: Answer) -> str:
+    """The error, and the device's own message if that is one short line."""
+    said = answer.text.strip()
+    if said and len(said) < 200 and "\n" not in said and said not in answer.error:
+        return f"{answer.error}: {printable(said)}"
+    return answer.error
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Polls one device in one round: one request with all commands, one more for answers that were unreadable.
+#
+# After an answer that was too late or too long no alternative command is sent: a GPU driver that hangs would hang
+# again.
+#
+# Reading keeps the event loop, and so all other devices, waiting. Devices whose answers are not read quickly are read
+# one after the other in a thread, beside the loop. One that takes too long even so is not asked for a while, for longer
+# each time.
 
 DEVICE_SECONDS = 3.0
 """Of processor time, to read all answers of a device in a round: half as much again as for one answer."""
@@ -147,7 +309,8 @@ class DevicePoller:
             try:
                 return [*map(bounded, await self._transport.ask(target, commands))]
             except ConnectError:
-                await self._ambient.sleep(pause_before(attempt, self._limits, self._ambient.random()))
+                spread = 0.5 + self._ambient.random()
+                await self._ambient.sleep(self._limits.retry_seconds * 2 ** (attempt - 1) * spread)
         return [*map(bounded, await self._transport.ask(target, commands))]
 
 

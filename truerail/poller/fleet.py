@@ -3,27 +3,29 @@
 import asyncio
 from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import ClassVar
 
 from collector import collectors as all_collectors
 from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
 from truerail.model.platforms import APART
-from truerail.poller.device_poller import DevicePoller
-from truerail.poller.device_row import Row
-from truerail.poller.limits import Ambient, Limits
-from truerail.poller.owed import Owed
+from truerail.poller.device_poller import Ambient, DevicePoller, Limits, Row
 from truerail.poller.questions import Known, neighbor_question, questions_apart
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import questions_of
+from truerail.transport.command_gate import asked_platform, assumed_platform, assumed_role
 from truerail.transport.kept_answers import KeptAnswers
-from truerail.transport.platform_probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
+from truerail.transport.round_files import Unanswered
 from truerail.transport.turns import Turns
-from truerail.transport.unanswered import Unanswered
 from truerail.transport.warnings import Notes
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Polls a fleet for one round: every device at once, within limits, with a deadline for each and one for all.
 
 _PATIENT_TICKS = 30
 """Ticks (3 s) after which a device that has not answered yet lets the next one begin."""
@@ -42,15 +44,13 @@ class Gathered:
     interrupted: bool = False
     inventory: frozenset[str] = frozenset()
     """All devices of the inventory, as the inventory names them."""
+    counters: ClassVar[None] = None
+    """One round alone gives no rates."""
 
     @property
     def readings(self) -> list[Reading]:
         """Answers of all devices, or the reasons why there are none."""
         return [reading for row in self.rows for reading in row.readings]
-
-    @property
-    def counters(self) -> None:
-        """None: one round alone gives no rates."""
 
     @property
     def devices_seen(self) -> tuple[str, ...]:
@@ -65,6 +65,42 @@ class Gathered:
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """The round as a snapshot for the rules."""
         return Snapshot(self.at, self.readings, previous, self.inventory)
+
+
+class Owed:
+    """What devices are still to be asked beside the rounds, as collectors by device: what came due while they were
+    being polled, what a host reports to have changed, and what somebody wants to have read now.
+    """
+
+    def __init__(self) -> None:
+        self._due: dict[str, set[str]] = {}
+        self._wanted: dict[str, set[str]] = {}
+
+    def __contains__(self, device: str) -> bool:
+        return device in self._due or device in self._wanted
+
+    def due(self, device: str, collectors: Collection[str]) -> None:
+        """Runs collectors that came due too when the device is next asked."""
+        self._due.setdefault(device, set()).update(collectors)
+
+    def want(self, device: str, collectors: Collection[str]) -> None:
+        """Runs collectors on the device, also if it does not answer before."""
+        self._wanted.setdefault(device, set()).update(collectors)
+
+    def take(self, device: str) -> set[str]:
+        """The collectors of a device, which is asked now."""
+        return self._due.pop(device, set()) | self._wanted.pop(device, set())
+
+    def silent(self, device: str) -> None:
+        """A device did not answer: what came due is left to the next round."""
+        self._due.pop(device, None)
+
+    def take_idle(self, busy: AbstractSet[str]) -> dict[frozenset[str], set[str]]:
+        """The devices that are not being polled, by their collectors."""
+        alike: dict[frozenset[str], set[str]] = {}
+        for name in [name for name in {**self._due, **self._wanted} if name not in busy]:
+            alike.setdefault(frozenset(self.take(name)), set()).add(name)
+        return alike
 
 
 class Poller:
@@ -118,8 +154,8 @@ class Poller:
         at, notes = self._ambient.now().replace(microsecond=0), Notes()
         reader = Answers(questions_of(), at, notes, self._kept)
         asked = self._wanted(only, collectors)
-        finished = _Counter(len(asked), progress)
         interviewer = DevicePoller(self._transport, limits, self._ambient, self._slow)
+        finished = _Counter(len(asked), progress)
         turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors, owed or Owed())
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
@@ -274,3 +310,37 @@ def _completed(target: Target, device: Device | None) -> Target:
 def _device_of(target: Target) -> Device:
     role = target.role or assumed_role(asked_platform(target) or "linux")
     return Device(target.name, role, target.pod, target.address, target.platform, target.rack, target.unit)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What is polled and how often: one value for a schedule of this process, for a child and for a poller elsewhere.
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Targets, the plan's devices by name, seconds between rounds by collector, and limits. It has references to
+    secrets, never secrets: a message may carry it to a process of the same service.
+    """
+
+    targets: tuple[Target, ...]
+    devices: dict[str, Device]
+    every_seconds: dict[str, float]
+    patience_seconds: float = 5.0
+    jitter_seconds: float = 2.0
+    limits: Limits = field(default_factory=Limits)
+
+    def poller(self, transport: Transport, differs: Callable[[str, str], None]) -> Poller:
+        """A poller of these devices. `differs` is called with device and collector if a full parse finds other facts in
+        an answer that counted as unchanged.
+        """
+        kept = KeptAnswers(differs)  # empty: plan, inventory or settings changed
+        return Poller(self.targets, transport, devices=self.devices, limits=self.limits, kept=kept)
+
+    def named(self) -> Mapping[str, tuple[Target, Device]]:
+        """Targets and devices by the name that readings have: the plan's, else the inventory's. In order of polling."""
+        return {device.name: (target, device) for target, device, _ in matched(self.targets, self.devices)}
+
+    def part(self, names: Collection[str]) -> "Work":
+        """The work on the devices with these names."""
+        targets = tuple(target for name, (target, _) in self.named().items() if name in names)
+        return replace(self, targets=targets, devices={n: one for n, one in self.devices.items() if n in names})

@@ -20,9 +20,8 @@ from truerail.link.messages import Command
 from truerail.link.shards import owner
 from truerail.link.socket_link import read_frame, write_frame
 from truerail.model.tasks import end
-from truerail.poller.elsewhere import PollersElsewhere
-from truerail.poller.received import Received
-from truerail.poller.work import Work
+from truerail.poller.fleet import Work
+from truerail.poller.received import PollersElsewhere, Received
 
 ZONE = "local"
 PROGRAM = (sys.executable, "-m", "truerail.poller.child")
@@ -95,7 +94,8 @@ class PollerProcesses(PollersElsewhere):
 
     def __init__(self, work: Work, heard: Callable[[], None], count: int, program: Sequence[str] = PROGRAM) -> None:
         super().__init__()
-        self._children = {str(number): Child(str(number)) for number in range(1, count + 1)}
+        self.children = {str(number): Child(str(number)) for number in range(1, count + 1)}
+        """The places of the children, by name."""
         self._program = tuple(program)
         self._log = structlog.get_logger()
         self._epoch = 0
@@ -109,23 +109,18 @@ class PollerProcesses(PollersElsewhere):
         """Metrics of the children."""
         senders = self._received.senders(self._running)
         return {
-            "pollers": len(self._children),
+            "pollers": len(self.children),
             "pollers_running": len(self._running),
-            "poller_restarts_total": sum(max(child.restarts, 0) for child in self._children.values()),
+            "poller_restarts_total": sum(max(child.restarts, 0) for child in self.children.values()),
             "poller_messages_dropped_total": self._received.inbox.dropped_total,
             "full_parse_differences_total": sum(sender.beat.differences_total for sender in senders),
         }
-
-    @property
-    def children(self) -> tuple[Child, ...]:
-        """The places of the children."""
-        return tuple(self._children.values())
 
     # --- what a service does ----------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Starts the children."""
-        for child in self._children.values():
+        for child in self.children.values():
             self.spawn(self._keep_running(child))
         self.spawn(self._watching())
 
@@ -133,13 +128,13 @@ class PollerProcesses(PollersElsewhere):
         """Other devices or another pace: each child has its new share at once."""
         self._received.apply(work)
         self._shares = self._shared()
-        for child in self._children.values():
+        for child in self.children.values():
             self.spawn(self._send(child, self._work_of(child)))
 
     async def everything(self, only: Collection[str] | None = None) -> int:
         """Polls all devices now, or these, and those that report their fabric. Returns the number of devices."""
         wanted = self._wanted(only)
-        for child in self._children.values():
+        for child in self.children.values():
             if share := wanted.intersection(self._shares[child.name]):
                 await self._send(child, Command("poll", sorted(share)))
         return len(wanted)
@@ -152,16 +147,16 @@ class PollerProcesses(PollersElsewhere):
 
     @property
     def _running(self) -> list[Place]:
-        return [child.place for child in self._children.values() if child.writer is not None]
+        return [child.place for child in self.children.values() if child.writer is not None]
 
     def _shared(self) -> dict[str, set[str]]:
-        shares: dict[str, set[str]] = {name: set() for name in self._children}
+        shares: dict[str, set[str]] = {name: set() for name in self.children}
         for device in self._received.named:
-            shares[owner(device, self._children)].add(device)
+            shares[owner(device, self.children)].add(device)
         return shares
 
     def _work_of(self, child: Child) -> Command:
-        return Command("work", None, self._received.work.part(self._shares[child.name]).packed())
+        return Command("work", None, pack(self._received.work.part(self._shares[child.name])))
 
     async def _keep_running(self, child: Child) -> None:
         while True:
@@ -214,13 +209,13 @@ class PollerProcesses(PollersElsewhere):
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             before, looked = looked, time.monotonic()
-            for child in self._children.values():
+            for child in self.children.values():
                 child.deaf(looked - before - _LOOK_SECONDS)
                 if child.process and child.writer and child.hangs(looked, _processor_time(child.process.pid)):
                     self._log.warning("a poller hangs and is ended", poller=child.name)
                     with suppress(ProcessLookupError):
                         child.process.kill()
-            silent = {child: child.why_silent for child in self._children.values() if child.since is not None}
+            silent = {child: child.why_silent for child in self.children.values() if child.since is not None}
             self._received.expire({child.place: why for child, why in silent.items()})
             for child, why in silent.items():
                 if child.failures > FAILURES_AT_START:
@@ -233,7 +228,7 @@ class PollerProcesses(PollersElsewhere):
 
     def _lacking(self, place: Place, devices: Collection[str] | None) -> None:
         wanted = None if devices is None else list(devices)
-        self.spawn(self._send(self._children[place[1]], Command("resend", wanted)))
+        self.spawn(self._send(self.children[place[1]], Command("resend", wanted)))
 
 
 def _processor_time(pid: int) -> int:
@@ -252,8 +247,3 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
-
-
-def processes(count: int, program: Sequence[str] = PROGRAM) -> "Callable[[Work, Callable[[], None]], PollerProcesses]":
-    """Polling by so many children."""
-    return lambda work, heard: PollerProcesses(work, heard, count, program)

@@ -10,8 +10,7 @@ from truerail.model import Collector, Device, Neighbor, Role, Target
 from truerail.model.answer_limits import refuse_endless
 from truerail.model.names import answer_file
 from truerail.transport.capture_files import JOB
-from truerail.transport.command_gate import fits
-from truerail.transport.platform_probe import asked_platform
+from truerail.transport.command_gate import asked_platform, fits
 from truerail.transport.protocol import Answer
 
 SNMP = "snmp"
@@ -107,17 +106,13 @@ def _commands(collector: Collector, platform: str) -> Iterator[str]:
 
 def first_commands(asked: Mapping[str, tuple[str, ...]], known: Known) -> list[str]:
     """One command for each collector, each command once."""
-    return _unique(known.command.get(name, commands[0]) for name, commands in asked.items())
+    return list(dict.fromkeys(known.command.get(name, commands[0]) for name, commands in asked.items()))
 
 
 def further_commands(asked: Mapping[str, tuple[str, ...]], failed: Iterable[str], sent: Sequence[str]) -> list[str]:
     """The other commands of the collectors that `failed`, each once."""
     done = set(sent)
-    return _unique(text for name in failed for text in asked[name] if text not in done)
-
-
-def _unique(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
+    return list(dict.fromkeys(text for name in failed for text in asked[name] if text not in done))
 
 
 @cache

@@ -1,6 +1,7 @@
 """The fleet of a judge whose pollers are elsewhere: messages become the newest answers, silence becomes unknown."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,13 +9,93 @@ from datetime import UTC, datetime, timedelta
 from msgspec import structs
 
 from truerail.analysis.published import CollectorRun
+from truerail.errors import READER_FAULT
 from truerail.link.inbox import Inbox, Place, Sender
 from truerail.link.messages import ROUND
-from truerail.model import Reading, Target
+from truerail.model import PortCounters, Reading, Snapshot, Target
 from truerail.model.steady import STEADY
-from truerail.poller.latest import Latest
-from truerail.poller.questions import neighbor_question
-from truerail.poller.work import Work
+from truerail.model.tasks import Spawns
+from truerail.poller.fleet import Work
+from truerail.poller.questions import neighbor_collectors, neighbor_question
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The newest answer of every device to every collector: the source of snapshots between rounds.
+
+NOT_YET = "no answer yet, the first round has not ended"
+
+
+class Latest:
+    """Readings by device and collector. A failed answer replaces a good one: the snapshot shows the current state.
+
+    `devices` are the polled ones, in their order, each with the collector of its neighbors; "" where it has none.
+    Answers come with times of the steady clock, and are held with those of the system's.
+    """
+
+    def __init__(self, devices: Mapping[str, str]) -> None:
+        self._devices = devices
+        self._of: dict[str, dict[str, Reading]] = {device: {} for device in devices}
+        self._at: datetime | None = None
+        self._counted: list[Reading] = []
+        self.set_by = 0.0
+        """Seconds by which the system's clock is ahead of the steady one, as of the last `follow`."""
+        self.reader_faults_total = 0
+        """Answers that a reader broke on."""
+
+    def follow(self, set_by: float) -> None:
+        """The system's clock was set: what is held moves with it, so that no answer is older or newer than it was."""
+        seconds, self.set_by = set_by - self.set_by, set_by
+        if seconds:
+            for of in self._of.values():
+                of.update({name: one.moved(seconds) for name, one in of.items()})
+            self._counted = [one.moved(seconds) for one in self._counted]
+            self._at = self._at and self._at + timedelta(seconds=seconds)
+
+    def put(self, readings: Iterable[Reading]) -> None:
+        """Adds answers. Those of devices that are no longer polled are ignored."""
+        for reading in readings:
+            of = self._of.get(reading.device)
+            if of is not None:
+                if self.set_by:
+                    reading = reading.moved(self.set_by)
+                of[reading.collector] = reading
+                self.reader_faults_total += READER_FAULT in reading.error
+                if reading.facts and type(reading.facts[0]) is PortCounters:
+                    self._counted.append(reading)
+                self._at = reading.at if self._at is None else max(self._at, reading.at)
+
+    def keep(self, devices: Mapping[str, str]) -> None:
+        """Sets the polled devices; answers of the others are dropped."""
+        self._devices = devices
+        self._of = {device: self._of.get(device, {}) for device in devices}
+
+    @property
+    def heard(self) -> int:
+        """Number of devices with an answer, even a failure."""
+        return sum(bool(of) for of in self._of.values())
+
+    def counted(self) -> list[Reading]:
+        """Every reading of counters since the last call: a window needs them all, a snapshot only the newest."""
+        counted, self._counted = self._counted, []
+        return counted
+
+    def snapshot(self) -> Snapshot | None:
+        """All readings, in the order of devices and then of collectors' names; None if no device has been polled.
+
+        A device that has not answered yet what its neighbors are is not one that has none: a reading has that reason.
+        """
+        if self._at is None:
+            return None
+        about_neighbors, readings = neighbor_collectors(), list[Reading]()
+        for device, asked in self._devices.items():
+            of = self._of[device]
+            if asked and of.keys().isdisjoint(about_neighbors):
+                readings.append(Reading(device, asked, self._at, error=NOT_YET, polled=False))
+            readings += [of[name] for name in sorted(of)]
+        return Snapshot(self._at, readings, inventory=frozenset(self._of))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The fleet of a judge whose pollers are elsewhere: messages become the newest answers, silence becomes unknown.
 
 TOGETHER_SECONDS = 1.0
 """How long an evaluation waits for the other pollers after the first one's round."""
@@ -32,11 +113,10 @@ class Received:
         *,
         zone_of: Callable[[Target], str],
         lacking: Callable[[Place, Collection[str] | None], None],
-        now: Callable[[], float] = STEADY.seconds,
     ) -> None:
-        self._heard, self._zone_of, self._now = heard, zone_of, now
+        self._heard, self._zone_of, self._now = heard, zone_of, STEADY.seconds
         self.latest = Latest({})
-        self.inbox = Inbox(self.latest, lacking=lacking, now=now)
+        self.inbox = Inbox(self.latest.put, lacking=lacking)
         self._reported: set[Place] = set()
         self._later: asyncio.TimerHandle | None = None
         self.apply(work)
@@ -130,3 +210,58 @@ def _joined(known: CollectorRun, run: CollectorRun, offset_seconds: float) -> Co
         failures_total=known.failures_total + run.failures_total,
         missed_total=known.missed_total + run.missed_total,
     )
+
+
+class PollersElsewhere(Spawns, ABC):
+    """Polling by other processes, of this service or on other machines: the part of `Polling` that follows from what
+    was received, and from which pollers run.
+    """
+
+    _received: Received
+
+    @property
+    @abstractmethod
+    def _running(self) -> Collection[Place]:
+        """The pollers that run."""
+
+    @property
+    def latest(self) -> Latest:
+        """The newest answers."""
+        return self._received.latest
+
+    @property
+    def runs(self) -> Mapping[str, CollectorRun]:
+        """Statistics of each collector, over all pollers."""
+        return self._received.runs(self._running)
+
+    @property
+    def rounds_total(self) -> int:
+        """Rounds of the poller with the most."""
+        return max((one.rounds_total for one in self._received.senders(self._running)), default=0)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All polled devices."""
+        return tuple(self._received.named)
+
+    @property
+    def waiting(self) -> int:
+        """Devices that had not answered when their round was reported."""
+        return sum(one.waiting for one in self._received.senders(self._running))
+
+    @property
+    def scheduled(self) -> Mapping[str, float]:
+        """None: each poller has a schedule of its own."""
+        return {}
+
+    async def due(self, collector: str) -> None:
+        """Pollers run collectors on their own."""
+
+    def overran(self, collector: str) -> None:
+        """Pollers count that themselves."""
+
+    def _wanted(self, only: Collection[str] | None) -> set[str]:
+        """All devices, or these, and those that report their fabric."""
+        named = self._received.named
+        tellers = {name for name, (target, _) in named.items() if target.apart}
+        return set(named) if only is None else set(named).intersection({*only, *tellers})

@@ -1,36 +1,34 @@
 """A poller: asks its devices on a schedule of its own, and sends what it hears wherever its messages go."""
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
 
 from truerail.errors import BusError
 from truerail.link.messages import Command
 from truerail.link.poller_outbox import Outbox, Outgoing
 from truerail.model.tasks import end
-from truerail.poller.poll_scheduler import PollScheduler
+from truerail.poller.fleet import Work
+from truerail.poller.polling import PollScheduler
 from truerail.poller.schedule import Schedule
-from truerail.poller.work import Work
 from truerail.transport.protocol import Transport
 
 BEAT_SECONDS = 3.0
 RETRY_SECONDS = 1.0
 
 
-class Link(Protocol):
-    """A connection to a judge."""
-
-    async def deliver(self, messages: Iterable[Outgoing]) -> None:
-        """Sends messages in this order, taking the next one when there is room. Raises BusError."""
+Deliver = Callable[[Iterable[Outgoing]], Awaitable[None]]
+"""Sends messages to a judge in this order, taking the next one when there is room. Raises BusError."""
 
 
 class Worker:
     """Polls nothing before the first `apply`. `problem` is the last thing that went wrong inside."""
 
-    def __init__(self, outbox: Outbox, transport: Transport, link: Link, *, beat_seconds: float = BEAT_SECONDS) -> None:
-        self._outbox, self._transport, self._link, self._beat_seconds = outbox, transport, link, beat_seconds
+    def __init__(
+        self, outbox: Outbox, transport: Transport, deliver: Deliver, *, beat_seconds: float = BEAT_SECONDS
+    ) -> None:
+        self._outbox, self._transport, self._deliver, self._beat_seconds = outbox, transport, deliver, beat_seconds
         self._news = asyncio.Event()
         self._schedule = Schedule(overran=self._overran, failed=self._failed)
         self._asking: PollScheduler | None = None
@@ -50,17 +48,14 @@ class Worker:
 
     def apply(self, work: Work) -> None:
         """Polls these devices from now on, those that are new at once."""
-        pace = {"patience_seconds": work.patience_seconds, "jitter_seconds": work.jitter_seconds}
         poller = work.poller(self._transport, self._differs)
         names = {device.name for device in poller.devices}
         if self._asking is None:
-            self._asking = PollScheduler(
-                poller, every_seconds=work.every_seconds, heard=self._heard, into=self._outbox, **pace
-            )
+            self._asking = PollScheduler(poller, work, heard=self._heard, into=self._outbox)
             new = names
         else:
             new = names.difference(self._asking.devices)
-            self._asking.use(poller, every_seconds=work.every_seconds, **pace)
+            self._asking.use(poller, work)
         self._schedule.all_of(work.every_seconds, lambda name: partial(self._due, name), work.jitter_seconds)
         if new:
             self._asking.spawn(self._asking.everything(new))
@@ -98,7 +93,7 @@ class Worker:
             await self._news.wait()
             self._news.clear()
             try:
-                await self._link.deliver(self._outbox.messages())
+                await self._deliver(self._outbox.messages())
             except BusError:  # the link reports it; what was taken from the outbox may be lost
                 await asyncio.sleep(RETRY_SECONDS)
                 self._outbox.resend()
@@ -107,7 +102,7 @@ class Worker:
     async def _beating(self) -> None:
         while True:
             with suppress(BusError):
-                await self._link.deliver([self._outbox.beat()])
+                await self._deliver([self._outbox.beat()])
             await asyncio.sleep(self._beat_seconds)
 
     def _overran(self, job: str) -> None:

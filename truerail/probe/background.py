@@ -16,8 +16,8 @@ from truerail.model import Device, Fact, Plan, Reading
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import PROBE_COLLECTOR, PROBE_FACTS
 from truerail.probe.host_tasks import ProbePlan, Settings, plan_run
-from truerail.probe.pinglists import SWEPT, USUAL, Nic, Pair, Share, pairs_of, usual_mtu
-from truerail.probe.sweep_pairs import sweep_of
+from truerail.probe.path_sweep import sweep_of
+from truerail.probe.pinglists import SWEPT, USUAL, Nic, Share, pairs_of, usual_mtu
 
 NEAR, FAR = ("A", "B"), ("C", "E")
 """Each run has its share of both; that of `FAR` grows with the fabric."""
@@ -116,7 +116,7 @@ def plan_turn(
     turn: Turn, plan: Plan, nics: tuple[Nic, ...], settings: Settings, at: datetime, left_out: Mapping[str, str]
 ) -> ProbePlan:
     """The flows of a turn. Raises CommandError where a NIC has more flows than source ports."""
-    pairs: list[Pair] = pairs_of(plan, nics, turn.lists, turn.share)
+    pairs = pairs_of(plan, nics, turn.lists, turn.share)
     return plan_run(pairs, settings, at, dict(sorted(left_out.items(), key=lambda one: natural_key(one[0]))))
 
 

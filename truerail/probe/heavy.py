@@ -133,21 +133,18 @@ def _by_host(tests: Iterable[tuple[int, Test]]) -> dict[str, list[dict[str, Any]
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for number, test in tests:
         for role, own, peer in (("server", test.to, test.source), ("client", test.source, test.to)):
-            found[own.host].append(_end(number, test, role, own, peer))
+            end = {
+                "test": number,
+                "role": role,
+                "at": test.slot * SLOT_SECONDS,
+                "port": own.netdev,
+                "address": own.address,
+                "peer": peer.host,
+                "peer_port": peer.netdev,
+                "peer_address": peer.address,
+            }
+            found[own.host].append(end)
     return dict(found)
-
-
-def _end(number: int, test: Test, role: str, own: Nic, peer: Nic) -> dict[str, Any]:
-    return {
-        "test": number,
-        "role": role,
-        "at": test.slot * SLOT_SECONDS,
-        "port": own.netdev,
-        "address": own.address,
-        "peer": peer.host,
-        "peer_port": peer.netdev,
-        "peer_address": peer.address,
-    }
 
 
 def plan_heavy(run: str, nics: Sequence[Nic], left_out: Mapping[str, str]) -> HeavyPlan:

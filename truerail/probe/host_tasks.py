@@ -17,13 +17,10 @@ import numpy as np
 from truerail.errors import CommandError
 from truerail.model.columns import Codes, Mask
 from truerail.model.names import natural_key
-from truerail.model.probe_facts import LEFT_OUT, PEER_LEFT_OUT
-from truerail.probe.flow_columns import NOT_PACED, FlowList, Flows, Paced, Round
-from truerail.probe.packet_schedule import FULL_TTL, ask_hops, rows_of, seconds_of_rounds, seconds_paced
-from truerail.probe.packet_schedule import WAIT_SECONDS as WAIT_SECONDS
-from truerail.probe.path_sweep import ASKS, USUAL, Budget
+from truerail.model.probe_facts import FULL_TTL, LEFT_OUT, PEER_LEFT_OUT
+from truerail.probe.flow_columns import NOT_PACED, WAIT_SECONDS, FlowList, Flows, Paced, Round, ask_hops
+from truerail.probe.path_sweep import ASKS, USUAL, Budget, Sweep
 from truerail.probe.pinglists import SWEPT, Nic, Pair
-from truerail.probe.sweep_pairs import Sweep
 
 VERSION = 1
 WHAT = ("reach", "nic", "mtu", "dscp", "paths", "loss")
@@ -136,12 +133,12 @@ class ProbePlan:
     def paced_after(self) -> float:
         """Seconds after a host's start until its paced packets begin: until all hosts have sent their rounds."""
         rate = self.settings.packets_per_second
-        return float(seconds_of_rounds(self.flows, self.tried, rate).max(initial=0.0))
+        return float(self.flows.seconds_of_rounds(self.tried, rate).max(initial=0.0))
 
     @cached_property
     def seconds(self) -> float:
         """From the common start to the end."""
-        paced = seconds_paced(self.flows, self.tried, self.settings.packets_per_second).max(initial=0.0)
+        paced = self.flows.seconds_paced(self.tried, self.settings.packets_per_second).max(initial=0.0)
         return self.spread_seconds + self.paced_after + float(paced) + TAIL_SECONDS
 
     @property
@@ -159,7 +156,7 @@ class ProbePlan:
         own, heard = flows.sent_by(host), flows.heard_by(host)
         sends, untried = own[self.tried[own]], own[~self.tried[own]]
         hears = heard[self.tried[heard] & flows.arriving[heard]].tolist()
-        rows = rows_of(flows, sends, rate, self.paced_after)
+        rows = flows.rows_of(sends, rate, self.paced_after)
         listen = sorted({flows.pairs[place].to.address for place in hears})
         return {
             "version": VERSION,

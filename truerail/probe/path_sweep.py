@@ -19,6 +19,14 @@ from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.model.columns import distinct
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan, Port
+from truerail.probe.pinglists import SWEPT, Nic, Pair
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a path sweep sends: which NIC to which, from how many source ports, how many packets, and how slowly.
+#
+# A switch chooses the link of a flow by its addresses and ports. So the flows of a leaf are spread over its NICs and
+# over the leaves that they can reach, with as many source ports as coverage and statistics need. Probes with a short
+# TTL end at switches, whose CPUs answer few of them: each switch is asked at most so often a second.
 
 MISSED = 1e-4
 """Chance that some member of a switch gets none of the flows."""
@@ -77,15 +85,10 @@ class Budget:
     per_switch: float = A_SECOND_AND_SWITCH
     per_nic: float = A_SECOND_SWITCH_AND_SOURCE
 
-    @property
-    def mean(self) -> float:
-        """The mean rate of a switch that stays below its budget in nearly every second, where many NICs probe it by
-        chance: four standard deviations (of a Poisson process) below.
-        """
-        return self.mean_of(0)
-
     def mean_of(self, switches: int) -> float:
-        """The same for a fabric with so many switches: with very many, eight standard deviations below."""
+        """The mean rate of a switch that stays below its budget in nearly every second, where many NICs probe it by
+        chance: four standard deviations (of a Poisson process) below; eight in a fabric with very many switches.
+        """
         below = _DEVIATIONS if switches < _MANY_SWITCHES else _DEVIATIONS_OF_MANY
         return (sqrt(self.per_switch + below**2 / 4) - below / 2) ** 2
 
@@ -286,3 +289,30 @@ def _timetable(load: _Load, budget: Budget) -> tuple[float, float]:
     busiest = float(load.nics.max(initial=0.0)) * budget.per_nic
     slower = max(1.0, busiest / budget.mean_of(int(np.count_nonzero(load.nics))))
     return slower / budget.per_nic, busiest / slower
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The pairs of a path sweep among the NICs that can be probed.
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep, and the NIC at each planned port."""
+
+    planned: PathSweep
+    nic_of: Mapping[Port, Nic]
+
+    @property
+    def pairs(self) -> Iterator[tuple[Pair, SweptPair]]:
+        """Its pairs, in the words of the pinglists: those between rails belong to list E."""
+        for swept in self.planned.pairs:
+            source, to = self.nic_of[swept.source], self.nic_of[swept.target]
+            yield Pair(source, to, SWEPT if source.group[0] == to.group[0] else "E"), swept
+
+
+def sweep_of(
+    plan: Plan, nics: Sequence[Nic], left_out: Collection[str], budget: Budget, *, across_rails: bool
+) -> Sweep:
+    """The sweep over the NICs of the hosts that take part."""
+    nic_of = {plan.cables[nic.cable].a: nic for nic in nics if nic.host not in left_out}
+    return Sweep(path_sweep(plan, across_rails=across_rails, nics=nic_of.keys(), budget=budget), nic_of)

@@ -4,14 +4,16 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from truerail.errors import TransportError
 from truerail.model import Target
+from truerail.probe.heavy import HeavyPlan
+from truerail.probe.host_tasks import ProbePlan
 from truerail.transport.probe_session import ProbeSessions
 
 CLOCK_SECONDS = 1.0
@@ -22,54 +24,15 @@ Progress = Callable[[int, int, int, int], None]
 """Hosts that are done, hosts, packets sent by now, packets planned."""
 
 
-class RunPlan(Protocol):
-    """What hosts are given to do: packets, or tests of RDMA."""
-
-    @property
-    def hosts(self) -> list[str]:
-        """The hosts that take part."""
-
-    @property
-    def members(self) -> Collection[str]:
-        """These, and those that were left out."""
-
-    @property
-    def left_out(self) -> Mapping[str, str]:
-        """The hosts that take no part, and why."""
-
-    @property
-    def total(self) -> int:
-        """What hosts report as done at the end."""
-
-    @property
-    def seconds(self) -> float:
-        """From the common start to the end."""
-
-    @property
-    def lead_seconds(self) -> float:
-        """From the login to all hosts until the common start."""
-
-    def without(self, left_out: Mapping[str, str]) -> Self:
-        """The same with more hosts left out, and why."""
-
-    def tasks(self, host: str, start_at: float) -> dict[str, Any]:
-        """What a host that takes part is to do, from a time in Unix seconds."""
-
-    def limits(self, host: str) -> dict[str, Any]:
-        """The limits where a host has no file of them."""
-
-    def recording_of(self, host: str, why: str) -> dict[str, Any]:
-        """The recording of a host that took no part."""
-
-
-P = TypeVar("P", bound=RunPlan)
+P = TypeVar("P", ProbePlan, HeavyPlan)
+"""What hosts are given to do: packets, or tests of RDMA."""
 
 
 class Run(Generic[P]):
     """One run. `answers` are the recordings by host as they come. `piped` is the script that goes along, if any."""
 
     def __init__(self, plan: P, targets: Mapping[str, Target], *, piped: bytes | None, progress: Progress) -> None:
-        self.plan = plan
+        self.plan: P = plan
         self.answers: dict[str, str] = {}
         self._targets = targets
         self._script = piped
@@ -142,7 +105,6 @@ class Run(Generic[P]):
 
     async def _probe(self, sessions: ProbeSessions, host: str, start_at: float, stop: asyncio.Event) -> None:
         begun, off = math.inf, asyncio.Event()
-        ends = asyncio.create_task(_any(stop, off))
 
         def given() -> bytes:
             nonlocal begun
@@ -158,37 +120,24 @@ class Run(Generic[P]):
                 self._failed[host] = f"its clock is off: it says {rest}, and it is {self._now():.3f}"
                 off.set()
 
-        stopped = asyncio.Event()
-        ends.add_done_callback(lambda _: stopped.set())
         try:
             answer = await sessions.run(
                 self._targets[host],
                 given,
                 script=self._script,
                 seconds=self.plan.seconds + self.plan.lead_seconds + _SLACK_SECONDS,
-                stop=stopped,
+                stops=(stop, off),
                 say=say,
             )
             if host not in self._failed:
                 self.answers[host] = answer
         except TransportError as error:
             self._failed.setdefault(host, str(error))
-        finally:
-            ends.cancel()
         self._show()
 
     def _show(self) -> None:
         done = len(self.answers) + len(self._failed)
         self._progress(done, len(self.plan.hosts), sum(self._sent.values()), self._planned)
-
-
-async def _any(*events: asyncio.Event) -> None:
-    waiting = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in waiting:
-            task.cancel()
 
 
 def _is_off(reported: str, earliest: float, latest: float) -> bool:

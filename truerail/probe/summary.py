@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from truerail.model.columns import distinct
+from truerail.model.names import some
 from truerail.probe.follow_ups import MOST_ROUNDS, MOST_SECONDS
 from truerail.probe.host_tasks import ProbePlan, uncovered
 from truerail.probe.path_sweep import ASKS, PathSweep
@@ -39,13 +40,14 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
     if plan.sweep is not None:
         yield f"then, for what stays open: at most {MOST_ROUNDS} rounds more of at most {MOST_SECONDS:.0f} s each"
     if plan.left_out:
-        yield f"left out, {len(plan.left_out):,} hosts: {_some([f'{h} ({w})' for h, w in plan.left_out.items()])}"
+        hosts_and_why = [f"{host} ({why})" for host, why in plan.left_out.items()]
+        yield f"left out, {len(plan.left_out):,} hosts: {some(hosts_and_why, _SHOWN)}"
     if nics.without_address:
-        yield f"untried, {len(nics.without_address):,} NICs without an address: {_some(nics.without_address)}"
+        yield f"untried, {len(nics.without_address):,} NICs without an address: {some(nics.without_address, _SHOWN)}"
     if nics.in_vrf:
-        yield f"untried, {len(nics.in_vrf):,} NICs in a VRF, which probes do not enter: {_some(nics.in_vrf)}"
+        yield f"untried, {len(nics.in_vrf):,} NICs in a VRF, which probes do not enter: {some(nics.in_vrf, _SHOWN)}"
     if lone := uncovered(nics.nics, plan):
-        yield f"untried, {len(lone):,} NICs without a pair: {_some(lone)}"
+        yield f"untried, {len(lone):,} NICs without a pair: {some(lone, _SHOWN)}"
 
 
 def _swept(plan: ProbePlan, sweep: PathSweep) -> Iterator[str]:
@@ -69,8 +71,3 @@ def _hosts_by_leaf(plan: ProbePlan) -> dict[str, set[str]]:
     for pair in plan.tried_pairs():
         found.setdefault(pair.source.leaf, set()).add(pair.source.host)
     return found
-
-
-def _some(names: tuple[str, ...] | list[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

@@ -1,7 +1,6 @@
 """The front: page, API, metrics and events, from the view. It evaluates nothing and holds nothing of its own."""
 
 import asyncio
-import contextlib
 import itertools
 import sqlite3
 import sys
@@ -99,7 +98,7 @@ class SocketFrontLink(FrontLink):
         """Connects, and connects again."""
         try:
             while True:
-                with contextlib.suppress(BusMessageError, OSError):
+                with suppress(BusMessageError, OSError):
                     await self._talk()
                 self._lost()
                 await asyncio.sleep(AGAIN_SECONDS)

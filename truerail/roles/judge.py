@@ -30,7 +30,6 @@ from truerail.viewfile.publishing import PublicationWriter
 from truerail.web.application import open_app
 
 if TYPE_CHECKING:
-    from truerail.roles.bus_fronts import BusFronts
     from truerail.service.history_writer import HistoryWriter
     from truerail.service.leadership import Leadership
 
@@ -72,7 +71,11 @@ async def judge(
     service = WatchService(watch)
     watch.outlets += _outlets(settings, watch, exposition, lambda: service.counters)
     link = JudgeLink(service, lambda: open_app(service, settings, exposition), writer, exposition)
-    fronts = _bus_fronts(leadership, link, post)
+    fronts = None
+    if leadership:
+        from truerail.roles.front_bus import BusFronts
+
+        fronts = BusFronts(leadership, link, post.view)
     post.started()
     with signals(stop, (lambda: reload(watch)) if reload else None):
         linked = asyncio.create_task(link.run(post.link, lambda: ready(post.url)))
@@ -98,15 +101,6 @@ async def _give_way(nice: int, watch: Watch) -> None:
     for thread in Path("/proc/self/task").glob("*"):
         with suppress(OSError):  # it has ended, or a sandbox forbids it
             os.setpriority(os.PRIO_PROCESS, int(thread.name), nice)
-
-
-def _bus_fronts(leadership: "Leadership | None", link: JudgeLink, post: Post) -> "BusFronts | None":
-    """What serves fronts on other machines; None without a bus."""
-    if leadership is None:
-        return None
-    from truerail.roles.bus_fronts import BusFronts
-
-    return BusFronts(leadership, link, post.view)
 
 
 async def _end_without_lease(leadership: "Leadership") -> None:

@@ -13,9 +13,9 @@ from truerail.model import Cable, Device, Neighbor, Panel, Plan, Port, Rail, Rol
 from truerail.model.names import canonical_mac, natural_key
 from truerail.model.panel_paths import panels_of, spot
 from truerail.scrub.pseudonyms import Keyed, Names
-from truerail.transport import listed, unanswered
 from truerail.transport.capture_files import questions_of
 from truerail.transport.replay import read_capture
+from truerail.transport.round_files import INVENTORY, UNANSWERED, dump_inventory, load_inventory, load_unanswered
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Answers with all identifying values replaced: names, addresses, MACs, GUIDs, serials, in any format.
@@ -305,14 +305,14 @@ def scrub_round(
         place = out / text.names.name(folder.name)
         place.mkdir(parents=True)
         for file in sorted(found for found in folder.iterdir() if found.is_file()):
-            known = file.name == unanswered.FILE or questions.claims(file.name)
+            known = file.name == UNANSWERED or questions.claims(file.name)
             if known and not file.name.endswith(_RECORDED):
                 content = file.read_bytes()
-                made = _errors(content) if file.name == unanswered.FILE else content
+                made = _errors(content) if file.name == UNANSWERED else content
                 (place / text(file.name)).write_bytes(_scrubbed(made, text))
-    if (source / listed.FILE).is_file():
-        names = sorted(listed.load((source / listed.FILE).read_bytes()))
-        (out / listed.FILE).write_bytes(listed.dump(text.names.name(name) for name in names))
+    if (source / INVENTORY).is_file():
+        names = sorted(load_inventory((source / INVENTORY).read_bytes()))
+        (out / INVENTORY).write_bytes(dump_inventory(text.names.name(name) for name in names))
     return scrubbed_plan(plan, text, keyed) if plan else None
 
 
@@ -337,7 +337,7 @@ def _called(name: str) -> str:
 
 def _errors(content: bytes) -> bytes:
     """Errors without login details: users, files, fingerprints of host keys."""
-    reported = unanswered.load(content)
+    reported = load_unanswered(content)
     reported.device = _WAY_IN.sub(r"\1...", reported.device)
     reported.commands = {command: _WAY_IN.sub(r"\1...", why) for command, why in reported.commands.items()}
     return reported.dump()

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from truerail.model import Plan, Target
-from truerail.poller.limits import Limits
-from truerail.poller.poll_scheduler import intervals
-from truerail.poller.work import Work
+from truerail.poller.device_poller import Limits
+from truerail.poller.fleet import Work
+from truerail.poller.polling import intervals
 from truerail.service.settings import Settings
 
 

@@ -20,15 +20,14 @@ from truerail.errors import CommandError, UnreadableError
 from truerail.model import Reading, Snapshot, Target
 from truerail.model.plan import Device
 from truerail.model.probe_facts import PROBE_COLLECTOR
-from truerail.poller.latest import Latest
+from truerail.poller.received import Latest
 from truerail.probe.background import Results, of_round, plan_paths, plan_turn, turn_of_paths, turns_of
-from truerail.probe.follow_ups import follow_up
+from truerail.probe.follow_ups import follow_up, unfit
 from truerail.probe.host_tasks import ProbePlan
 from truerail.probe.host_tasks import Settings as RunSettings
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import Nic, nics_of
-from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
 from truerail.service.logs import logger
 from truerail.service.settings import ProbeSettings

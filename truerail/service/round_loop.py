@@ -17,9 +17,9 @@ from truerail.model.history import RoundRecord
 from truerail.model.job_record import JobRecord
 from truerail.model.steady import STEADY, SteadyClock
 from truerail.model.tasks import Spawns, end
-from truerail.poller.polling import PollingMaker, in_process
+from truerail.poller.fleet import Work
+from truerail.poller.polling import InProcess, PollingMaker
 from truerail.poller.schedule import Schedule
-from truerail.poller.work import Work
 from truerail.service.api import Outlet
 from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
@@ -101,7 +101,7 @@ class Watch(Spawns):
         self._finder = JobFinder(finding)
         self.ras = RasFollower(finding, clock, self._fresh.set)
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
-        self.asking = (polling or in_process(transport))(self._work, self._fresh.set)
+        self.asking = (polling or partial(InProcess, transport=transport))(self._work, self._fresh.set)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Polls and evaluates until `stop` is set, then releases everything: no session and no row is left behind."""

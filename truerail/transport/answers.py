@@ -13,11 +13,11 @@ from truerail.files.file_text import text_of, utf16_text
 from truerail.model import Collector, Device, Fact, Reading, Role, session_log
 from truerail.model.answer_limits import refuse_large
 from truerail.model.terminal import untouched
-from truerail.transport import unanswered
 from truerail.transport.capture_files import ByQuestion, Questions, without_ending
 from truerail.transport.folders import Listing
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.prefetch import Opened
+from truerail.transport.round_files import UNANSWERED, load_unanswered
 from truerail.transport.warnings import Notes
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ class Answers:
             self._answer(collector, hits, name, asked) for collector, hits in self._hits(questions, listed, device)
         ]
         for place in listed:
-            if unanswered.FILE in place.listing.files:
-                reported = unanswered.load(_held(place))
+            if UNANSWERED in place.listing.files:
+                reported = load_unanswered(_held(place))
                 readings = reported.complete(readings, questions.collectors, name, self._at)
         return readings if device else _likely(readings)
 
@@ -136,7 +136,7 @@ class Answers:
             found = questions.by_question(place.listing.names)
             _take(hits, found, place)
             for file in found.unclaimed:
-                if file == unanswered.FILE:
+                if file == UNANSWERED:
                     continue
                 if self._unnamed(hits, questions, file, place, device):
                     in_order = False
@@ -271,7 +271,7 @@ class Answers:
 
 def _held(place: Opened) -> bytes:
     try:
-        return place.read(unanswered.FILE)
+        return place.read(UNANSWERED)
     except FileRefusedError:
         return b""
 

@@ -8,19 +8,19 @@ a dead machine.
 
 import bz2
 import gzip
+import io
 import lzma
 import tarfile
 import zlib
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, Final
 
 from truerail.errors import FileRefusedError
 from truerail.transport.capture_files import Questions
 from truerail.transport.folders import MAX_ANSWER_BYTES, Listing, too_large
-from truerail.transport.listed import FILE as INVENTORY
+from truerail.transport.round_files import INVENTORY, UNANSWERED
 from truerail.transport.times import round_order, round_time
-from truerail.transport.unanswered import FILE as UNANSWERED
 from truerail.transport.warnings import Notes
 
 MAX_UNPACKED_BYTES = 4 * 1024**3
@@ -33,18 +33,10 @@ MAX_OTHERS_BYTES = 128 * 1024**2
 """What all of these take at most: behind it they are counted, as larger ones are."""
 
 
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
-def _gunzip(raw: IO[bytes]) -> _Readable:
-    return gzip.GzipFile(fileobj=raw)
-
-
-_MAGIC: Final[dict[bytes, Callable[[IO[bytes]], _Readable]]] = {
-    b"\x1f\x8b": _gunzip,
-    b"\xfd7zXZ": lzma.LZMAFile,
-    b"BZh": bz2.BZ2File,
+_MAGIC: Final[dict[bytes, Callable[[IO[bytes]], io.BufferedIOBase]]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ": lzma.open,
+    b"BZh": bz2.open,
 }
 _BROKEN = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, ValueError)
 _CHUNK = 1024 * 1024
@@ -53,7 +45,7 @@ _CHUNK = 1024 * 1024
 class _Bounded:
     """A decompressed stream that tarfile reads forwards only, with limits per read and in total."""
 
-    def __init__(self, stream: _Readable) -> None:
+    def __init__(self, stream: io.BufferedIOBase) -> None:
         self._stream = stream
         self._position = 0
 

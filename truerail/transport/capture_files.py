@@ -7,7 +7,7 @@ and words in another order: such names count as well, where no file has the exac
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -73,7 +73,8 @@ class Questions:
         )
         self._by_file: dict[str, list[Claim]] = {}
         self._by_start: dict[str, tuple[str, list[Claim]]] = {}
-        self._folders: dict[frozenset[str], ByQuestion] = {}
+        self.by_question = lru_cache(_MOST_FOLDERS)(self._by_question)
+        """The names in a folder by what they answer; the same object for equal folders."""
         for collector in self.collectors:
             for rank, command in enumerate(collector.ask):
                 self._claim(command, Claim(collector, rank))
@@ -93,16 +94,7 @@ class Questions:
             if all(other.collector is not claim.collector for other in claims):
                 claims.append(claim)
 
-    def by_question(self, names: frozenset[str]) -> ByQuestion:
-        """The names in a folder by what they answer; the same object for equal folders."""
-        found = self._folders.get(names)
-        if found is None:
-            if len(self._folders) >= _MOST_FOLDERS:
-                self._folders.clear()
-            found = self._folders[names] = self._divided(names)
-        return found
-
-    def _divided(self, names: frozenset[str]) -> ByQuestion:
+    def _by_question(self, names: frozenset[str]) -> ByQuestion:
         found, answers = ByQuestion(), dict[str, dict[tuple[int, str], Files]]()
         for name in sorted(names):
             claims = self.claims(name)

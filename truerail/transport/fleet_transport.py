@@ -1,70 +1,17 @@
 """Which transport queries which device: one object for a whole fleet, which opens only the transports it needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from truerail.model import Role, Target
 from truerail.model.own_process import raise_open_files
 from truerail.transport.folders import MAX_ANSWER_BYTES
-from truerail.transport.framing import Limits
+from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.protocol import Answer, Transport
 
 LOCAL = "local"
 """The address of the machine that truerail runs on: its commands are run, not sent."""
 _FABRIC = Limits(MAX_ANSWER_BYTES, 2 * MAX_ANSWER_BYTES)
 """A listing has some 700 bytes per link. One machine reports all links: the limit is that of an answer in a capture."""
-
-
-def _hosts() -> Transport:
-    from truerail.transport.ssh_hosts import SshHosts
-
-    return SshHosts()
-
-
-def _fabric() -> Transport:
-    from truerail.transport.ssh_hosts import SshHosts
-
-    return SshHosts(limits=_FABRIC)
-
-
-def _switches() -> Transport:
-    from truerail.transport.switch_cli import SwitchCli
-
-    return SwitchCli()
-
-
-def _snmp() -> Transport:
-    from truerail.transport.snmp_transport import SnmpTransport
-
-    return SnmpTransport()
-
-
-def _gnmi() -> Transport:
-    from truerail.transport.gnmi_transport import GnmiTransport
-
-    return GnmiTransport()
-
-
-def _local() -> Transport:
-    from truerail.transport.local_shell import Local
-
-    return Local(limits=_FABRIC)
-
-
-def _rest() -> Transport:
-    from truerail.transport.rest_api import RestApi
-
-    return RestApi()
-
-
-_MAKERS: dict[str, Callable[[], Transport]] = {
-    "hosts": _hosts,
-    "fabric": _fabric,
-    "switches": _switches,
-    "snmp": _snmp,
-    "gnmi": _gnmi,
-    "local": _local,
-    "rest": _rest,
-}
 
 
 def kind_of(target: Target) -> str:
@@ -96,7 +43,7 @@ class Routes:
         """Asks through the transport that fits. Raises `TransportError`."""
         kind = kind_of(target)
         if kind not in self._open:
-            self._open[kind] = _MAKERS[kind]()
+            self._open[kind] = _made(kind)
         return await self._open[kind].ask(target, commands)
 
     async def close(self) -> None:
@@ -104,3 +51,31 @@ class Routes:
         for transport in self._open.values():
             await transport.close()
         self._open.clear()
+
+
+def _made(kind: str) -> Transport:
+    """The transport of a kind. What it needs is imported with the first device that it asks."""
+    match kind:
+        case "local":
+            from truerail.transport.shell_sessions import Local
+
+            return Local(limits=_FABRIC)
+        case "rest":
+            from truerail.transport.rest_api import RestApi
+
+            return RestApi()
+        case "gnmi":
+            from truerail.transport.gnmi_transport import GnmiTransport
+
+            return GnmiTransport()
+        case "snmp":
+            from truerail.transport.snmp_transport import SnmpTransport
+
+            return SnmpTransport()
+        case "switches":
+            from truerail.transport.ssh_transports import SwitchCli
+
+            return SwitchCli()
+    from truerail.transport.ssh_transports import SshHosts
+
+    return SshHosts(limits=_FABRIC if kind == "fabric" else LIMITS)

@@ -6,8 +6,9 @@ There is no way to leave out the check of the device's certificate.
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from truerail.errors import SecretMissingError, TransportError
+from truerail.errors import TransportError
 from truerail.model import GnmiAccess
+from truerail.transport.protocol import secret_text
 
 _PEM = b"-----BEGIN "
 
@@ -32,10 +33,7 @@ def gnmi_login(access: GnmiAccess) -> GnmiLogin:
     """Reads files and password. Raises `TransportError` that names the file or the reference, never the content."""
     password = ""
     if access.password is not None:
-        try:
-            password = access.password.read()
-        except SecretMissingError as missing:
-            raise TransportError(f"gNMI password: {missing}") from None
+        password = secret_text(access.password, "gNMI password")
         if not password.isascii() or not password.isprintable():
             raise TransportError("gNMI password: only printable ASCII can be sent as metadata")
     if not access.ca:

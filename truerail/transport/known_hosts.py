@@ -11,17 +11,16 @@ import os
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import asyncssh
 
 from truerail.errors import TransportError
 from truerail.model import Target
 from truerail.model.names import printable
 from truerail.transport.hops import Hop, device_hop, hop_before
-
-if TYPE_CHECKING:
-    import asyncssh
-
-    from truerail.transport.ssh_connections import Connections
+from truerail.transport.ssh_connections import Connections
+from truerail.transport.ssh_login import LEGACY, MODERN, key_type, system_words, trusted
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Changes a known_hosts file (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT) in one step, and nothing else in it.
@@ -95,8 +94,6 @@ async def trust(targets: Sequence[Target], known_hosts: Path, *, replace: bool =
     A key that differs from the recorded one is an error, unless `replace` is set. Jump hosts must be trusted already.
     Raises OSError where the file cannot be written.
     """
-    from truerail.transport.ssh_connections import Connections
-
     connections = Connections(_AT_ONCE)
     slots = asyncio.Semaphore(_AT_ONCE)
     try:
@@ -107,8 +104,8 @@ async def trust(targets: Sequence[Target], known_hosts: Path, *, replace: bool =
 
 
 async def _shown(
-    target: Target, connections: "Connections", slots: asyncio.Semaphore
-) -> "asyncssh.SSHKey | TransportError":
+    target: Target, connections: Connections, slots: asyncio.Semaphore
+) -> asyncssh.SSHKey | TransportError:
     """The key that a device shows, or why it shows none."""
     hop = device_hop(target)
     try:
@@ -120,13 +117,8 @@ async def _shown(
         return error
 
 
-async def _ask_for_key(hop: Hop, via: "asyncssh.SSHClientConnection | None") -> "asyncssh.SSHKey":
-    import asyncssh
-
-    from truerail.transport.ssh_algorithms import algorithms
-    from truerail.transport.ssh_login import system_words
-
-    offered = algorithms(legacy=hop.access.legacy_algorithms)
+async def _ask_for_key(hop: Hop, via: asyncssh.SSHClientConnection | None) -> asyncssh.SSHKey:
+    offered = LEGACY if hop.access.legacy_algorithms else MODERN
     try:
         async with asyncio.timeout(hop.seconds):
             key = await asyncssh.get_server_host_key(
@@ -149,18 +141,15 @@ async def _ask_for_key(hop: Hop, via: "asyncssh.SSHClientConnection | None") -> 
 
 
 def _record(
-    targets: Sequence[Target], shown: "Sequence[asyncssh.SSHKey | TransportError]", file: Path, *, replace: bool
+    targets: Sequence[Target], shown: Sequence[asyncssh.SSHKey | TransportError], file: Path, *, replace: bool
 ) -> list[Trust]:
-    from truerail.transport.host_keys import HostKeys, key_type
-
-    host_keys = HostKeys()
     results: list[Trust] = []
     new: dict[str, str] = {}
     for target, key in zip(targets, shown, strict=True):
         if isinstance(key, TransportError):
             results.append(Trust(target, "", "", str(key)))
             continue
-        known = host_keys.trusted(str(file), target.address, target.ssh.port)
+        known = trusted(str(file), target.address, target.ssh.port)
         refused = known.refusal(key)
         kept_out = key in known.revoked or (known.keys and not replace)
         error = str(refused) if refused and kept_out else ""

@@ -5,8 +5,7 @@ stays open: its end, by Ctrl-C or because the connection is lost, stops the prob
 """
 
 import asyncio
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import asyncssh
@@ -17,7 +16,7 @@ from truerail.model.names import printable
 from truerail.transport.folders import MAX_ANSWER_BYTES
 from truerail.transport.hops import device_hop
 from truerail.transport.ssh_connections import Connections
-from truerail.transport.ssh_hosts import HANDSHAKES
+from truerail.transport.ssh_transports import HANDSHAKES
 
 INSTALLED = "truerail-probe"
 """With the forced command of its account this word is ignored; it is what the account's log shows."""
@@ -85,12 +84,12 @@ class ProbeSessions:
         *,
         script: bytes | None,
         seconds: float,
-        stop: asyncio.Event,
+        stops: Sequence[asyncio.Event],
         say: Callable[[str], None],
     ) -> str:
         """Gives a host its tasks, one line that is made when the host is ready for it, and returns what it prints. With
-        `script`, that is run; else the installed one. `stop` ends the probes early. Raises `TransportError` with the
-        host's own reason if it has one.
+        `script`, that is run; else the installed one. Each of `stops` ends the probes early. Raises `TransportError`
+        with the host's own reason if it has one.
         """
         hop = device_hop(target)
         connection = await self._connections.to(hop)
@@ -100,24 +99,24 @@ class ProbeSessions:
             try:
                 async with asyncio.timeout(target.timeout_seconds):
                     channel, _ = await connection.create_session(
-                        partial(_same, session), command, encoding=None, request_pty=False
+                        lambda: session, command, encoding=None, request_pty=False
                     )
             except (asyncssh.Error, OSError) as error:
                 raise TransportError(f"{hop.where}: no session: {printable(str(error), 160)}") from None
             try:
                 first = b"" if script is None else b"%d\n" % len(script) + script
                 channel.write(first + given())
-                await _either(session.taken, session.ended, target.timeout_seconds)
+                await _first_of((session.taken, session.ended), target.timeout_seconds)
             except BaseException as error:
                 channel.abort()
                 if not isinstance(error, OSError):
                     raise
                 raise TransportError(f"{hop.where}: {session.complaint or printable(str(error), 160)}") from None
         try:
-            await _either(session.ended, stop, seconds)
+            await _first_of((session.ended, *stops), seconds)
             if not session.ended.is_set():
                 channel.write_eof()
-                await _either(session.ended, None, _STOP_SECONDS)
+                await _first_of((session.ended,), _STOP_SECONDS)
             status = channel.get_exit_status()
         finally:
             channel.abort()
@@ -134,13 +133,9 @@ class ProbeSessions:
         await self._connections.close()
 
 
-def _same(session: ProbeSession) -> ProbeSession:
-    return session
-
-
-async def _either(one: asyncio.Event, other: asyncio.Event | None, seconds: float) -> None:
-    """Waits for one of two events, or so many seconds."""
-    waiting = [asyncio.ensure_future(event.wait()) for event in (one, other) if event is not None]
+async def _first_of(events: Sequence[asyncio.Event], seconds: float) -> None:
+    """Waits for one of these events, or so many seconds."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:

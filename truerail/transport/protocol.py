@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from truerail.model import Target
+from truerail.errors import SecretMissingError, TransportError
+from truerail.model import Secret, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,11 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Ends all connections. No session is left open."""
         ...
+
+
+def secret_text(secret: Secret, use: str) -> str:
+    """The secret that an inventory refers to. Raises `TransportError` that names the reference, never the content."""
+    try:
+        return secret.read()
+    except SecretMissingError as missing:
+        raise TransportError(f"{use}: {missing}") from None

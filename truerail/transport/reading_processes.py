@@ -14,8 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import chain, groupby, islice
 from multiprocessing import get_context
-from operator import attrgetter
 from typing import Any, NamedTuple
+
+from msgspec import structs
 
 from collector import collectors
 from truerail.model import Fact, Reading
@@ -31,8 +32,6 @@ Read = Callable[[Sequence[str]], tuple[list[Reading], Notes]]
 """Reads the devices of these names."""
 _Runs = list[tuple[type[Any], int]]
 """The facts of a reading: kinds and numbers of rows, one after the other."""
-_FIELDS = ("device", "collector", "at", "error", "took_seconds", "source", "read_at", "facts_at", "polled")
-_values = attrgetter(*_FIELDS)
 
 
 class _Sent(NamedTuple):
@@ -41,7 +40,7 @@ class _Sent(NamedTuple):
     columns: dict[type[Any], list[list[Any]]]
     facts: list[_Runs]
     readings: list[tuple[Any, ...]]
-    """The values of `_FIELDS`, then the place of the reading's facts in `facts`."""
+    """The values of a `Reading`, with the place of its facts in `facts` for these."""
     notes: Notes
 
 
@@ -97,7 +96,12 @@ def _batch(names: Sequence[str]) -> _Sent:
                 rows.setdefault(kind, []).extend(found)
     once: dict[Any, Any] = {}
     columns = {kind: [_column(values, once) for values in zip(*found, strict=True)] for kind, found in rows.items()}
-    return _Sent(columns, facts, [(*_values(reading), places[id(reading.facts)]) for reading in readings], notes)
+    return _Sent(
+        columns,
+        facts,
+        [structs.astuple(structs.replace(reading, facts=places[id(reading.facts)])) for reading in readings],
+        notes,
+    )
 
 
 def _column(values: tuple[Any, ...], once: dict[Any, Any]) -> list[Any]:
@@ -113,7 +117,7 @@ def _taken(sent: _Sent, shared: dict[tuple[str, tuple[Fact, ...]], tuple[Fact, .
     facts = [tuple(chain.from_iterable(islice(rows[kind], n) for kind, n in runs)) for runs in sent.facts]
     known = collectors()
     readings = []
-    for device, collector, at, *rest, place in sent.readings:
+    for device, collector, at, place, *rest in sent.readings:
         found = facts[place]
         if known[collector].shared:
             found = shared.setdefault((collector, found), found)

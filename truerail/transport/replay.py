@@ -21,7 +21,6 @@ from truerail.model import BitErrorRate, Device, Optic, Plan, PortCounters, Read
 from truerail.model.index import Devices
 from truerail.model.names import device_key, printable
 from truerail.model.pause import garbage_collection_paused
-from truerail.transport import listed, unanswered
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
 from truerail.transport.capture_files import Questions, questions_of
@@ -29,6 +28,7 @@ from truerail.transport.dump_layouts import Dumps, Gathered, gather, names_devic
 from truerail.transport.folders import DiskFolder, Folder, Listing
 from truerail.transport.prefetch import Place, newest, opened
 from truerail.transport.reading_processes import processes, read_by_processes
+from truerail.transport.round_files import INVENTORY, UNANSWERED, inventory_of, load_unanswered
 from truerail.transport.times import round_order, round_time
 from truerail.transport.warnings import Notes
 
@@ -49,19 +49,14 @@ def fabric_wide(files: set[str], questions: Questions) -> frozenset[str]:
     )
 
 
-def place_of(folder: Folder, files: frozenset[str]) -> Place:
-    """These files as a device's folder."""
-    return Place(FABRIC, Gathered(folder, {file: (folder, file) for file in files}))
-
-
 def tells_fabric(folder: Folder) -> bool:
     """Whether a folder is that of a machine that was queried only for a whole fabric."""
     try:
         listing = folder.list()
-        asked = unanswered.load(folder.read(unanswered.FILE)).collectors if unanswered.FILE in listing.files else ()
+        asked = load_unanswered(folder.read(UNANSWERED)).collectors if UNANSWERED in listing.files else ()
     except FileRefusedError:
         return False
-    files = listing.files - {unanswered.FILE}
+    files = listing.files - {UNANSWERED}
     return bool(files or asked == (COLLECTOR,)) and fabric_wide(files, questions_of()) == files and not listing.folders
 
 
@@ -174,7 +169,8 @@ def read_capture(
     beside = fabric_wide(layout.listing.files, questions)
     places, dumps = _places(layout, devices or {}, beside, questions, notes)
     if beside:
-        places.setdefault(FABRIC, []).append(place_of(layout.folder, beside))
+        gathered = Gathered(layout.folder, {file: (layout.folder, file) for file in beside})
+        places.setdefault(FABRIC, []).append(Place(FABRIC, gathered))
     if not places:
         answers = any(questions.claims(file) for file in layout.listing.files)
         hint = "it is a device's own folder: give its parent folder" if answers else "nothing to read"
@@ -183,7 +179,7 @@ def read_capture(
     at = layout.at or datetime.fromtimestamp(newest(places), UTC)
     wanted = places if only is None else _only(places, {device_key(name) for name in only})
     readings = _read(wanted, devices or {}, Answers(questions, at, notes), progress)
-    inventory = listed.inventory_of(layout.folder, layout.listing, notes)
+    inventory = inventory_of(layout.folder, layout.listing, notes)
     return Capture(path, at, readings, tuple(wanted), layout.rounds, notes.lines(), inventory=inventory)
 
 
@@ -284,7 +280,7 @@ def _places(
     """
     known = Devices(Plan(devices, ()))
     planned = {device_key(name) for name in devices}
-    within, outside = layout.folder, replace(layout.listing, files=layout.listing.files - beside - {listed.FILE})
+    within, outside = layout.folder, replace(layout.listing, files=layout.listing.files - beside - {INVENTORY})
     dumps = gather(within, outside, questions, known)
     folders: dict[str, Folder] = {
         name: within.enter(name) for name in layout.listing.folders if name not in dumps.taken
@@ -307,7 +303,7 @@ def _remark(layout: Layout, places: Mapping[str, list[Place]], beside: frozenset
             notes.add("devices with several folders, read as one", " = ".join([name, *(place.name for place in found)]))
     for name, why in sorted(layout.listing.refused.items()):
         notes.add(f"refused, {why}", name)
-    for name in sorted(layout.listing.files - beside - {listed.FILE}):
+    for name in sorted(layout.listing.files - beside - {INVENTORY}):
         notes.add("files beside the folders of devices ignored", name)
 
 

@@ -16,14 +16,14 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from truerail.errors import SecretMissingError, TransportError
+from truerail.errors import TransportError
 from truerail.model import Target
 from truerail.model.names import is_loopback, printable
 from truerail.model.platforms import KUBERNETES_API, PROMETHEUS_API
 from truerail.model.target import RestAccess
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.folders import MAX_ANSWER_BYTES
-from truerail.transport.protocol import Answer
+from truerail.transport.protocol import Answer, secret_text
 
 UNIX = "unix:"
 SLURM_VERSIONS = tuple(f"v0.0.{number}" for number in range(45, 35, -1))
@@ -166,10 +166,7 @@ def _credentials(platform: str, access: RestAccess) -> dict[str, str]:
     """The headers of slurmrestd (rest_auth/jwt), Kubernetes, Prometheus. Raises `TransportError` without the token."""
     if access.token is None:
         return {}
-    try:
-        token = access.token.read().strip()
-    except SecretMissingError as missing:
-        raise TransportError(f"token: {missing}") from None
+    token = secret_text(access.token, "token").strip()
     if not _TOKEN.fullmatch(token):
         raise TransportError("token: empty, or not one word of printable ASCII")
     if platform in (KUBERNETES_API, PROMETHEUS_API):

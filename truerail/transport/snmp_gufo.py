@@ -17,8 +17,7 @@ from gufo.snmp._fast import GetIter
 from gufo.snmp.aio import SnmpSession
 
 from truerail.errors import WalkError
-from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Row, refused, silent
-from truerail.transport.snmp_login import Login
+from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Login, Row
 from truerail.transport.snmp_pysnmp import PysnmpClient
 
 _FEW = 5
@@ -55,9 +54,9 @@ class GufoClient:
             for oid in subtrees:
                 await self._subtree(session, agent, oid, rows)
         except TimeoutError:
-            raise WalkError(silent(agent)) from None
+            raise agent.silent() from None
         except SnmpAuthError:
-            raise WalkError(refused(agent)) from None
+            raise agent.refused() from None
         except (SnmpError, OSError) as error:
             raise WalkError(f"{type(error).__name__} from gufo_snmp") from None
 

@@ -18,8 +18,7 @@ from pysnmp.proto.rfc1902 import IpAddress
 from pysnmp.proto.rfc1905 import EndOfMibView
 
 from truerail.errors import WalkError
-from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Row, refused, silent
-from truerail.transport.snmp_login import Login
+from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Login, Row
 
 _AUTH = {
     "": hlapi.USM_AUTH_NONE,
@@ -142,9 +141,9 @@ class _Asked:
         request = hlapi.ObjectType(hlapi.ObjectIdentity(after), univ.Null(""))
         why, status, _, found = await hlapi.bulk_cmd(*self._fixed, request, lookupMib=False)
         if isinstance(why, errind.RequestTimedOut):
-            raise WalkError(silent(self._agent))
+            raise self._agent.silent()
         if isinstance(why, _REFUSALS):
-            raise WalkError(refused(self._agent))
+            raise self._agent.refused()
         if why or status:
             reason = type(why).__name__ if why else f"error status {status.prettyPrint()}"
             raise WalkError(f"{reason} from the agent")

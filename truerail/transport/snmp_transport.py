@@ -5,10 +5,11 @@ device has its own deadline, `Target.timeout_seconds`, which starts when its tur
 """
 
 import asyncio
+import re
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from ipaddress import ip_address
 
@@ -16,10 +17,57 @@ from truerail.errors import TransportError, WalkError
 from truerail.extras import needs
 from truerail.model import Target
 from truerail.transport.protocol import Answer
-from truerail.transport.snmp_client import SENDS, Agent, Row, SnmpClient
-from truerail.transport.snmp_login import Login, login
-from truerail.transport.snmp_walks import as_text, subtrees
+from truerail.transport.snmp_client import SENDS, Agent, Login, Row, SnmpClient, login
 from truerail.transport.turns import Turns
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A walk as a command, and its answer as text: both in the format of net-snmp's `snmpbulkwalk -On`.
+#
+# A command holds the subtrees to walk: `snmpbulkwalk -On 1.0.8802.1.1.2.1.4.1.1 1.3.6.1.2.1.2.2.1.{2,6}`. Several
+# subtrees make one answer, so that related rows are read together; columns of one table are in braces, as in a shell.
+
+_WALK = re.compile(r"snmp(?:bulk)?walk((?: -\w+)*)((?: [\d.]+(?:\{\d+(?:,\d+)*\})?)+)")
+_OID = re.compile(r"\.?(\d+(?:\.\d+)+)")
+
+
+def subtrees(command: str) -> tuple[str, ...]:
+    """The OIDs that a command asks to walk, without a leading dot; empty where the command is no walk."""
+    walk = _WALK.fullmatch(command)
+    if not walk:
+        return ()
+    oids = [_OID.fullmatch(oid) for word in walk.group(2).split() for oid in _expanded(word)]
+    return tuple(oid.group(1) for oid in oids if oid) if all(oids) else ()
+
+
+def _expanded(word: str) -> list[str]:
+    start, brace, columns = word.rstrip("}").partition("{")
+    return [start + column for column in columns.split(",")] if brace else [word]
+
+
+def as_text(rows: Iterable[Row]) -> str:
+    """Rows as the numeric text of a walk, one line each. All integers are `INTEGER`: engines do not distinguish their
+    types. Strings that are not plain ASCII are hex, so no foreign string can begin a line or end a quote.
+    """
+    return "".join([f".{oid} = {_value(value)}\n" for oid, value in rows])
+
+
+def _value(value: bytes | int | str) -> str:
+    if isinstance(value, int):
+        return f"INTEGER: {value}"
+    if isinstance(value, str):
+        return value
+    text = value.decode("latin-1")
+    if not text:
+        return '""'
+    if text.isascii() and text.isprintable():
+        if '"' in text or "\\" in text:
+            text = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'STRING: "{text}"'
+    return f"Hex-STRING: {value.hex(' ').upper()} "
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Queries agents.
 
 AT_ONCE = {"gufo": 256, "pysnmp": 32}
 """Walks at work at once, by engine: 32 walks of 64-port switches keep pysnmp busy for 4 s, which must stay well within
@@ -30,7 +78,7 @@ _LONGEST_PATIENCE = 2.0
 
 
 class SnmpTransport:
-    """Queries agents by SNMP. A command is a walk (`truerail.transport.snmp_walks`); nothing else is sent."""
+    """Queries agents by SNMP. A command is a walk; nothing else is sent."""
 
     def __init__(self, *, at_once: Mapping[str, int] = AT_ONCE) -> None:
         self._turns = {engine: Turns(most) for engine, most in at_once.items()}
@@ -44,9 +92,10 @@ class SnmpTransport:
             raise TransportError("the inventory says nothing of SNMP for this device")
         known = login(access)
         engine = _engine(access.engine)
-        client = self._client(engine)
+        if engine not in self._clients:
+            self._clients[engine] = _made(engine)
         async with self._agents[target.address, access.port], self._turns[engine].turn():
-            return await _Asking(client, target, access.port, known).answers(commands)
+            return await _Asking(self._clients[engine], target, access.port, known).answers(commands)
 
     async def close(self) -> None:
         """Ends the engines and their sockets."""
@@ -54,11 +103,6 @@ class SnmpTransport:
             client.close()
         self._clients.clear()
         await asyncio.sleep(0)  # asyncio closes a socket one turn after the call
-
-    def _client(self, engine: str) -> SnmpClient:
-        if engine not in self._clients:
-            self._clients[engine] = _made(engine)
-        return self._clients[engine]
 
 
 def _engine(wanted: str) -> str:

@@ -9,7 +9,6 @@ import asyncssh
 
 from truerail.errors import ConnectError, TransportError
 from truerail.transport.hops import Hop, hop_before
-from truerail.transport.host_keys import HostKeys
 from truerail.transport.ssh_login import login, system_words
 from truerail.transport.turns import Turns, clock_stopped
 
@@ -78,11 +77,7 @@ class Connections:
     def __init__(self, handshakes: int) -> None:
         self._handshakes = Turns(handshakes)
         self._reaching = asyncio.Semaphore(AT_ONCE)
-        self._host_keys = HostKeys()
         self._held: dict[Hop, _Held] = {}
-
-    def __len__(self) -> int:
-        return sum(not _dead(held.task) for held in self._held.values())
 
     async def to(self, hop: Hop) -> asyncssh.SSHClientConnection:
         """The open connection to a hop. Raises `TransportError`; all that wait for one login share what becomes of it.
@@ -132,13 +127,13 @@ class Connections:
             via = await self._to_jump_host(before)
             async with self._handshakes.turn():
                 has_turn.set()
-                return await login(hop, via, self._host_keys)
+                return await login(hop, via)
         async with self._reaching:
             reached = await reach(hop)
         try:
             async with self._handshakes.turn():
                 has_turn.set()
-                return await login(hop, reached, self._host_keys)
+                return await login(hop, reached)
         except BaseException:
             reached.close()
             raise

@@ -1,6 +1,7 @@
 """One switch: its connection, held between rounds, and how it takes commands. Blocking, but for `cut`."""
 
 import asyncio
+import getpass
 import logging
 import socket
 import time
@@ -16,10 +17,8 @@ from truerail.model import SshAccess
 from truerail.model.names import printable
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.hops import Hop, hop_before
-from truerail.transport.host_keys import HostKeys
-from truerail.transport.protocol import Answer
-from truerail.transport.ssh_algorithms import MODERN
-from truerail.transport.ssh_login import DEFAULT_FILES, old_device, password, refused_login, system_words
+from truerail.transport.protocol import Answer, secret_text
+from truerail.transport.ssh_login import DEFAULT_FILES, MODERN, old_device, refused_login, system_words, trusted
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Logging in to one switch with paramiko. Blocking: it runs in a thread, and closing the transport ends it.
@@ -39,24 +38,24 @@ _PLAINLY = {
 """What paramiko's words mean."""
 
 
-def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.socket | None = None) -> Any:
+def log_in(hop: Hop, opened: list[Any], reached: socket.socket | None = None) -> Any:
     """A paramiko transport to a switch, via its jump hosts, or on a connection to it. Raises `TransportError`.
 
     Every transport is added to `opened` before the first wait, so that the caller can close them on a timeout.
     """
-    trusted = host_keys.trusted(hop.access.known_hosts, hop.address, hop.access.port)
+    known = trusted(hop.access.known_hosts, hop.address, hop.access.port)
     before = hop_before(hop)
-    via = log_in(before, host_keys, opened) if before else None
-    secret = password(hop.access)
+    via = log_in(before, opened) if before else None
+    secret = secret_text(hop.access.password, "password") if hop.access.password else None
     try:
         transport = paramiko.Transport(reached or _reach(hop, via))
         opened.append(transport)
         transport.set_log_channel(_LOG.name)
         transport.auth_timeout = transport.banner_timeout = hop.seconds
-        _offer(transport, MODERN.host_keys(trusted.algorithms))
+        _offer(transport, MODERN.host_keys(known.algorithms))
         transport.start_client(timeout=hop.seconds)
         key = transport.get_remote_server_key()
-        refused = trusted.refusal(asyncssh.import_public_key(f"{key.get_name()} {key.get_base64()}"))
+        refused = known.refusal(asyncssh.import_public_key(f"{key.get_name()} {key.get_base64()}"))
         if refused:
             raise refused
         _authenticate(transport, hop.access, secret)
@@ -95,7 +94,7 @@ def _known(names: tuple[str, ...], available: Any) -> list[str]:
 
 def _authenticate(transport: Any, access: SshAccess, secret: str | None) -> None:
     """Offers keys, then the password where the inventory has one. Raises `TransportError` where none is taken."""
-    user = access.user or _this_user()
+    user = access.user or getpass.getuser()
     for key in _keys(access):
         if _taken(transport.auth_publickey, user, key):
             return
@@ -164,12 +163,6 @@ def _public_blob(name: str) -> bytes | None:
         ) from None
 
 
-def _this_user() -> str:
-    import getpass
-
-    return getpass.getuser()
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # One command on one exec channel of a paramiko transport. Blocking: it runs in a thread.
 
@@ -228,11 +221,10 @@ def _read(channel: Any, most: int, deadline: float) -> tuple[bytes, str]:
 class SwitchDevice:
     """A connection to one switch. `busy` is held during a query."""
 
-    def __init__(self, hop: Hop, platform: str, host_keys: HostKeys, limits: Limits) -> None:
+    def __init__(self, hop: Hop, platform: str, limits: Limits) -> None:
         self.hop = hop
         self.busy = asyncio.Lock()
         self._platform = platform
-        self._host_keys = host_keys
         self._limits = limits
         self._opened: list[Any] = []
         self._transport: Any = None
@@ -250,7 +242,7 @@ class SwitchDevice:
         opened: list[Any] = []
         self._opened = opened
         try:
-            self._transport = log_in(self.hop, self._host_keys, opened, reached)
+            self._transport = log_in(self.hop, opened, reached)
         except BaseException:
             _close(opened)
             raise

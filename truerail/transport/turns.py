@@ -8,7 +8,7 @@ its turn, because the wait is not the device's fault.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from time import monotonic
 
@@ -74,22 +74,16 @@ class Turns:
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Waits for a turn, with the device's clock stopped."""
-        with clock_stopped():
-            if self._in_all:
-                await self._in_all.acquire()
-            try:
-                await self._at_work.acquire()
-            except BaseException:
+        async with AsyncExitStack() as places:
+            with clock_stopped():
                 if self._in_all:
-                    self._in_all.release()
-                raise
-        held = _Held(self._at_work, self._ticks)
-        try:
-            yield
-        finally:
-            held.give_back()
-            if self._in_all:
-                self._in_all.release()
+                    await places.enter_async_context(self._in_all)
+                await self._at_work.acquire()
+            held = _Held(self._at_work, self._ticks)
+            try:
+                yield
+            finally:
+                held.give_back()
 
 
 class _Held:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict, TypeVar, get_type_hints
 import msgspec
 
 from truerail.analysis.published import Published
-from truerail.link.fact_rows import facts_of
+from truerail.link.codec import facts_of
 from truerail.link.messages import KindRows
 from truerail.model.columns import Codes, Mask
 from truerail.model.facts import Fact, GpuNicPath

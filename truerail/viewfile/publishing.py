@@ -14,7 +14,7 @@ import numpy as np
 
 from truerail.analysis.cabling.joined import Wiring
 from truerail.analysis.published import Published
-from truerail.link.fact_rows import rows_of
+from truerail.link.codec import rows_of
 from truerail.model.facts import Fact
 from truerail.model.plan import Plan
 from truerail.model.step_marks import StepMark

@@ -12,7 +12,7 @@ from truerail.simulator.platforms import Platform, snmp
 from truerail.simulator.traffic.ledger import CounterTable
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.protocol import Answer
-from truerail.transport.snmp_walks import subtrees
+from truerail.transport.snmp_transport import subtrees
 
 # ----------------------------------------------------------------------------------------------------------------------
 # A simulated device's current answers to commands: the tools of its platform, and their output.

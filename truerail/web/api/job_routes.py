@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES
 from truerail.errors import BusMessageError, QueryError
-from truerail.link.fact_columns import Room, unpacked
+from truerail.link.codec import Room, unpacked
 from truerail.model import Fact
 from truerail.model.nccl_facts import NCCL_FACTS
 from truerail.questions.job import job_asked
