@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rules import rules
 from tests.draws import draws
 from tests.followed import followed
 from tests.small_fabric import World, make_plan
@@ -17,6 +18,7 @@ from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
+from truerail.testing.cases import scene
 from truerail.verify import both_ways
 
 
@@ -380,3 +382,24 @@ def test_swapped_switches_are_found_below_hosts_that_are_all_swapped(second: Fau
     moves = [move for one in found.causes for move in one.moves]
     assert len(moves) == len({move.cable for move in moves}) == moved
     assert {move.cable for move in moves} == {port for port in made.truth.moved if port in made.truth.wiring}
+
+
+# Sessions that are down: symptoms of their cable's cause, or a cause of their own
+
+
+SESSION_KINDS = (
+    CauseKind.CONFIGURATION,
+    CauseKind.LINK_DOWN,
+    CauseKind.CONFIGURATION,
+    CauseKind.CABLE_SWAP,
+    CauseKind.CABLE_MOVE,
+)
+
+
+@pytest.mark.parametrize(("case", "kind"), [*zip(rules()["BGP001"].fires, SESSION_KINDS, strict=True)])
+def test_a_session_has_the_cause_of_its_cable(case: object, kind: CauseKind) -> None:
+    evaluation = evaluate(scene(case))  # type: ignore[arg-type]
+    sessions = {one.id for one in evaluation.findings if one.rule == "BGP001"}
+    (cause,) = [one for one in evaluation.causes if sessions & set(one.explains)]
+    assert cause.kind is kind
+    assert sessions <= set(cause.explains)

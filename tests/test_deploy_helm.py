@@ -146,34 +146,26 @@ class _Discovery(BaseHTTPRequestHandler):
     kinds: frozenset[tuple[str, str]]
 
     def do_GET(self) -> None:
-        body, versions = None, sorted({version for version, _ in self.kinds})
+        versions = sorted({version for version, _ in self.kinds})
         path = self.path.partition("?")[0].removeprefix("/apis/").removeprefix("/api/")
-        if self.path.startswith("/api?"):
+        body: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "reason": "NotFound", "code": 404}
+        if path == "/api":
             body = {"kind": "APIVersions", "versions": ["v1"]}
-        elif self.path.startswith("/apis?"):
-            groups = [
-                {"name": one.partition("/")[0], "versions": [{"groupVersion": one, "version": one.partition("/")[2]}]}
-                for one in versions
-                if "/" in one
-            ]
+        elif path == "/apis":
+            named = [(one, *one.split("/")) for one in versions if "/" in one]
+            groups = [{"name": group, "versions": [{"groupVersion": one, "version": v}]} for one, group, v in named]
             body = {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
         elif path in versions:
             resources = [
-                {
-                    "name": f"{kind.lower()}s",
-                    "kind": kind,
-                    "namespaced": not kind.startswith("Cluster"),
-                    "verbs": ["get"],
-                }
+                {"name": f"{kind.lower()}s", "kind": kind, "namespaced": "Cluster" not in kind, "verbs": ["get"]}
                 for version, kind in self.kinds
                 if version == path
             ]
             body = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": path, "resources": resources}
-        absent = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
-        self.send_response(200 if body else 404)
+        self.send_response(404 if "code" in body else 200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
-        self.wfile.write(json.dumps(body or absent).encode())
+        self.wfile.write(json.dumps(body).encode())
 
     def log_message(self, *_: object) -> None:
         pass

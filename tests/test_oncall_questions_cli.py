@@ -13,12 +13,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from typer.testing import CliRunner, Result
 
+from collector import collectors
 from tests.loopback import Silent, threaded
 from tests.oncall_fabrics import SPINES, shown, simulated
+from tests.view_fabrics import faulty
 from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.model import CauseKind
 from truerail.model.history import NoHistory
+from truerail.model.names import answer_file
 from truerail.questions.blast import blast
 from truerail.questions.diff import diff_plan
 from truerail.questions.job import job
@@ -28,6 +31,8 @@ from truerail.questions.timeline import timeline
 from truerail.questions.where import where
 from truerail.questions.why import why
 from truerail.simulator import Fault
+from truerail.views.commands import command_of
+from truerail.views.device import device_view
 from truerail.views.plain import as_json
 
 SIMULATION = simulated(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
@@ -201,3 +206,24 @@ def test_a_path_between_gpus_shows_the_leg_over_nvlink(files: tuple[str, ...]) -
     words = " ".join(run("path", "gpu-003 GPU 1", "gpu-004 GPU 3", *files).output.split())
     assert "gpu-003 GPU 1 to gpu-004 GPU 3, rail 3: By PXN" in words
     assert "gpu-003 (NVLink GPU 1 to GPU 3) /enp94s0f0np0 → leaf-3/swp3:swp4 → gpu-004/" in words
+
+
+# Commands that answers name
+
+
+def test_each_command_of_each_collector_is_found_by_its_file_and_by_itself() -> None:
+    for name, collector in collectors().items():
+        for command in collector.ask:
+            text = command.text.replace("{port}", "eth0").replace("{job}", "1234")
+            assert answer_file(command_of(name, f"gpu-001/{answer_file(text)}")) == answer_file(text)
+            assert answer_file(command_of(name, text)) == answer_file(text)
+
+
+@pytest.mark.parametrize(("collector", "source"), [("lldp_host", "notes.txt"), ("none", "lldpctl"), ("lldp_host", "")])
+def test_another_file_has_no_command(collector: str, source: str) -> None:
+    assert command_of(collector, source) == ""
+
+
+def test_a_devices_page_names_the_commands() -> None:
+    lines = device_view(faulty(), "gpu-001").readings
+    assert {line.collector: line.command for line in lines}["gpu_nic_topology"] == "nvidia-smi topo -m"

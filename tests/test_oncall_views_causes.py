@@ -5,15 +5,18 @@ from datetime import timedelta
 
 import pytest
 
+from benchmarks.telemetry.polled_rounds import round_after
 from tests.view_fabrics import FAULTS, fabric, faulty, of_kind, right, shaped
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind
 from truerail.model.finding import Finding, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
 from truerail.outputs.report_words import Tone
+from truerail.questions.rails import balance
 from truerail.questions.where import where
 from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, simulate
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows
 from truerail.testing.cases import AT
 from truerail.views.lines import cause_lines, finding_line
 from truerail.views.view import view_of, warm
@@ -131,3 +134,19 @@ def test_a_cause_is_muted_only_where_all_that_it_explains_is() -> None:
         half = replace(publication, mutes={one: Mute(MuteKind.ACKNOWLEDGED, 1, "anna", "known") for one in some})
         (line,) = [line for line in of_kind(half, CauseKind.LINK_DOWN) if line.impact]
         assert line.muted is None
+
+
+# A storm harms those who wait for its culprit, though every cable is where it belongs
+
+
+def test_a_storm_counts_the_gpus_that_wait() -> None:
+    simulation = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4))
+    hosts = tuple(name for name, device in simulation.plan.devices.items() if device.role == "host")
+    job = Job("train", hosts, Pattern.RING, (0, 1, 2, 3))
+    traffic = flows(simulation, [job], [FlowFault(FlowFaultKind.STORM)], seed=3)
+    publication = publication_of(round_after(simulation, traffic, 4))
+    (storm,) = (line for line in cause_lines(view_of(publication)) if line.kind == CauseKind.PFC_STORM.value)
+    assert 1 < storm.impact <= len(hosts)
+    rails = balance(publication)
+    assert rails.summary.startswith(f"{storm.kind} at {storm.subjects[0]}, ")
+    assert (rails.causes[0], rails.action) == (storm, storm.action)

@@ -1,13 +1,15 @@
 """Any plan survives being written and read again; folding never changes what a plan says."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.draws import draws
+from tests.patience import grows_with
 from tests.plan_helpers import bare
 from truerail.files.nodesets import expand, fold
-from truerail.model import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
-from truerail.plans import dump_csv, dump_yaml, loads
+from truerail.model import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Severity, Transport
+from truerail.plans import dump_csv, dump_yaml, lint, loads
 
 names = st.from_regex(r"[a-z][a-z0-9.-]{0,6}[0-9]{1,3}", fullmatch=True)
 ports = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9/_:.-]{0,10}", fullmatch=True)
@@ -65,3 +67,37 @@ def test_folding_is_short() -> None:
     assert fold([f"gpu-{n:03}" for n in range(1, 65)]) == "gpu-[001-064]"
     assert fold([f"Ethernet{n}" for n in range(0, 256, 4)]) == "Ethernet[0-252/4]"
     assert fold(["swp4", "swp1", "swp2"]) == "swp4,swp[1-2]"
+
+
+# A plan loads in time that grows with its cables
+
+
+FABRIC = """
+speed: 400
+hosts: {nodes: "gpu-[00001-%(hosts)05d]", pod: "p[001-%(pods)03d]", nics: "nic[0-7]", gpus: 8}
+leaves: {nodes: "p[001-%(pods)03d]-leaf-[0-7]", pod: "p[001-%(pods)03d]"}
+spines: {nodes: "spine-[00-15]"}
+host_links: {ports: "swp[1-125]"}
+uplinks: {ports: "up[1-16]", to_ports: "swp[1-800]"}
+"""
+
+
+def fabric(pods: int) -> str:
+    """A plan of so many pods of 125 hosts and 8 leaves, up to 100."""
+    return FABRIC % {"pods": pods, "hosts": 125 * pods}
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".csv"])
+def test_a_plan_loads_in_time_that_grows_with_its_cables(suffix: str) -> None:
+    texts = {size: fabric(10 * size) for size in (1, 4)}
+    if suffix == ".csv":
+        texts = {size: dump_csv(loads(text, ".yaml")) for size, text in texts.items()}
+    counts: dict[int, int] = {}
+    grows_with(lambda size: counts.update({size: len(loads(texts[size], suffix).cables)}))
+    assert counts[4] == 40 * 1128
+
+
+def test_a_large_fabric_has_no_fault_but_its_oversubscription_is_reported() -> None:
+    found = lint(loads(fabric(pods := draws(20, 100)), ".yaml"))
+    assert {(problem.value, problem.severity) for problem in found} == {("7.81:1", Severity.INFO)}
+    assert len(found) == 8 * pods

@@ -1,12 +1,15 @@
 """What a plan amounts to, and how it is drawn."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from truerail.model import Role
+from truerail.analysis.rule import Case
+from truerail.model import QosProfile, Role
 from truerail.plans import describe, draw_svg, load, loads, new_plan
+from truerail.testing.cases import plan_of
 
 FABRICS = Path(__file__).parent / "fabrics"
 
@@ -78,3 +81,13 @@ def test_drawing_escapes_names() -> None:
 
 def test_drawing_of_an_empty_plan() -> None:
     ET.fromstring(draw_svg(loads("name: nothing\n", ".yaml")))
+
+
+# The digest of a plan: what makes it another version
+
+
+def test_the_digest_of_a_plan_covers_serials_and_qos() -> None:
+    plan = plan_of(Case(plan="gpu-1/nic0 leaf-0/p1 rail=0"))
+    known = {**plan.devices, "gpu-1": replace(plan.devices["gpu-1"], serials=("SN1",))}
+    changed = (replace(plan, devices=known), replace(plan, qos=QosProfile(trust="dscp")))
+    assert len({plan.digest, *(one.digest for one in changed)}) == 3

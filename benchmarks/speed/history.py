@@ -31,8 +31,9 @@ from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, TABLES
 from truerail.history.journal_export import export_journal
+from truerail.history.planned_ports import hour_of
 from truerail.history.recorder import Recorder, merge_parts
-from truerail.history.sample_recorder import hour_of, hour_rows
+from truerail.history.sample_recorder import hour_rows
 from truerail.history.store_folder import StoreFolder, files_of, read_files
 from truerail.journal import Journal
 from truerail.journal.round_writer import write_round

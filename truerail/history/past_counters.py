@@ -15,8 +15,7 @@ from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
 from truerail.analysis.counters.window import CounterView
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
-from truerail.history.planned_ports import PAUSED, SINGLE
-from truerail.history.sample_recorder import hour_of
+from truerail.history.planned_ports import PAUSED, SINGLE, hour_of
 from truerail.history.store_folder import StoreFolder, files_of, read_files
 from truerail.model.columns import Codes, factorize
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -89,6 +90,11 @@ _ADDED: dict[str, tuple[Quantity, ...]] = {
     "pause_sent_frames": (Q.TX_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES),
 }
 """Quantities that are added up into one column; of each the counter over all priorities, else the sum of these."""
+
+
+def hour_of(at: datetime) -> datetime:
+    """The start of the hour of a time."""
+    return at.replace(minute=0, second=0, microsecond=0)
 
 
 def complete_minutes(counters: CounterView, after: float) -> Iterator[tuple[float, Codes]]:

@@ -15,7 +15,7 @@ from truerail.analysis.published import Published
 from truerail.history.arrow_tables import arrow, arrow_schema, from_columns, from_rows, joined, times
 from truerail.history.episode_recorder import Append, Values
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS, HistoryTable, Type
-from truerail.history.planned_ports import PORT_COLUMNS, PlannedPorts, complete_minutes, minute_columns
+from truerail.history.planned_ports import PORT_COLUMNS, PlannedPorts, complete_minutes, hour_of, minute_columns
 from truerail.history.store_folder import StoreFolder, fault_of, files_of, read_files
 from truerail.model.columns import Codes
 from truerail.model.facts import BitErrorRate, Optic
@@ -207,11 +207,6 @@ def _light_read_at(publication: Published) -> float:
 HOUR = timedelta(hours=1)
 _SPEED = "speed_bits_per_second"
 _SUMMED = tuple(one.name for one in COUNTERS_HOURS.fields if one.type is Type.NUMBER and one.name != _SPEED)
-
-
-def hour_of(at: datetime) -> datetime:
-    """The start of the hour of a time."""
-    return at.replace(minute=0, second=0, microsecond=0)
 
 
 def newest(folder: StoreFolder, table: HistoryTable) -> datetime | None:
