@@ -57,9 +57,9 @@ MEASURED = frozenset(
         *("bonds", "collectors_found", "corpus_index", "counter_collectors_host", "counter_collectors_switch"),
         *("cut_answers", "fast_readers", "health_rules", "health_rules_hosts", "held_up", "host_collectors"),
         *("hostile_answers", "ib_devices", "ib_join_fabric", "ib_read", "job_collectors", "job_findings", "lagging"),
-        *("load_parallel", "nccl_forms", "nccl_rules", "one_end_listens", "pasted_answers", "pfc_rules", "port_states"),
-        *("qos_counted", "qos_intent", "recordings", "replugged", "round", "rules_cases", "rules_more"),
-        *("several_devices", "sweep_rules", "unlisted", "witnesses"),
+        *("load_parallel", "nccl_forms", "nccl_read", "nccl_rules", "one_end_listens", "pasted_answers", "pfc_rules"),
+        *("port_states", "qos_counted", "qos_intent", "recordings", "replugged", "round", "rules_cases", "rules_more"),
+        *("several_devices", "sweep_rules", "switch_collectors", "unlisted", "witnesses"),
     )
 )
 """Test modules in which the coverage of collectors and rules is measured: those that all of it needs. Where it is

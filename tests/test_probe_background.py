@@ -72,9 +72,9 @@ def test_paths_are_swept_one_rail_after_the_other_within_the_budget() -> None:
         assert turn == Turn((SWEPT,), Share(number % 2, 2))
         planned = plan_paths(turn, PLAN, NICS, asked, AT, {}, EVERY)
         rails.append(
-            {pair.source.group[0] for pair, _ in planned.flows} | {pair.to.group[0] for pair, _ in planned.flows}
+            {pair.source.group[0] for pair in planned.flows.pairs} | {pair.to.group[0] for pair in planned.flows.pairs}
         )
-        assert {pair.pinglist for pair, _ in planned.flows} == {SWEPT}
+        assert {pair.pinglist for pair in planned.flows.pairs} == {SWEPT}
         assert planned.sweep is not None
         assert planned.sweep.planned.busiest < asked.budget.per_switch
     assert rails == [{0}, {1}, {0}]

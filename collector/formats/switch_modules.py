@@ -161,8 +161,7 @@ def _sonic_cli(text: list[str]) -> Iterator[Optic]:
             if ":" in line and _SONIC_CLI not in line:
                 key, _, value = (part.strip() for part in line.partition(":"))
                 reported[key.lower()] = "-inf" if value == "No Power" else value
-        if reported:
-            yield from _sonic(begun[1], reported)
+        yield from _sonic(begun[1], reported) if reported else ()
 
 
 def _eos(found: Reported) -> Iterator[Optic]:
