@@ -88,8 +88,7 @@ class Reader:
     """The communicator that a thread initializes."""
 
     def add(self, by: Process, message: str) -> None:
-        """A message that is no hop."""
-        raise NotImplementedError
+        """A message that is no hop: dropped, where a reader has no use for it."""
 
 
 _MOST_STRANGE = 0.25
