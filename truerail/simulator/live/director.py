@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind
+from truerail.model.names import some
 from truerail.outputs.report_words import count
 from truerail.simulator.fabric.world import World
 from truerail.simulator.faults.planting import Fault, plant_one
@@ -143,8 +144,10 @@ def appeared(world: World, standing: Standing) -> str:
             return f"{subjects} have each other's names"
         case CauseKind.BUNDLE_SWAP:
             return f"the host cables of {subjects} were crossed in the patch panel"
+        case CauseKind.TRUNK_SWAP | CauseKind.PANEL_SHIFT:
+            return f"{count(len(cause.cables), 'cable')} were crossed in a patch panel: {some(cause.subjects, 3)}"
         case CauseKind.GPU_NIC_ORDER:
-            return f"{_hosts(cause.subjects)} came back from a reboot with NICs or GPUs in another order"
+            return f"{some(cause.subjects, 3)} came back from a reboot with NICs or GPUs in another order"
         case CauseKind.LINK_DOWN:
             return f"{subjects} lost its link"
         case CauseKind.DEGRADED_LINK:
@@ -154,7 +157,7 @@ def appeared(world: World, standing: Standing) -> str:
 
 def repaired(standing: Standing) -> str:
     """The repaired fault."""
-    return f"the technician repaired {standing.kind} of {_hosts(standing.cause.subjects)}"
+    return f"the technician repaired {standing.kind} of {some(standing.cause.subjects, 3)}"
 
 
 def broke_out(trouble: Trouble) -> str:
@@ -174,15 +177,8 @@ def broke_out(trouble: Trouble) -> str:
 
 def ended(trouble: Trouble) -> str:
     """The operator's repair."""
-    return f"the operator ended {trouble.kind}{_of(trouble.cause.subjects)}"
-
-
-def _of(subjects: tuple[str, ...]) -> str:
-    return f" of {_hosts(subjects)}" if subjects else ""
-
-
-def _hosts(subjects: tuple[str, ...]) -> str:
-    return ", ".join(subjects[:3]) + (f" and {len(subjects) - 3} more" if len(subjects) > 3 else "")
+    subjects = trouble.cause.subjects
+    return f"the operator ended {trouble.kind}" + (f" of {some(subjects, 3)}" if subjects else "")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
