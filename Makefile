@@ -12,7 +12,7 @@
 .DELETE_ON_ERROR:
 PY := .venv/bin/python
 CODE := truerail collector rules dashboards deploy tests docs benchmarks
-PYTEST = $(PY) -m pytest -n 5 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(if $(CI),--randomly-seed=1)
+PYTEST = $(PY) -m pytest -n 6 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(if $(CI),--randomly-seed=1)
 DEMO_ARGS ?=
 LAB_ARGS ?=
 TEST_ARGS ?=
