@@ -6,7 +6,6 @@ without its cache.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -88,11 +87,11 @@ FILES = (
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree in which the recipes were followed."""
     copy = tmp_path_factory.mktemp("recipes") / "truerail"
-    for path in committed():
-        for file in (path, *path.parent.glob(f"__pycache__/{path.stem}.*.pyc")):  # compiled once is enough
-            target = copy / file.relative_to(ROOT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, target)
+    copy.mkdir()
+    files = [path.relative_to(ROOT) for path in committed()]
+    compiled = [file.parent / "__pycache__" / f"{file.stem}.{sys.implementation.cache_tag}.pyc" for file in files]
+    files += [file for file in compiled if (ROOT / file).exists()]  # once is enough
+    subprocess.run(["cp", "--preserve", "--parents", *files, copy], cwd=ROOT, check=True)
     for name, language, text in BLOCKS:
         path = copy / name
         path.parent.mkdir(parents=True, exist_ok=True)
