@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from tests.patience import soon, until, waited
+from tests.patience import ENOUGH, soon, until, waited
 from tests.sshd import Sshd, closing_after_banner, odd_server, resetting, silent, sshd, stuck_after_banner
 from truerail.errors import TransportError, UndeclaredCommandError
 from truerail.extras import EXTRAS
@@ -197,7 +197,7 @@ async def eos(tmp_path: Path, received: list[str]) -> AsyncIterator[Target]:
     password = Secret("file", str(tmp_path / "password"))
     access = SshAccess(user="me", password=password, known_hosts=str(known), port=server.get_port(), agent=False)
     try:
-        yield Target("leaf-1", "127.0.0.1", platform="eos", timeout_seconds=5, ssh=access)
+        yield Target("leaf-1", "127.0.0.1", platform="eos", timeout_seconds=ENOUGH, ssh=access)
     finally:
         server.close()
         for connection in connections:
@@ -214,27 +214,26 @@ def test_a_switch_that_has_a_shell_alone_is_asked_through_it(tmp_path: Path) -> 
             switches = SwitchCli()
             try:
                 answers = await switches.ask(target, [SHOW])
-                return answers + await switches.ask(target, [SHOW, "show mac address-table", SHOW])
+                (device,) = switches._devices.values()
+                device._shell._seconds = 2
+                answers += await switches.ask(target, ["show mac address-table"])
+                return answers + await switches.ask(target, [SHOW, SHOW])
             finally:
                 await switches.close()
 
-    first, second, slow, after = asyncio.run(run())
+    first, slow, after, second = asyncio.run(run())
     assert first.text.replace("\r", "").splitlines() == PAGED
     assert first.error == ""
     assert second.text == first.text
-    assert slow.error == "no prompt within 5 s"
+    assert slow.error == "no prompt within 2 s"
     assert after.text == first.text
     assert set(received) - {""} == {"terminal width 511", "terminal length 0", SHOW, "show mac address-table"}
 
 
 def test_a_platform_whose_shell_nobody_knows_is_reported(tmp_path: Path) -> None:
-    async def run() -> list[Answer]:
+    async def run() -> None:
         async with eos(tmp_path, []) as target:
-            switches = SwitchCli()
-            try:
-                return await switches.ask(replace(target, platform="sonic"), [LLDP])
-            finally:
-                await switches.close()
+            await asking(replace(target, platform="sonic"), [LLDP])
 
     with pytest.raises(TransportError, match="exec channels are refused, and no shell of platform sonic is known"):
         asyncio.run(run())
