@@ -15,7 +15,7 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import Swept, swept
 from truerail.causes.candidate import CauseCandidate
-from truerail.causes.telemetry.correlator import Correlator, behind, impact, listed
+from truerail.causes.telemetry.correlator import NAMED, Correlator, behind, impact
 from truerail.causes.telemetry.crossing import Crossing, Spines
 from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.precedence import MAINTAINED_HOST, MAINTAINED_SWITCH, PHYSICAL, PROBED, ROWS
@@ -25,6 +25,7 @@ from truerail.model.columns import Codes, distinct
 from truerail.model.finding import Alternative, Finding
 from truerail.model.index import PlanIndex
 from truerail.model.life import Maintained
+from truerail.model.names import some
 from truerail.model.probe_facts import ProbeHop
 
 BY_TRAFFIC_ONLY = 0.6
@@ -110,7 +111,7 @@ def _say_behind(board: Correlator, draft: CauseCandidate, *, own: bool) -> None:
     do not compete: their effects add up.
     """
     if id(draft) in board.joined:
-        draft.summary = f"{draft.summary.removesuffix('.')}; the same at {listed(draft.subjects[1:])}"
+        draft.summary = f"{draft.summary.removesuffix('.')}; the same at {some(draft.subjects[1:], NAMED)}"
     symptoms = [board.found.findings[number] for number in board.behind.get(id(draft), ())]
     if symptoms:
         draft.summary = f"{_ended(draft.summary)} {behind(symptoms)}"
@@ -228,13 +229,13 @@ def maintenance_roots(
 
 
 def _says(window: Maintained) -> str:
-    what = f"{listed(window.devices)} {'are' if len(window.devices) > 1 else 'is'} in maintenance"
+    what = f"{some(window.devices, NAMED)} {'are' if len(window.devices) > 1 else 'is'} in maintenance"
     why = f": {window.reason}" if window.reason else ""
     return f"{what} until {window.until:%Y-%m-%d %H:%M} UTC ({window.author}){why}"
 
 
 def _do(window: Maintained) -> str:
-    return f"Nothing now: check again when the maintenance of {listed(window.devices)} ends."
+    return f"Nothing now: check again when the maintenance of {some(window.devices, NAMED)} ends."
 
 
 def _root(ground: FabricContext, device: int) -> RootCandidate:

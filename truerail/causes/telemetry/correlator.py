@@ -17,6 +17,7 @@ from truerail.causes.telemetry.roots import RootCandidate, reached, root_of_find
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import grouped
 from truerail.model.finding import Finding
+from truerail.model.names import some
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Texts of causes known by counters, and of the traffic related to causes of the cabling.
@@ -27,7 +28,7 @@ _BY_REASON: Mapping[str, CauseKind] = {
     Reason.DEGRADED_LINK.value: CauseKind.DEGRADED_LINK,
     Reason.NOT_MONITORED.value: CauseKind.UNKNOWN,
 }
-_NAMED = 3
+NAMED = 3
 
 
 def kind_of(finding: Finding) -> CauseKind:
@@ -57,21 +58,15 @@ def said_of(finding: Finding) -> str:
 def behind(symptoms: Sequence[Finding]) -> str:
     """One sentence on the symptoms that a cause explains."""
     where = grouped((symptom.name.replace("_", " "), symptom.subject) for symptom in symptoms)
-    parts = [f"{rule} at {listed(names)}" for rule, names in where.items()]
+    parts = [f"{rule} at {some(names, NAMED)}" for rule, names in where.items()]
     return f"It explains {'; '.join(parts)}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def impact(ground: FabricContext, crossing: Crossing) -> str:
     """One sentence on a wrong-rail cable's effect on traffic, or that it cannot be measured."""
     spell = ground.wiring.index.spell
     if isnan(crossing.gbps):
-        named = listed([str(spell(port)) for port in crossing.unreported])
+        named = some([str(spell(port)) for port in crossing.unreported], NAMED)
         return f"Its effect on traffic is unknown: no counters of {named}"
     if crossing.idle:
         return "It carries no traffic now, so it has no impact yet"
