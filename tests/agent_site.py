@@ -18,6 +18,7 @@ from tests.patience import soon
 from tests.poller_fabric import zoned_work
 from tests.ports import free_address
 from tests.real import require
+from tests.sshd import install
 from truerail.link.nats_link import BusAddress
 from truerail.model import Target
 from truerail.model.names import answer_file
@@ -97,14 +98,8 @@ class AgentSite:
         self.agent.write_bytes(agent_file(BEAT_SECONDS))
         self.words = ["--zones", "pods,core", "--out", str(folder / "out"), "--listen", listen]
         self.words += ["--store", str(folder / "store"), "--agents", str(self.inventory)]
-        self.words += [
-            "--tls-cert",
-            str(server[0]),
-            "--tls-key",
-            str(server[1]),
-            "--clients-ca",
-            str(self.authority.file),
-        ]
+        self.words += ["--tls-cert", str(server[0]), "--tls-key", str(server[1])]
+        self.words += ["--clients-ca", str(self.authority.file)]
         self.at = ["--bus", self.url, "--ca", str(self.authority.file)]
         self.at += ["--cert", str(self.roles[0]), "--key", str(self.roles[1])]
 
@@ -129,8 +124,7 @@ class Host:
         tools.mkdir(parents=True, exist_ok=True)
         (self.folder / "changes").touch()
         for tool in ("lldpcli", "lldpctl", "ip", "rdma", "nvidia-smi", "ibdev2netdev"):
-            (tools / tool).write_text(_TOOL)
-            (tools / tool).chmod(0o755)
+            install(tools / tool, _TOOL)
         for command, text in answers.items():
             (self.folder / answer_file(command)).write_text(text)
 

@@ -22,6 +22,14 @@ from truerail.model import SshAccess, Target
 _CONFIG = (Path(__file__).parent / "daemons" / "sshd_config").read_text()
 
 
+def install(path: Path, script: str) -> None:
+    """Writes a program at once: one that is just being started cannot be written to ("Text file busy")."""
+    new = path.with_suffix(".new")
+    new.write_text(script)
+    new.chmod(0o755)
+    new.replace(path)
+
+
 class Sshd:
     """One server. Everything it needs and writes lies in `folder`, which is also the home of those who log in: what the
     shell of this machine's user reads first (pyenv's rehash takes turns, a minute at most) is no part of a device.
@@ -50,8 +58,7 @@ class Sshd:
         """Puts a program of this name first on the path of those who log in: a shell script that prints an answer."""
         path = self.folder / "bin" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
+        install(path, f"#!/bin/sh\n{script}\n")
 
     def start(self) -> None:
         """Makes what keys are missing, and starts the server; returns once it answers."""

@@ -7,6 +7,7 @@ import pytest
 
 from collector import collectors
 from tests.patience import ENOUGH, soon, waited
+from tests.sshd import install
 from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Target
 from truerail.poller.event_loop import run
@@ -26,9 +27,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def program(folder: Path, name: str, script: str) -> None:
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
+    install(folder / name, f"#!/bin/sh\n{script}\n")
 
 
 def ask(commands: list[str], seconds: float = ENOUGH, limits: Limits = LIMITS) -> list[Answer]:
