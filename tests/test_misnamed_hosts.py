@@ -4,10 +4,25 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from benchmarks.accuracy.orders import heard
 from tests.small_fabric import AT, rails_only
 from truerail.analysis.round import Round
-from truerail.model import CableState, Evaluation, Fact, Neighbor, NetLink, Reading, Snapshot
+from truerail.model import (
+    Cable,
+    CableState,
+    Device,
+    Evaluation,
+    Fact,
+    Neighbor,
+    NetLink,
+    Plan,
+    Port,
+    Reading,
+    Role,
+    Snapshot,
+)
 from truerail.rounds import evaluate
+from truerail.verify import both_ways
 
 HOSTS, RAILS = ("gpu-1", "gpu-2", "gpu-3"), 4
 PLAN = rails_only(HOSTS, RAILS)
@@ -59,3 +74,35 @@ def test_swapped_names_stay_an_exchange() -> None:
 def test_an_exchange_of_which_one_host_does_not_answer_stays_one() -> None:
     found = evaluated({"gpu-1": "gpu-2", "gpu-2": "gpu-1", "gpu-3": "gpu-3"}, ("gpu-2", "gpu-3"))
     assert "host-swap" in [cause.kind for cause in found.causes]
+
+
+NICS = {f"gpu-{at}": ("eno1", "eno2") if at % 2 else ("ens1", "ens2") for at in range(1, 7)}
+MODELS = Plan(
+    {host: Device(host, Role.HOST) for host in NICS}
+    | {f"leaf-{rail}": Device(f"leaf-{rail}", Role.LEAF) for rail in (0, 1)},
+    tuple(
+        Cable(Port(host, nic), Port(f"leaf-{rail}", f"swp{at}"), rail=rail)
+        for at, (host, nics) in enumerate(NICS.items(), 1)
+        for rail, nic in enumerate(nics)
+    ),
+)
+"""Hosts of two models, whose NICs have other names."""
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ("gpu-2/eno1", "gpu-2/eno2", "gpu-1/ens1", "gpu-1/ens2"),
+        ("gpu-2/eno2", "gpu-2/eno1", "gpu-1/ens1", "gpu-1/ens2"),  # and two cables of a host are swapped
+        ("gpu-2/eno1", "gpu-1/ens2", "gpu-1/ens1", "gpu-2/eno2"),  # and two cables of a leaf
+        ("gpu-2/eno2", None, "gpu-1/ens1", "gpu-1/ens2"),  # and one is not plugged in
+    ],
+)
+def test_hosts_of_two_models_show_by_their_nics_that_they_have_each_others_names(answers: Sequence[str | None]) -> None:
+    far = {cable.b: cable.a for cable in MODELS.cables[4:]}
+    far |= {cable.b: Port(*there.split("/")) for cable, there in zip(MODELS.cables, answers, strict=False) if there}
+    found = evaluate(Round(MODELS, heard(MODELS, both_ways(far), "").snapshot))
+    (cause,) = [cause for cause in found.causes if cause.kind == "host-swap"]
+    assert (cause.subjects, cause.moves) == (("gpu-1", "gpu-2"), ())
+    assert "serial numbers" in cause.to_confirm
+    assert not [move for cause in found.causes for move in cause.moves]

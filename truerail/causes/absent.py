@@ -40,21 +40,27 @@ def strangers(wiring: Wiring) -> Iterator[Stranger]:
     index, partner = wiring.index, wiring.partner
     ports, planned = index.ports, index.devices.planned
     open_ = np.flatnonzero((wiring.state != State.RIGHT) & (wiring.why != Why.UNNAMED))
-    votes: list[tuple[tuple[int, int], int]] = []
+    votes: list[tuple[tuple[int, int], tuple[int, bool]]] = []
     for near, far, owner in ((index.a, index.b, index.b_device), (index.b, index.a, index.a_device)):
-        seen = ports.device_of(partner[near[open_]])
-        same_port = index.labels(partner[near[open_]]) == index.labels(far[open_])
-        strange = ((seen >= planned) | (partner[near[open_]] >= index.planned_ports)) & same_port
-        for cable, name in zip(open_[strange].tolist(), seen[strange].tolist(), strict=True):
-            votes.append(((name, int(owner[cable])), cable))
-    total = np.bincount(ports.device_of(partner[: index.planned_ports])[partner[: index.planned_ports] >= 0])
+        found = partner[near[open_]]
+        seen = ports.device_of(found)
+        same_port = index.labels(found) == index.labels(far[open_])
+        strange = np.where(seen < planned, found >= index.planned_ports, same_port)
+        rows = (column[strange].tolist() for column in (seen, owner[open_], open_, same_port))
+        votes += (((name, true), (cable, same)) for name, true, cable, same in zip(*rows, strict=True))
+    heard = partner[: index.planned_ports]
+    heard = heard[np.isin(ports.device_of(heard), [name for (name, _), _ in votes])]
+    under = grouped(zip(ports.device_of(heard).tolist(), heard.tolist(), strict=True))
     known = _seen_somewhere(wiring)
-    most = {pair: at for pair, at in sorted(grouped(votes).items()) if len(at) > MAJORITY * int(total[pair[0]])}
-    likely = {(name, true): cables for (name, true), cables in most.items() if not known[true]}
+    likely: dict[tuple[int, int], list[int]] = {}
+    for (name, true), at in sorted(grouped(votes).items()):
+        agree = index.has(true, under[name]) if name < planned else len(at)
+        if not known[true] and agree > MAJORITY * len(under[name]):
+            likely[name, true] = [cable for cable, same in at if same]
     for (name, true), cables in likely.items():
-        back = likely.get((true, name), [])
-        if true < name and (back or (name >= planned and len(cables) >= MIN_CABLES)):
-            yield Stranger(name, true, np.array(cables + back))
+        back = likely.get((true, name))
+        if true < name and (back is not None or (name >= planned and len(cables) >= MIN_CABLES)):
+            yield Stranger(name, true, np.array([*cables, *(back or ())], dtype=np.int64))
 
 
 def _seen_somewhere(wiring: Wiring) -> Mask:

@@ -303,6 +303,11 @@ class PlanIndex:
         own = self.ports.name_of(port)
         return np.where(planned, self._labels[np.where(planned, port, 0)], own) if self.called else own
 
+    def has(self, device: int, ports: Sequence[int]) -> int:
+        """How many of these ports have a label that the plan gives a port of this device."""
+        own = self._find(np.full(len(ports), device), self.labels(np.array(ports)))
+        return np.count_nonzero((own >= 0) & (own < self.planned_ports))
+
     def counterparts(self, device: Codes, port: Codes) -> Codes:
         """The port of each device that is labelled as a port of another device is; it is added where needed."""
         there = self._find(device, self.labels(port))
