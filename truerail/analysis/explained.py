@@ -143,7 +143,7 @@ class DeviceCables:
 
     def at(self, name: str) -> Codes:
         """The cables of a planned device."""
-        return np.asarray(self._ends.at(self.code[name]) % self._cables)
+        return np.asarray(self._ends.at(self.code[name]) % self._cables, dtype=np.int64)
 
 
 def affected_cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port]) -> Codes:

@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.analysis.counters.carried import Carried
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.model.columns import NONE, Codes, Mask, Numbers, ratio
+from truerail.model.columns import NONE, Array, Codes, Mask, Numbers, ratio
 
 BUSY = 0.10
 """Minimum mean share of the line rate on a host's NICs for the host to be evaluated (detection.md 3)."""
@@ -129,7 +129,7 @@ def rails_of(telemetry: Telemetry, carried: Carried) -> Rails:
     return Rails(carried, host, port, rail, tx, rx, speed)
 
 
-def medians(values: Numbers, least: int) -> Numbers:
+def medians(values: Array, least: int) -> Numbers:
     """Medians over the second axis, NaN ignored: (H, N, W) to (H, W); NaN with fewer than `least` values."""
     known = (~np.isnan(values)).sum(axis=1)
     ordered = np.sort(values, axis=1)

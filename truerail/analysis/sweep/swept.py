@@ -240,7 +240,7 @@ def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple
 
 def _key(flow: Codes, source_port: Codes) -> Codes:
     """A flow and a source port in one number; negative where there is no such flow."""
-    return flow << _PORT_BITS | np.maximum(source_port, 0)
+    return np.asarray(flow << _PORT_BITS | np.maximum(source_port, 0), dtype=np.int64)
 
 
 def _known(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> Mask:
