@@ -171,7 +171,7 @@ def _groups(lot: Codes) -> Iterator[Codes]:
 
 def _median(values: Floats) -> Floats:
     """The median of each column without NaN; NaN where there is nothing else."""
-    return medians(values[None], 1)[0].astype(np.float32)
+    return np.asarray(medians(values[None], 1)[0], dtype=np.float32)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
