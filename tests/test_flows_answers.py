@@ -34,9 +34,8 @@ def test_arrays_and_readings_leave_the_same(polls: Polls, *, faulty: bool) -> No
     counted = by_readings.view()
     assert counted is not None
     assert bytes_of(by_readings) == bytes_of(by_arrays)
-    assert (
-        sum(np.count_nonzero(~np.isnan(series.gained.of(counted.order))) for _, _, series in counted.columns()) > 10_000
-    )
+    series = [samples for source in counted.sources.values() for samples in source.series.values()]
+    assert sum(np.count_nonzero(~np.isnan(samples.of(counted.order))) for samples in series) > 10_000
 
 
 def test_readings_and_arrays_take_turns() -> None:

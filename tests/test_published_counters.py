@@ -116,7 +116,7 @@ def test_arrays_are_shared_until_they_are_written_to() -> None:
 
 
 def sent(counters: CounterView) -> Samples:
-    return counters.sources["other"].series[Quantity.TX_BYTES, None].gained
+    return counters.sources["other"].series[Quantity.TX_BYTES, None]
 
 
 def view_of(window: Window) -> CounterView:
@@ -134,8 +134,9 @@ def test_readers_meet_no_half_written_sample_while_the_window_is_fed() -> None:
         while not stop.is_set():
             held = view_in(shown[0])
             first = bytes_of(held)
-            for _, source, series in held.columns():
-                if {len(column) for column in series.gained.columns} != {len(source.ports)}:
+            for source in held.sources.values():
+                columns = (column for samples in source.series.values() for column in samples.columns)
+                if {len(column) for column in columns} != {len(source.ports)}:
                     faults.append("ragged")
             if bytes_of(held) != first:
                 faults.append("changed")

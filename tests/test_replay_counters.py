@@ -53,7 +53,7 @@ def sent(capture: Capture) -> list[float]:
     assert capture.counters is not None
     source = capture.counters.sources["nic_counters"]
     assert source.ports == (("gpu-1", "eth0"),)
-    found: list[float] = source.series[Quantity.TX_BYTES, None].gained.of(capture.counters.order)[0].tolist()
+    found: list[float] = source.series[Quantity.TX_BYTES, None].of(capture.counters.order)[0].tolist()
     return found
 
 

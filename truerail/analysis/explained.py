@@ -9,7 +9,7 @@ import numpy as np
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.round import Round
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
-from truerail.model.columns import NONE, Codes, Mask, distinct, distinct_pairs, grouped
+from truerail.model.columns import NONE, Codes, Mask, RowsBy, components, distinct, distinct_pairs, grouped
 from truerail.model.finding import Cause, Finding, Severity, Verdict
 from truerail.model.index import PlanColumns, PlanIndex
 from truerail.model.plan import Plan, Port
@@ -123,20 +123,9 @@ def planned_parts(plan: Plan) -> Codes:
 
 
 def connected_parts(index: PlanIndex | PlanColumns, end: Codes, use: Mask, size: int) -> Codes:
-    """Numbers the connected parts of the switches, shape (devices,): union by the smaller number."""
-    part = list(range(size))
-
-    def root(device: int) -> int:
-        while part[device] != device:
-            part[device] = part[part[device]]
-            device = part[device]
-        return device
-
+    """Numbers the connected parts of the switches, shape (devices,)."""
     links = use & ~index.from_host & (index.a_device >= 0) & (end >= 0)
-    for packed in distinct(index.a_device[links] << 32 | end[links]).tolist():
-        one, other = root(packed >> 32), root(packed & 0xFFFFFFFF)
-        part[max(one, other)] = min(one, other)
-    return np.array([root(device) for device in range(size)], dtype=np.int64)
+    return components(index.a_device[links], end[links], size)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -147,18 +136,14 @@ class DeviceCables:
     """The cables at each planned device. The plan owns it."""
 
     def __init__(self, plan: Plan) -> None:
-        columns, cables = plan.once(PlanColumns), np.arange(len(plan.cables))
-        device = np.concatenate([columns.a_device, columns.b_device])
-        order = np.argsort(device, kind="stable")
-        self._cables = np.concatenate([cables, cables])[order]
-        self._starts = np.searchsorted(device[order], np.arange(len(plan.devices) + 1))
+        columns = plan.once(PlanColumns)
+        self._ends = RowsBy(np.concatenate([columns.a_device, columns.b_device]))
+        self._cables = len(plan.cables)
         self.code = {name: code for code, name in enumerate(plan.devices)}
 
     def at(self, name: str) -> Codes:
         """The cables of a planned device."""
-        code = self.code[name]
-        found: Codes = self._cables[self._starts[code] : self._starts[code + 1]]
-        return found
+        return np.asarray(self._ends.at(self.code[name]) % self._cables, dtype=np.int64)
 
 
 def affected_cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port]) -> Codes:

@@ -184,8 +184,8 @@ def _fell(counters: "CounterView") -> bool:
     """Whether any link fell. Only then the rounds before are read: each costs as much as the round itself."""
     from truerail.analysis.counters import Quantity
 
-    downs = (one for _, _, one in counters.columns() if one.column.quantity is Quantity.LINK_DOWNS)
-    return any((column > 0).any() for one in downs for column in one.gained.columns)
+    downs = (source.series.get((Quantity.LINK_DOWNS, None)) for source in counters.sources.values())
+    return any((column > 0).any() for samples in downs if samples for column in samples.columns)
 
 
 def _plugs_before(plan: Plan, capture: Capture, counters: "CounterView") -> "Plugs":

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerail.analysis.counters.quantities import Column, Quantity
+from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
-from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
+from truerail.analysis.counters.series import Key, SourceView, Spelled
 from truerail.analysis.counters.window import CounterView
 from truerail.history.history_tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
 from truerail.history.planned_ports import PAUSED, SINGLE, hour_of
@@ -70,9 +70,8 @@ def _view(rows: "pa.Table", since: datetime, step: int, seconds: int) -> Counter
     sample = (start - round(since.timestamp())) // step
     spread = _Spread(len(ports), samples, row, sample)
     begun = since.timestamp() + step * np.arange(1, samples + 1, dtype=np.float64)
-    series: dict[Key, SeriesView] = {
-        (quantity, None): SeriesView(Column(quantity), spread.of(rows[name], scale))
-        for name, (quantity, scale) in _QUANTITIES.items()
+    series: dict[Key, Samples] = {
+        (quantity, None): spread.of(rows[name], scale) for name, (quantity, scale) in _QUANTITIES.items()
     }
     source = SourceView(
         ports=ports,

@@ -31,6 +31,12 @@ def either(where: Mask, yes: Any, no: Any) -> Objects:
     return np.asarray(np.where(where, yes, no), dtype=object)
 
 
+def ratio(part: Any, whole: Any) -> Array:
+    """One column by another; NaN or infinite where the whole is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(part / whole)
+
+
 class Numbering(dict[Any, int]):
     """Numbers values in order of appearance, after those that are given. None is -1."""
 
@@ -91,6 +97,24 @@ def spans(begin: Codes, count: Codes) -> tuple[Codes, Codes]:
     return np.arange(len(of)) + (begin - np.cumsum(count) + count)[of], of
 
 
+class RowsBy:
+    """Rows by one of their codes; those of a code in their order."""
+
+    def __init__(self, codes: Codes) -> None:
+        self._rows = np.argsort(codes, kind="stable")
+        self._codes = codes[self._rows]
+
+    def at(self, code: int) -> Codes:
+        """The rows that have this code."""
+        low, high = np.searchsorted(self._codes, [code, code + 1])
+        return np.asarray(self._rows[low:high])
+
+    def of(self, codes: Codes) -> Codes:
+        """The rows that have any of these codes, each of which occurs once."""
+        low, high = (np.searchsorted(self._codes, codes, side) for side in ("left", "right"))
+        return np.asarray(self._rows[spans(low, high - low)[0]])
+
+
 def found(values: Codes, wanted: Codes) -> Codes:
     """The place of each wanted value among ascending ones, -1 if it is none of them."""
     if not len(values):
@@ -129,6 +153,19 @@ def distinct_pairs(first: Codes, second: Codes) -> tuple[Codes, Codes]:
     first, second = first[order], second[order]
     other = np.concatenate([[True], (first[1:] != first[:-1]) | (second[1:] != second[:-1])])[: len(order)]
     return first[other], second[other]
+
+
+def components(tail: Codes, head: Codes, nodes: int) -> Codes:
+    """The connected component of each node, by its smallest node. Takes as many passes as a component is wide."""
+    label = np.arange(nodes)
+    while True:
+        before = label.copy()
+        low = np.minimum(label[tail], label[head])
+        np.minimum.at(label, tail, low)
+        np.minimum.at(label, head, low)
+        label = label[label]
+        if np.array_equal(label, before):
+            return np.asarray(label, dtype=np.int64)
 
 
 def several(key: Codes, value: Codes) -> Mask:

@@ -25,7 +25,7 @@ from truerail.analysis.cabling.paths import GpuRails, gpu_rails, nic_places
 from truerail.analysis.cabling.peers import Peers, peers_of
 from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, current_claims, heard_devices, may_be_other_nic, partners
 from truerail.analysis.cabling.witnesses import Testimony, testimony
-from truerail.model.columns import NONE, Codes, Mask, Numbers
+from truerail.model.columns import NONE, Codes, Mask, Numbers, RowsBy
 from truerail.model.facts import Fact, Neighbor, NetLink, Optic, RdmaLink
 from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
@@ -186,16 +186,14 @@ class Wiring:
         return tuple(self._evidence(ports))
 
     def _evidence(self, ports: tuple[int, ...]) -> Iterator[Evidence]:
-        seen, claims = self.seen, self.identity.claims
+        seen, row_of = self.seen, self.identity.claims.row
         given: set[tuple[type[Fact], int]] = set()
-        by_u, by_v = self.once(_order_of_claims)
         for port in ports:
             if port < 0:
                 continue
             rows: list[tuple[type[Fact], int]] = []
-            for column, order in ((claims.u, by_u), (claims.v, by_v)):
-                low, high = np.searchsorted(column, [port, port + 1], sorter=order)
-                rows += [(Neighbor, int(claims.row[i])) for i in order[low:high][:4]]
+            for claims in self.once(_claims_by_port):
+                rows += [(Neighbor, int(row_of[claim])) for claim in claims.at(port)[:4]]
             rows += self.testimony.facts_at(port)
             rows += [(NetLink, int(self.states.link_row[port])), (RdmaLink, int(self.states.rdma_row[port]))]
             for kind, row in rows:
@@ -204,9 +202,8 @@ class Wiring:
                     yield evidence_of(seen, kind, row)
 
 
-def _order_of_claims(wiring: Wiring) -> tuple[Codes, Codes]:
-    claims = wiring.identity.claims
-    return np.argsort(claims.u, kind="stable"), np.argsort(claims.v, kind="stable")
+def _claims_by_port(wiring: Wiring) -> tuple[RowsBy, RowsBy]:
+    return RowsBy(wiring.identity.claims.u), RowsBy(wiring.identity.claims.v)
 
 
 def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:

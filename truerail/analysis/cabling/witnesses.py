@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes, Mask, Objects, factorize, grouped, several
+from truerail.model.columns import NONE, Codes, Mask, Objects, RowsBy, factorize, grouped, several
 from truerail.model.facts import Fact, Optic
 from truerail.model.snapshot import Table
 from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry
@@ -94,11 +94,7 @@ class Testimony:
 
     def at(self, port: int) -> list[int]:
         """The rows that concern a port, at either end."""
-        found: list[int] = []
-        for column, order in zip((self.u, self.v), self._order, strict=True):
-            low, high = np.searchsorted(column, [port, port + 1], sorter=order)
-            found += order[low:high].tolist()
-        return sorted(found)[:_MOST_SHOWN]
+        return sorted(row for ends in self._by_port for row in ends.at(port).tolist())[:_MOST_SHOWN]
 
     def facts_at(self, port: int) -> Iterator[tuple[type[Fact], int]]:
         """The kinds and rows of the facts that concern a port."""
@@ -108,8 +104,8 @@ class Testimony:
             yield kind, int(self.other[row])
 
     @cached_property
-    def _order(self) -> tuple[Codes, Codes]:
-        return np.argsort(self.u, kind="stable"), np.argsort(self.v, kind="stable")
+    def _by_port(self) -> tuple[RowsBy, RowsBy]:
+        return RowsBy(self.u), RowsBy(self.v)
 
     def _columns(self) -> tuple[Codes, ...]:
         return self.u, self.v, self.w, self.source, self.row, self.other

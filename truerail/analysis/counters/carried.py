@@ -15,7 +15,7 @@ from truerail.analysis.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
-from truerail.model.columns import Codes, Numbers
+from truerail.model.columns import Codes, Numbers, ratio
 
 WINDOWS = 5
 """30 samples of 10 s make five one-minute windows, which average out the seconds of a training step (detection.md 2.6).
@@ -117,8 +117,8 @@ def _cut(order: Codes, pace: float) -> _Cut:
 
 def _rates(gained: Samples, span: Samples, cut: _Cut) -> Floats:
     """Rates per window, shape (rows, windows); NaN where it has gaps."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.asarray((gained.of(cut.order) @ cut.which) / (span.of(cut.order) @ cut.which), dtype=np.float32)
+    with np.errstate(invalid="ignore"):
+        rate = ratio(gained.of(cut.order) @ cut.which, span.of(cut.order) @ cut.which).astype(np.float32)
     gaps = np.flatnonzero(np.isnan(rate).any(axis=1))
     found = gained.of(cut.order, gaps)
     some = ~np.isnan(found).all(axis=1)
@@ -142,8 +142,7 @@ def _with_gaps(gained: Floats, span: Floats, cut: _Cut) -> Floats:
     polled = known.copy()
     polled[:, :-1] |= known[:, 1:]
     enough = (polled @ cut.which >= LEAST_COVERAGE * cut.which.sum(axis=0)) & (known @ cut.which > 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(enough, (np.where(known, rate, 0) @ cut.which) / (known @ cut.which), np.nan)
+    return np.where(enough, ratio(np.where(known, rate, 0) @ cut.which, known @ cut.which), np.nan)
 
 
 def _spread(rate: Floats, covered: Floats) -> Floats:

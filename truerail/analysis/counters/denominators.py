@@ -12,7 +12,7 @@ from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import Transport
-from truerail.model.columns import Codes, Mask, Numbers
+from truerail.model.columns import Codes, Mask, Numbers, ratio
 from truerail.model.facts import BitErrorRate
 
 FASTEST_NRZ_GBPS = 100.0
@@ -77,5 +77,4 @@ def share_of_marked(marked: Values, by_priority: Values, whole: Values) -> Value
     whole port are counted, not those of RDMA's priorities. NaN with no data, or with no packets counted.
     """
     packets = np.where(by_priority > 0, by_priority, whole)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(packets > 0, marked / packets, np.nan)
+    return np.where(packets > 0, ratio(marked, packets), np.nan)

@@ -115,75 +115,56 @@ class Column:
     ceiling: int | None = None
 
 
-_EXACT: dict[str, Quantity] = {
-    # Linux, any driver that counts what the wire carries (mlx5's rx_bytes leaves RDMA out, its *_phy do not)
-    "rx_bytes_phy": Q.RX_BYTES, "tx_bytes_phy": Q.TX_BYTES,
-    "rx_packets_phy": Q.RX_PACKETS, "tx_packets_phy": Q.TX_PACKETS,
-    "rx_bytes.nic": Q.RX_BYTES, "tx_bytes.nic": Q.TX_BYTES,
-    "rx_total_frames": Q.RX_PACKETS, "tx_total_frames": Q.TX_PACKETS,
-    "rx_discards_phy": Q.RX_DISCARDS, "tx_discards_phy": Q.TX_DISCARDS,
-    "rx_stat_discard": Q.RX_DISCARDS, "rx_dropped.nic": Q.RX_DISCARDS, "tx_errors_phy": Q.TX_ERRORS,
-    "rx_crc_errors_phy": Q.CRC_ERRORS, "rx_crc_errors.nic": Q.CRC_ERRORS,
-    "rx_symbol_err_phy": Q.SYMBOL_ERRORS, "rx_pcs_symbol_err_phy": Q.SYMBOL_ERRORS,
-    "rx_corrected_bits_phy": Q.CORRECTED_BITS, "rx_bits_phy": Q.RX_BITS,
-    "link_down_events_phy": Q.LINK_DOWNS, "link_down_events": Q.LINK_DOWNS,
-    "rx_global_pause": Q.RX_GLOBAL_PAUSE_FRAMES, "tx_global_pause": Q.TX_GLOBAL_PAUSE_FRAMES,
-    "tx_pause_storm_warning_events": Q.NIC_STORM_WARNINGS, "tx_pause_storm_error_events": Q.NIC_STORM_ERRORS,
-    "continuous_roce_pause_events": Q.NIC_STORM_WARNINGS, "outbound_pci_stalled_wr_events": Q.PCI_STALLED_EVENTS,
-    # RDMA: mlx5's queue counters are 32 bits wide in the device, the congestion counters 64
-    "out_of_buffer": Q.OUT_OF_BUFFER, "out_of_sequence": Q.OUT_OF_SEQUENCE,
-    "packet_seq_err": Q.PACKET_SEQUENCE_ERRORS, "local_ack_timeout_err": Q.ACK_TIMEOUTS,
-    "rnr_nak_retry_err": Q.RNR_NAKS, "np_ecn_marked_roce_packets": Q.ECN_RECEIVED_PACKETS, "np_cnp_sent": Q.CNP_SENT,
-    "rp_cnp_handled": Q.CNP_HANDLED, "rp_cnp_ignored": Q.CNP_IGNORED,
-    "cc_rx_ce_pkts": Q.ECN_RECEIVED_PACKETS, "cc_rx_cnp_pkts": Q.CNP_HANDLED, "cc_tx_cnp_pkts": Q.CNP_SENT,
-    # bnxt_re, irdma, EFA (rdma statistic)
-    "rx_ecn_marked_pkts": Q.ECN_RECEIVED_PACKETS, "tx_cnp_pkts": Q.CNP_SENT,
-    "rx_cnp_pkts": Q.CNP_HANDLED, "oos_drop_count": Q.OUT_OF_SEQUENCE,
-    "seq_err_naks_rcvd": Q.PACKET_SEQUENCE_ERRORS, "to_retransmits": Q.ACK_TIMEOUTS,
-    "rnr_naks_rcvd": Q.RNR_NAKS, "active_rc_qps": Q.FLOWS,
-    "RxECNMrkd": Q.ECN_RECEIVED_PACKETS, "cnpSent": Q.CNP_SENT, "cnpHandled": Q.CNP_HANDLED,
-    "cnpIgnored": Q.CNP_IGNORED, "rx_drops": Q.RX_DISCARDS, "tx_drops": Q.TX_DISCARDS,
-    "rx_out_of_buffer": Q.OUT_OF_BUFFER, "rx_roce_discards": Q.RX_DISCARDS,
-    "rx_roce_errors": Q.RX_ERRORS, "max_retry_exceeded": Q.RETRIES_EXCEEDED,
-    "retrans_pkts": Q.RETRANSMITTED_PACKETS, "retrans_timeout_events": Q.ACK_TIMEOUTS,
-    "tcpRetransSegs": Q.RETRANSMITTED_PACKETS,
-    # ionic (AMD Pollara, Vulcano): ethtool's counts of the port; its rx_bytes are those of its own rings, without RDMA
-    "octets_rx_ok": Q.RX_BYTES, "octets_tx_ok": Q.TX_BYTES, "frames_rx_ok": Q.RX_PACKETS, "frames_tx_ok": Q.TX_PACKETS,
-    "frames_rx_bad_fcs": Q.CRC_ERRORS, "frames_rx_bad_all": Q.RX_ERRORS,
-    "frames_tx_bad": Q.TX_ERRORS, "frames_rx_dropped": Q.RX_DISCARDS,
-    "frames_rx_pripause": Q.RX_PAUSE_FRAMES, "frames_tx_pripause": Q.TX_PAUSE_FRAMES,
-    "frames_rx_pause": Q.RX_GLOBAL_PAUSE_FRAMES, "frames_tx_pause": Q.TX_GLOBAL_PAUSE_FRAMES,
-    # ionic's RDMA: the names come from its firmware, which spells some of them in two ways
-    "tx_rdma_cnp_pkts": Q.CNP_SENT, "rx_rdma_cnp_pkts": Q.CNP_HANDLED,
-    "rx_rdma_ecn_pkts": Q.ECN_RECEIVED_PACKETS, "req_rx_pkt_seq_err": Q.PACKET_SEQUENCE_ERRORS,
-    "req_rx_rnr_retry_err": Q.RNR_NAKS, "req_tx_retry_excd_err": Q.RETRIES_EXCEEDED,
-    "tx_rdma_ack_timeout": Q.ACK_TIMEOUTS, "resp_rx_outof_buf": Q.OUT_OF_BUFFER,
-    "resp_rx_out_of_buf": Q.OUT_OF_BUFFER, "resp_rx_outouf_seq": Q.OUT_OF_SEQUENCE,
-    "resp_rx_out_of_seq": Q.OUT_OF_SEQUENCE, "resp_tx_pkt_seq_err": Q.OUT_OF_SEQUENCE,
-    # bnxt_en, ice, i40e, ixgbe, any driver (ethtool -S, ip -s link)
-    "rx_fcs_err_frames": Q.CRC_ERRORS, "rx_pcs_symbol_err": Q.FEC_SYMBOLS,
-    "rx_corrected_bits": Q.CORRECTED_BITS, "rx_fec_corrected_blocks": Q.FEC_CORRECTED,
-    "rx_fec_uncorrectable_blocks": Q.FEC_UNCORRECTED, "rx_stat_err": Q.RX_ERRORS,
-    "tx_stat_error": Q.TX_ERRORS, "tx_stat_discard": Q.TX_DISCARDS, "tx_errors.nic": Q.TX_ERRORS,
-    "port.rx_bytes": Q.RX_BYTES, "port.tx_bytes": Q.TX_BYTES, "port.rx_dropped": Q.RX_DISCARDS,
-    "port.rx_crc_errors": Q.CRC_ERRORS, "port.tx_errors": Q.TX_ERRORS,
-    "link_xoff_rx.nic": Q.RX_GLOBAL_PAUSE_FRAMES, "link_xoff_tx.nic": Q.TX_GLOBAL_PAUSE_FRAMES,
-    "port.link_xoff_rx": Q.RX_GLOBAL_PAUSE_FRAMES, "port.link_xoff_tx": Q.TX_GLOBAL_PAUSE_FRAMES,
-    "rx_flow_control_xoff": Q.RX_GLOBAL_PAUSE_FRAMES, "tx_flow_control_xoff": Q.TX_GLOBAL_PAUSE_FRAMES,
-    "carrier_down_count": Q.LINK_DOWNS, "stats64.rx.errors": Q.RX_ERRORS, "stats64.tx.errors": Q.TX_ERRORS,
-    # IF-MIB and IEEE8021-PFC-MIB
-    "ifHCInOctets": Q.RX_BYTES, "ifHCOutOctets": Q.TX_BYTES,
-    "ifHCInUcastPkts": Q.RX_PACKETS, "ifHCOutUcastPkts": Q.TX_PACKETS,
-    "ifInDiscards": Q.RX_DISCARDS, "ifOutDiscards": Q.TX_DISCARDS,
-    "ifInErrors": Q.RX_ERRORS, "ifOutErrors": Q.TX_ERRORS,
-    "ieee8021PfcRequests": Q.TX_PAUSE_FRAMES, "ieee8021PfcIndications": Q.RX_PAUSE_FRAMES,
-    "cpfcIfPriorityRequests": Q.TX_PAUSE_FRAMES, "cpfcIfPriorityIndications": Q.RX_PAUSE_FRAMES,
-}  # fmt: skip
+_NAMES = {
+    Q.TX_BYTES: "tx_bytes_phy tx_bytes.nic octets_tx_ok port.tx_bytes ifHCOutOctets",
+    Q.RX_BYTES: "rx_bytes_phy rx_bytes.nic octets_rx_ok port.rx_bytes ifHCInOctets",
+    Q.TX_PACKETS: "tx_packets_phy tx_total_frames frames_tx_ok ifHCOutUcastPkts",
+    Q.RX_PACKETS: "rx_packets_phy rx_total_frames frames_rx_ok ifHCInUcastPkts",
+    Q.TX_PAUSE_FRAMES: "frames_tx_pripause ieee8021PfcRequests cpfcIfPriorityRequests",
+    Q.RX_PAUSE_FRAMES: "frames_rx_pripause ieee8021PfcIndications cpfcIfPriorityIndications",
+    Q.TX_GLOBAL_PAUSE_FRAMES: "tx_global_pause frames_tx_pause link_xoff_tx.nic port.link_xoff_tx tx_flow_control_xoff",
+    Q.RX_GLOBAL_PAUSE_FRAMES: "rx_global_pause frames_rx_pause link_xoff_rx.nic port.link_xoff_rx rx_flow_control_xoff",
+    Q.NIC_STORM_WARNINGS: "tx_pause_storm_warning_events continuous_roce_pause_events",
+    Q.NIC_STORM_ERRORS: "tx_pause_storm_error_events",
+    Q.RX_DISCARDS: (
+        "rx_discards_phy rx_stat_discard rx_dropped.nic rx_drops rx_roce_discards frames_rx_dropped "
+        "port.rx_dropped ifInDiscards"
+    ),
+    Q.TX_DISCARDS: "tx_discards_phy tx_drops tx_stat_discard ifOutDiscards",
+    Q.RX_ERRORS: "rx_roce_errors frames_rx_bad_all rx_stat_err stats64.rx.errors ifInErrors",
+    Q.TX_ERRORS: "tx_errors_phy frames_tx_bad tx_stat_error tx_errors.nic port.tx_errors stats64.tx.errors ifOutErrors",
+    Q.LINK_DOWNS: "link_down_events_phy link_down_events carrier_down_count",
+    Q.CRC_ERRORS: "rx_crc_errors_phy rx_crc_errors.nic frames_rx_bad_fcs rx_fcs_err_frames port.rx_crc_errors",
+    Q.SYMBOL_ERRORS: "rx_symbol_err_phy rx_pcs_symbol_err_phy",
+    Q.FEC_SYMBOLS: "rx_pcs_symbol_err",
+    Q.CORRECTED_BITS: "rx_corrected_bits_phy rx_corrected_bits",
+    Q.RX_BITS: "rx_bits_phy",
+    Q.FEC_CORRECTED: "rx_fec_corrected_blocks",
+    Q.FEC_UNCORRECTED: "rx_fec_uncorrectable_blocks",
+    Q.ECN_RECEIVED_PACKETS: "np_ecn_marked_roce_packets cc_rx_ce_pkts rx_ecn_marked_pkts RxECNMrkd rx_rdma_ecn_pkts",
+    Q.CNP_SENT: "np_cnp_sent cc_tx_cnp_pkts tx_cnp_pkts cnpSent tx_rdma_cnp_pkts",
+    Q.CNP_HANDLED: "rp_cnp_handled cc_rx_cnp_pkts rx_cnp_pkts cnpHandled rx_rdma_cnp_pkts",
+    Q.CNP_IGNORED: "rp_cnp_ignored cnpIgnored",
+    Q.OUT_OF_BUFFER: "out_of_buffer rx_out_of_buffer resp_rx_outof_buf resp_rx_out_of_buf",
+    Q.OUT_OF_SEQUENCE: "out_of_sequence oos_drop_count resp_rx_outouf_seq resp_rx_out_of_seq resp_tx_pkt_seq_err",
+    Q.PACKET_SEQUENCE_ERRORS: "packet_seq_err seq_err_naks_rcvd req_rx_pkt_seq_err",
+    Q.ACK_TIMEOUTS: "local_ack_timeout_err to_retransmits retrans_timeout_events tx_rdma_ack_timeout",
+    Q.RNR_NAKS: "rnr_nak_retry_err rnr_naks_rcvd req_rx_rnr_retry_err",
+    Q.RETRANSMITTED_PACKETS: "retrans_pkts tcpRetransSegs",
+    Q.RETRIES_EXCEEDED: "max_retry_exceeded req_tx_retry_excd_err",
+    Q.PCI_STALLED_EVENTS: "outbound_pci_stalled_wr_events",
+    Q.FLOWS: "active_rc_qps",
+}
+"""Other names of quantities, which blanks separate: as drivers, their RDMA counters and MIBs have them. Those of bytes
+and packets count what the wire carries: `rx_bytes` of mlx5 and ionic leaves RDMA out. The firmware of ionic spells some
+names in two ways.
+"""
+_EXACT = {name: quantity for quantity, names in _NAMES.items() for name in names.split()}
 _NARROW = frozenset((
     "out_of_buffer", "out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err", "ifInDiscards",
     "ifOutDiscards", "ifInErrors", "ifOutErrors", "ieee8021PfcRequests", "ieee8021PfcIndications",
 ))  # fmt: skip
-"""Those of them that have 32 bits; the others have 64."""
+"""Those of them that have 32 bits, in mlx5's device or in IF-MIB; the others have 64."""
 _INFINIBAND = {
     "port_xmit_wait": Column(Q.TRANSMIT_WAIT, ceiling=0xFFFFFFFF),
     "port_xmit_discards": Column(Q.TX_DISCARDS, ceiling=0xFFFF), "port_rcv_errors": Column(Q.RX_ERRORS, ceiling=0xFFFF),

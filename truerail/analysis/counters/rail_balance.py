@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.analysis.counters.carried import Carried
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.model.columns import NONE, Codes, Mask, Numbers
+from truerail.model.columns import NONE, Array, Codes, Mask, Numbers, ratio
 
 BUSY = 0.10
 """Minimum mean share of the line rate on a host's NICs for the host to be evaluated (detection.md 3)."""
@@ -64,14 +64,12 @@ class Rails:
     @cached_property
     def share(self) -> Numbers:
         """Each NIC's load as a share of its host's median."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(self.load / self.median[:, None, :])
+        return ratio(self.load, self.median[:, None, :])
 
     @cached_property
     def use(self) -> Numbers:
         """Each NIC's load over all windows as a share of its speed, shape (H, N)."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(means(self.load) / self.speed)
+        return ratio(means(self.load), self.speed)
 
     @cached_property
     def typical(self) -> Numbers:
@@ -131,7 +129,7 @@ def rails_of(telemetry: Telemetry, carried: Carried) -> Rails:
     return Rails(carried, host, port, rail, tx, rx, speed)
 
 
-def medians(values: Numbers, least: int) -> Numbers:
+def medians(values: Array, least: int) -> Numbers:
     """Medians over the second axis, NaN ignored: (H, N, W) to (H, W); NaN with fewer than `least` values."""
     known = (~np.isnan(values)).sum(axis=1)
     ordered = np.sort(values, axis=1)
@@ -146,5 +144,4 @@ def medians(values: Numbers, least: int) -> Numbers:
 def means(values: Numbers) -> Numbers:
     """Mean over the last axis, NaN ignored."""
     known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0).sum(axis=-1) / known.sum(axis=-1))
+    return ratio(np.where(known, values, 0).sum(axis=-1), known.sum(axis=-1))

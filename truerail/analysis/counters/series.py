@@ -1,6 +1,6 @@
 """Data of one collector in a window: ports by samples. A sample is a slot in a ring: `Window.order`.
 
-`Series` and `Source` change with every round, `SeriesView` and `SourceView` never: a view shares the samples, and the
+`Series` and `Source` change with every round, a `SourceView` and its samples never: a view shares the samples, and the
 source copies what it writes to again.
 """
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.hygiene import Floats, Raw, Seconds, middle
 from truerail.analysis.counters.quantities import Column, Kind, Quantity, kind_of
 from truerail.analysis.counters.ring import Ring, Samples
-from truerail.model.columns import Codes, Mask, Numbers, factorize
+from truerail.model.columns import Codes, Mask, Numbers, factorize, ratio
 from truerail.model.facts import Counter
 
 Key = tuple[Quantity, int | None]
@@ -52,18 +52,6 @@ class Series:
         """A series of its own with the same values."""
         return Series(self.column, self.last.copy(), self.last_at.copy(), self.gained.copy())
 
-    def view(self) -> "SeriesView":
-        """Its samples as they are now."""
-        return SeriesView(self.column, self.gained.view())
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesView:
-    """The increments of one counter of all ports of one source at an evaluation; the levels of a gauge."""
-
-    column: Column
-    gained: Samples
-
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
@@ -81,7 +69,8 @@ class SourceView:
 
     ports: Sequence[tuple[str, str]]
     spelled: Spelled
-    series: Mapping[Key, SeriesView]
+    series: Mapping[Key, Samples]
+    """The increments of each counter; the levels of a gauge."""
     span: Samples
     pace: float
     full: Mapping[Quantity, Codes]
@@ -210,7 +199,7 @@ class Source:
     def view(self) -> SourceView:
         """The same as it is now, until `part`."""
         if self._view is None:
-            series = {key: series.view() for key, series in self.series.items()}
+            series = {key: series.gained.view() for key, series in self.series.items()}
             full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
             views, span = MappingProxyType(series), self.span.view()
             self._view = SourceView(tuple(self.ports), self.spelled, views, span, self.pace, MappingProxyType(full))
@@ -245,8 +234,7 @@ class Sums:
     @property
     def rate(self) -> Numbers:
         """Rate per second; NaN with no data."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.gained / self.seconds, dtype=np.float64)
+        return ratio(self.gained, self.seconds)
 
     def nothing(self, seconds: float) -> Mask:
         """Ports that counted nothing in at least these seconds."""

@@ -1,16 +1,22 @@
 """Serializes a window to bytes and back, so that it survives a restart.
 
-A JSON header lists the arrays that follow; their bytes are sorted by significance (all first bytes, all second ones,
-...) before compression, because the upper ones repeat. Nothing is unpickled, no array is larger than the header and
-`MOST_CELLS` allow, and a window that cannot be parsed is rejected completely.
+A zip archive: a head in JSON, and a member for each array, numbered in the order of `_arrays`. The bytes of an array
+are sorted by significance (all first bytes, all second ones, ...) before compression, because the upper ones repeat.
+Nothing is unpickled, nothing larger than `MOST_UNPACKED_BYTES` is read, and a window that cannot be parsed is rejected
+completely.
 """
 
+import io
 import json
-import struct
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from lzma import LZMAError
+from struct import error as StructError  # noqa: N812 - the module calls its exception `error`
 from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+from zlib import error as ZlibError  # noqa: N812 - as above
 
 import numpy as np
 
@@ -22,18 +28,23 @@ from truerail.analysis.counters.window import Window
 from truerail.errors import CounterWindowError
 from truerail.model.columns import Array, Codes
 
-MAGIC = b"truerail counters 1\n"
+MAGIC = b"truerail counters 2\n"
 MOST_BYTES = 256 << 20
 """Larger windows are stored without their oldest samples: 200,000 ports with 12 counters take about 100 MB."""
-MOST_CELLS = 1 << 29
-"""Maximum samples of all ports and counters together: 2 GB. 12,500 hosts with 8 NICs and their switches have more than
-1 << 27. A larger claim is rejected before memory is allocated for it.
+MOST_UNPACKED_BYTES = 2 << 30
+"""Of all arrays together. 12,500 hosts with 8 NICs and their switches have more than 512 MB. A larger claim is rejected
+before memory is allocated for it.
 """
-_MOST_HEAD = 64 << 20
 _LEVEL = 1
 """zlib level: higher levels save little, because the rest is noise, and take much longer."""
-_PIECE = 1 << 16
-_LENGTH = struct.Struct("<Q")
+_HEAD = "head"
+_Arrays = Callable[..., Array]
+"""Gives the next array of an archive: `_array`."""
+_UNREADABLE = (
+    *(KeyError, TypeError, ValueError, ArithmeticError, RuntimeError, OSError, EOFError),
+    *(BadZipFile, ZlibError, LZMAError, StructError),
+)
+"""What a broken archive, or one of something else, raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +61,21 @@ def packed(counters: Window, replugged: Spans, most_bytes: int = MOST_BYTES) -> 
     """
     order = counters.order
     while True:
-        data = _packed(_head(counters, order) | {"replugged": dict(replugged)}, _arrays(counters, order))
+        data = _packed(counters, replugged, order)
         if len(data) <= most_bytes or not len(order):
             return data
         order = order[len(order) - len(order) // 2 :]
+
+
+def _packed(counters: Window, replugged: Spans, order: Codes) -> bytes:
+    data = io.BytesIO()
+    data.write(MAGIC)
+    with ZipFile(data, "w") as archive:
+        head = json.dumps(_head(counters, order) | {"replugged": dict(replugged)}, separators=(",", ":"))
+        archive.writestr(ZipInfo(_HEAD), head, ZIP_DEFLATED, _LEVEL)
+        for number, array in enumerate(_arrays(counters, order)):
+            archive.writestr(ZipInfo(str(number)), _by_significance(array), ZIP_DEFLATED, _LEVEL)
+    return data.getvalue()
 
 
 def _head(counters: Window, order: Codes) -> dict[str, Any]:
@@ -66,14 +88,21 @@ def _head(counters: Window, order: Codes) -> dict[str, Any]:
 
 def _arrays(counters: Window, order: Codes) -> Iterator[Array]:
     """One by one. Those of the ring have shape (rows, samples), the oldest sample first."""
-    yield counters.begun[order][None, :]
+    yield counters.begun[order]
     for source in counters.sources.values():
         yield source.span.view().of(order)
-        yield source.paces[order][None, :]
+        yield source.paces[order]
         yield source.at
         yield source.moved_at
         for series in source.series.values():
             yield from (series.last, series.last_at, series.gained.view().of(order))
+
+
+def _by_significance(array: Array) -> bytes:
+    """The bytes of all cells by significance; samples one after the other."""
+    cells = np.ascontiguousarray(array.T).reshape(-1)
+    plain = cells.astype(cells.dtype.newbyteorder("<"), copy=False)
+    return plain.view(np.uint8).reshape(len(cells), cells.itemsize).T.tobytes()
 
 
 def loaded(data: bytes) -> Stored:
@@ -83,125 +112,57 @@ def loaded(data: bytes) -> Stored:
             "the counters that were kept are of another version of truerail, or no counters at all"
         )
     try:
-        return _loaded(_Stream(data[len(MAGIC) :]))
+        with ZipFile(io.BytesIO(data)) as archive:
+            return _loaded(archive)
     except CounterWindowError:
         raise
-    except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError, zlib.error, struct.error) as error:
+    except _UNREADABLE as error:
         raise CounterWindowError(f"the counters that were kept cannot be read: {type(error).__name__}") from error
 
 
-def _packed(head: dict[str, Any], arrays: Iterable[Array]) -> bytes:
-    words = json.dumps(head, separators=(",", ":")).encode()
-    pack = zlib.compressobj(_LEVEL)
-    parts = [MAGIC, pack.compress(_LENGTH.pack(len(words))), pack.compress(words)]
-    parts += [pack.compress(plane) for array in arrays for plane in _planes(array)]
-    return b"".join([*parts, pack.flush()])
-
-
-def _planes(array: Array) -> Iterator[bytes]:
-    """Bytes of all cells by significance; samples one after the other."""
-    cells = np.ascontiguousarray(array.T).reshape(-1)
-    plain = cells.astype(cells.dtype.newbyteorder("<"), copy=False)
-    as_bytes = plain.view(np.uint8).reshape(len(cells), cells.itemsize)
-    for place in range(as_bytes.shape[1]):
-        yield as_bytes[:, place].tobytes()
-
-
-class _Stream:
-    """Reads arrays from compressed bytes, never more at once than requested."""
-
-    def __init__(self, data: bytes) -> None:
-        self._unpack = zlib.decompressobj()
-        self._pieces = (data[start : start + _PIECE] for start in range(0, len(data), _PIECE))
-        self._rest = b""
-        self._cells = 0
-
-    def read(self, size: int) -> bytes:
-        """Reads exactly `size` bytes."""
-        found = bytearray()
-        while len(found) < size:
-            more = self._next(size - len(found))
-            if not more:
-                raise CounterWindowError("the counters that were kept break off")
-            found += more
-        return bytes(found)
-
-    def _next(self, most: int) -> bytes:
-        """Reads at most `most` bytes; empty at the end."""
-        more = b""
-        while not more and not self._unpack.eof:
-            self._rest = self._rest or next(self._pieces, b"")
-            if not self._rest:
-                break
-            more = self._unpack.decompress(self._rest, most)
-            self._rest = self._unpack.unconsumed_tail
-        return more
-
-    def claim(self, cells: int) -> None:
-        """Raises CounterWindowError if these and all earlier cells are too many."""
-        self._cells += cells
-        if self._cells > MOST_CELLS:
-            raise CounterWindowError(f"the counters that were kept claim more than {MOST_CELLS:,} samples")
-
-    def array(self, dtype: str, rows: int, samples: int | None = None) -> Array:
-        """The next array, shape (rows,) or (rows, samples)."""
-        columns = 1 if samples is None else samples
-        cells = rows * columns
-        width = np.dtype(dtype).itemsize
-        as_bytes = np.empty((cells, width), dtype=np.uint8)
-        for place in range(width):
-            as_bytes[:, place] = np.frombuffer(self.read(cells), dtype=np.uint8)
-        found = as_bytes.reshape(-1).view(dtype)
-        return found if samples is None else found.reshape(columns, rows).T
-
-    def end(self) -> None:
-        """Raises CounterWindowError if more data follows, or the checksum is wrong."""
-        if self._next(1) or not self._unpack.eof:
-            raise CounterWindowError("the counters that were kept do not end where they should")
-
-
-def _loaded(stream: _Stream) -> Stored:
-    (length,) = _LENGTH.unpack(stream.read(_LENGTH.size))
-    if length > _MOST_HEAD:
-        raise CounterWindowError("the counters that were kept have too long a head")
-    head = json.loads(stream.read(length))
+def _loaded(archive: ZipFile) -> Stored:
+    if sum(member.file_size for member in archive.infolist()) > MOST_UNPACKED_BYTES:
+        raise CounterWindowError(f"the counters that were kept claim more than {MOST_UNPACKED_BYTES:,} bytes")
+    head, array = json.loads(archive.read(_HEAD)), partial(_array, map(archive.read, map(str, count())))
     samples, kept = _number(head["samples"], 1, 1 << 16), _number(head["samples_kept"], 0, 1 << 16)
     if kept > samples:
         raise CounterWindowError("the counters that were kept have more samples than their window")
     window = Window(samples, float(head["step"]))
-    window.begun[:kept] = stream.array("<f8", 1, kept)[0]
+    window.begun[:kept] = array("<f8", kept)
     window.head = kept - 1
     for reported in head["sources"]:
-        window.sources[str(reported["name"])] = _source(stream, reported, samples, kept)
-    stream.end()
+        window.sources[str(reported["name"])] = _source(array, reported, samples, kept)
     if not (window.step_seconds > 0 and np.isfinite(window.begun[:kept]).all()):
         raise CounterWindowError("the counters that were kept have no sound times")
-    return Stored(window, _replugged(head.get("replugged", {})))
+    spans = head["replugged"].items()
+    return Stored(window, {str(port): tuple((float(begin), float(end)) for begin, end in of) for port, of in spans})
 
 
-def _source(stream: _Stream, reported: dict[str, Any], samples: int, kept: int) -> Source:
+def _array(members: Iterator[bytes], dtype: str, rows: int, samples: int | None = None) -> Array:
+    """The next array, shape (rows,) or (rows, samples)."""
+    columns = 1 if samples is None else samples
+    cells = np.frombuffer(next(members), dtype=np.uint8).reshape(np.dtype(dtype).itemsize, rows * columns).T
+    found = np.array(cells, order="C").view(dtype).reshape(columns, rows).T
+    return found[:, 0] if samples is None else found
+
+
+def _source(array: _Arrays, reported: dict[str, Any], samples: int, kept: int) -> Source:
     source = Source(samples)
     for device, port in reported["ports"]:
         source.row(str(device), str(port))
     rows = len(source.ports)
     if rows != len(reported["ports"]):
         raise CounterWindowError("the counters that were kept name a port twice")
-    stream.claim(rows * samples * (1 + len(reported["columns"])))
     source.fit()
-    source.span = Ring.beginning_with(stream.array("<f4", rows, kept), samples)
-    source.paces[:kept] = stream.array("<f4", 1, kept)[0]
-    source.at, source.moved_at = stream.array("<f8", rows), stream.array("<f8", rows)
+    source.span = Ring.beginning_with(array("<f4", rows, kept), samples)
+    source.paces[:kept] = array("<f4", kept)
+    source.at, source.moved_at = array("<f8", rows), array("<f8", rows)
     for quantity, priority, bits in reported["columns"]:
         place = None if priority is None else _number(priority, 0, 1 << 16)
         series = source.of(Column(Quantity(quantity), place, _number(bits, 32, 64)))
-        series.last, series.last_at = stream.array("<u8", rows), stream.array("<f8", rows)
-        series.gained = Ring.beginning_with(stream.array("<f4", rows, kept), samples)
+        series.last, series.last_at = array("<u8", rows), array("<f8", rows)
+        series.gained = Ring.beginning_with(array("<f4", rows, kept), samples)
     return source
-
-
-def _replugged(reported: dict[str, Any]) -> Spans:
-    """Intervals in which ports were replugged; windows of former releases have none."""
-    return {str(port): tuple((float(begin), float(end)) for begin, end in spans) for port, spans in reported.items()}
 
 
 def _number(value: object, least: int, most: int) -> int:

@@ -14,9 +14,9 @@ from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
-from truerail.analysis.counters.series import Key, SeriesView, SourceView, Sums, sums
+from truerail.analysis.counters.series import Key, SourceView, Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS, CounterView
-from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct, grouped
+from truerail.model.columns import NONE, Codes, Mask, Numbers, RowsBy, distinct, grouped, ratio
 from truerail.model.facts import PortCounters
 from truerail.model.reading import Reading
 
@@ -56,13 +56,13 @@ class Telemetry:
         """Usual seconds between two samples."""
         return STEP_SECONDS if self.counters is None else self.counters.pace
 
-    def mean_rate(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Rate per second over the last samples, by the time that they really cover, shape (planned ports,)."""
-        gained, span = (column[:, _last(last)] for column in self.part(quantity, priority, np.arange(self.ports)))
+    def mean_rate(
+        self, quantity: Quantity, priority: int | None = None, last: int | None = None, ports: Codes | None = None
+    ) -> Floats:
+        """Rate per second over the last samples, by the time that they really cover: of some ports, or all planned."""
+        gained, span = self.part(quantity, priority, np.arange(self.ports) if ports is None else ports, last)
         known = ~np.isnan(gained) & ~np.isnan(span)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
-            return np.asarray(rate, dtype=np.float32)
+        return ratio(np.where(known, gained, 0).sum(axis=1), np.where(known, span, 0).sum(axis=1)).astype(np.float32)
 
     def part(
         self, quantity: Quantity, priority: int | None, ports: Codes, last: int | None = None
@@ -78,10 +78,10 @@ class Telemetry:
         gained, span = (np.full((len(ports), len(order)), np.nan, dtype=np.float32) for _ in range(2))
         best = np.zeros(len(ports), dtype=np.int64)
         planned = (ports >= 0) & (ports < self.ports)
-        for rows_of, source, series in self._counting((quantity, priority)):
+        for rows_of, source, gains in self._counting((quantity, priority)):
             rows = np.where(planned, rows_of[np.where(planned, ports, 0)], NONE)
             at = np.flatnonzero(rows >= 0)
-            values = series.gained.of(order, rows[at])
+            values = gains.of(order, rows[at])
             known = (~np.isnan(values)).sum(axis=1)
             better = known > best[at]
             at, values = at[better], values[better]
@@ -96,11 +96,11 @@ class Telemetry:
         """
         found = np.zeros(self.ports, dtype=bool)
         order = self.counters.order[_last(last)].tolist() if self.counters else ()
-        for rows, source, series in self._counting((quantity, priority)):
+        for rows, source, gains in self._counting((quantity, priority)):
             of_row = np.full(len(source.ports), NONE, dtype=np.int64)
             of_row[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
             for sample in order:
-                gained, span = series.gained.columns[sample], source.span.columns[sample]
+                gained, span = gains.columns[sample], source.span.columns[sample]
                 moving = np.flatnonzero((gained > 0) & (of_row >= 0))
                 port = of_row[moving]
                 least = per_second[port] if isinstance(per_second, np.ndarray) else per_second
@@ -126,8 +126,8 @@ class Telemetry:
         """
         found = np.full((self.ports, width), np.nan, dtype=np.float32)
         best = np.zeros(self.ports, dtype=np.int64)
-        for rows, source, series in self._counting((quantity, priority)):
-            measured = measure(series.gained, source.span)
+        for rows, source, gains in self._counting((quantity, priority)):
+            measured = measure(gains, source.span)
             reported = (~np.isnan(measured)).sum(axis=1)
             port = np.flatnonzero(rows >= 0)
             port = port[reported[rows[port]] > best[port]]
@@ -144,8 +144,8 @@ class Telemetry:
 
     def _sum_up(self, key: Key) -> Sums:
         found = Sums(np.full(self.ports, np.nan), np.full(self.ports, np.nan), np.zeros(self.ports, dtype=np.int64))
-        for rows, source, series in self._counting(key):
-            gained, seconds, samples = sums(series.gained, source.span)
+        for rows, source, gains in self._counting(key):
+            gained, seconds, samples = sums(gains, source.span)
             port = np.flatnonzero(rows >= 0)
             better = samples[rows[port]] > found.samples[port]
             port, row = port[better], rows[port[better]]
@@ -156,9 +156,9 @@ class Telemetry:
         """Ports with data of this quantity, zero included, in any of the last samples. Shape (planned ports,)."""
         found = np.zeros(self.ports, dtype=bool)
         order = self.counters.order[_last(last)].tolist() if self.counters else ()
-        for rows, _, series in self._counting((quantity, priority)):
+        for rows, _, gains in self._counting((quantity, priority)):
             for sample in order:
-                found[rows >= 0] |= ~np.isnan(series.gained.columns[sample][rows[rows >= 0]])
+                found[rows >= 0] |= ~np.isnan(gains.columns[sample][rows[rows >= 0]])
         return found
 
     def full(self) -> dict[Quantity, Codes]:
@@ -186,7 +186,8 @@ class Telemetry:
         """Priorities on which any of these is counted anywhere; None for a counter over all priorities."""
         if self.counters is None:
             return ()
-        found = {s.column.priority for _, _, s in self.counters.columns() if s.column.quantity in quantities}
+        counted = (key for source in self.counters.sources.values() for key in source.series)
+        found = {priority for quantity, priority in counted if quantity in quantities}
         return tuple(sorted(found, key=lambda p: -1 if p is None else p))
 
     def counts(self, *quantities: Quantity) -> bool:
@@ -199,15 +200,11 @@ class Telemetry:
 
     def ports_of(self, device: int) -> Codes:
         """Planned ports of a device, ascending."""
-        order, device_of = self._by_device
-        low, high = np.searchsorted(device_of, [device, device + 1])
-        return order[low:high]
+        return self._by_device.at(device)
 
     @cached_property
-    def _by_device(self) -> tuple[Codes, Codes]:
-        device = self.wiring.index.ports.device_of(np.arange(self.ports))
-        order = np.argsort(device, kind="stable")
-        return order, device[order]
+    def _by_device(self) -> RowsBy:
+        return RowsBy(self.wiring.index.ports.device_of(np.arange(self.ports)))
 
     @cached_property
     def _speed(self) -> Numbers:
@@ -219,11 +216,11 @@ class Telemetry:
             planned[end[valid]] = index.speed_gbps[valid]
         return np.where(np.isnan(reported), planned, reported) * 1e9 / 8
 
-    def _counting(self, key: Key) -> Iterator[tuple[Codes, SourceView, SeriesView]]:
-        """Each source with this counter: the row of each planned port (-1 without one), the source and its series."""
+    def _counting(self, key: Key) -> Iterator[tuple[Codes, SourceView, Samples]]:
+        """Each source with this counter: the row of each planned port (-1 without one), the source and its samples."""
         for name, source in self.counters.sources.items() if self.counters else ():
-            if (series := source.series.get(key)) is not None:
-                yield self._rows_of(name, source), source, series
+            if (samples := source.series.get(key)) is not None:
+                yield self._rows_of(name, source), source, samples
 
     def _rows_of(self, name: str, source: SourceView) -> Codes:
         """The source's row of every planned port; -1 if it has none."""

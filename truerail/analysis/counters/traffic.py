@@ -14,7 +14,7 @@ from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.ecmp.spread import Spread, spread_of
 from truerail.analysis.round import Round
-from truerail.model.columns import Codes, Mask, Numbers
+from truerail.model.columns import Codes, Mask, Numbers, ratio
 from truerail.model.plan import Role
 
 Q = Quantity
@@ -172,8 +172,7 @@ def _means(gained: Samples, span: Samples, recent: Codes, order: Codes, begun: N
         known = ~np.isnan(counted[gaps]) & ~np.isnan(seconds[gaps])
         total[gaps] = np.where(known, counted[gaps], 0).sum(axis=1)
         behind[gaps] = np.where(known, seconds[gaps], 0).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.where(behind >= LEAST_COVERAGE * MINUTE_SECONDS, total / behind, np.nan).astype(np.float32)
+    rate = np.where(behind >= LEAST_COVERAGE * MINUTE_SECONDS, ratio(total, behind), np.nan).astype(np.float32)
     slow = gaps[np.isnan(rate[gaps])]
     if len(slow):
         rate[slow] = _newest(gained.of(order, slow), span.of(order, slow), begun[order])
@@ -187,5 +186,4 @@ def _newest(gained: Floats, span: Floats, begun: Numbers) -> Floats:
     row = np.arange(len(known))
     seconds = span[row, last]
     fresh = (begun[-1] - begun[last] < OVERDUE * seconds) & (seconds >= LEAST_COVERAGE * MINUTE_SECONDS)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(fresh, gained[row, last] / seconds, np.nan).astype(np.float32)
+    return np.where(fresh, ratio(gained[row, last], seconds), np.nan).astype(np.float32)

@@ -5,7 +5,7 @@ A sample is the increment between two readings, with its actual interval, never 
 never 0. Ports are rows, samples columns, the oldest first.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -16,7 +16,7 @@ import numpy as np
 
 from truerail.analysis.counters.hygiene import Seconds, middle
 from truerail.analysis.counters.intake import Answers, take_in, take_in_answers, time_of
-from truerail.analysis.counters.series import SeriesView, Source, SourceView
+from truerail.analysis.counters.series import Source, SourceView
 from truerail.model.columns import Codes
 from truerail.model.facts import PortCounters
 from truerail.model.reading import Reading
@@ -71,12 +71,6 @@ class CounterView(_Timed):
         """When there will be counters for as long as every rule needs; None if there are."""
         span = float(self.begun[self.head]) - self.oldest if len(self.order) else 0.0
         return None if span >= SETTLED_SECONDS else datetime.fromtimestamp(self.oldest + SETTLED_SECONDS, UTC)
-
-    def columns(self) -> Iterator[tuple[str, SourceView, SeriesView]]:
-        """All series, each with its source."""
-        for name, source in self.sources.items():
-            for series in source.series.values():
-                yield name, source, series
 
 
 # ----------------------------------------------------------------------------------------------------------------------

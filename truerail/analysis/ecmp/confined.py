@@ -19,7 +19,7 @@ from math import gcd, lgamma, log
 import numpy as np
 
 from truerail.analysis.ecmp.uplink_balance import Balance
-from truerail.model.columns import NONE, Codes, distinct
+from truerail.model.columns import NONE, Codes, RowsBy, distinct
 
 Places = frozenset[int]
 EXCEPTIONS = 4
@@ -70,19 +70,6 @@ class Sibling:
         return frozenset(n for n, low, high in each if any(low < end and begin < high for begin, end in here))
 
 
-class Sorted:
-    """Rows by one of their codes."""
-
-    def __init__(self, codes: Codes) -> None:
-        self._rows = np.argsort(codes, kind="stable")
-        self._codes = codes[self._rows]
-
-    def of(self, wanted: Codes) -> Codes:
-        """The rows that have any of these codes, each of which occurs once."""
-        low, high = (np.searchsorted(self._codes, wanted, side) for side in ("left", "right"))
-        return np.concatenate([self._rows[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)])
-
-
 class Numbered:
     """The uplinks of a fabric by their numbers, and by the switch that they lead to."""
 
@@ -90,10 +77,10 @@ class Numbered:
         self.b = b
         self.number = _numbers(b)
         """Of each uplink among the members of its switch; -1 for an uplink that is no member."""
-        self._feeding = Sorted(b.above)
+        self._feeding = RowsBy(b.above)
         index = b.telemetry.wiring.index
         self._hosted = index.b[index.from_host & (index.b >= 0)]
-        self._nics = Sorted(index.ports.device_of(self._hosted))
+        self._nics = RowsBy(index.ports.device_of(self._hosted))
 
     def feeding(self, groups: Codes) -> Codes:
         """The members below that lead to any of these switches."""

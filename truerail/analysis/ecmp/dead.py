@@ -66,9 +66,7 @@ def _dead(b: Balance, flows: FlowBounds, family: Codes, group: int, *, hashed: b
     rows = b.uplinks(group)
     rows = rows[b.member[rows]]
     windows, idle = b.in_windows(rows), b.idle[rows]
-    with np.errstate(invalid="ignore"):
-        busy = windows[idle][0] >= IDLE * windows.mean(axis=0)
-    if busy.any():
+    if (windows[idle][0] >= IDLE * windows.mean(axis=0)).any():
         return 1.0
     own = _scatter(b, rows[~idle])
     if not hashed:

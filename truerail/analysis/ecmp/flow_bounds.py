@@ -24,7 +24,7 @@ import numpy as np
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.ecmp.uplink_balance import IDLE, Balance
-from truerail.model.columns import NONE, Codes, Mask, Numbers
+from truerail.model.columns import NONE, Codes, Mask, Numbers, ratio
 from truerail.model.plan import Role
 
 ALL_BUT = 0.999
@@ -69,8 +69,8 @@ def flow_bounds(b: Balance) -> FlowBounds:
     rate = overall(b.carried.rx[index.b[cable]])
     least, rates = _ingress(b, group, rate, b.telemetry.speed()[index.b[cable]])
     incoming = np.bincount(group, weights=rate, minlength=groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        leaving = np.nan_to_num(np.clip(b.total / incoming, 0, 1))
+    leaving = np.nan_to_num(np.clip(ratio(b.total, incoming), 0, 1))
+    with np.errstate(invalid="ignore"):
         claimed, most = (_claimed(b, group, below, cable, unreported) * leaving for unreported in (0.0, np.inf))
     scatter, freedom, sprayed = _scatter(b, group, below)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -116,8 +116,7 @@ def _ingress(b: Balance, group: Codes, rate: Numbers, speed: Numbers) -> tuple[C
     squares = np.bincount(group, weights=np.where(counts, could, 0.0) ** 2, minlength=len(b.switch))
     fastest = np.nanmax(index.speed_gbps[index.from_host], initial=0.0) * 1e9 / 8
     by_speed = total / fastest if fastest else np.zeros(len(total))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        equal = np.where(squares > 0, total**2 / squares, 0.0)
+    equal = np.where(squares > 0, ratio(total**2, squares), 0.0)
     least = np.maximum(ports, np.ceil(by_speed - 1e-3))
     return _floor(least), np.maximum(np.minimum(equal, ports), by_speed)
 

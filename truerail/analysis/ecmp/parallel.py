@@ -15,7 +15,7 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.occupancy import LEAST
 from truerail.analysis.ecmp.siblings import IDLE_SHARE
 from truerail.analysis.ecmp.uplink_balance import IDLE, WARM_MEAN, WARM_MEMBER, Balance
-from truerail.model.columns import Codes, Mask, Numbers, distinct, factorize
+from truerail.model.columns import Codes, Mask, Numbers, distinct, factorize, ratio
 
 ALIGNED = 2
 """Minimum number of sets: switches that use links at other places of their bundles have no drained or
@@ -83,8 +83,7 @@ def _links(b: Balance) -> _Links | None:
         return np.bincount(of, weights=values, minlength=len(pairs)).astype(np.float64)
 
     members = by_bundle(np.ones(len(of)))
-    with np.errstate(invalid="ignore"):
-        use = np.nan_to_num(load / speed)
+    use = np.nan_to_num(ratio(load, speed))
     hottest = np.zeros(len(pairs))
     np.maximum.at(hottest, of, use)
     reported = ~np.isnan(by_bundle(load)) & (members == count[pairs]) & (members > 1)

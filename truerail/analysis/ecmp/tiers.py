@@ -12,7 +12,7 @@ from truerail.analysis.ecmp.uplink_balance import IDLE, Balance
 from truerail.analysis.not_evaluated import InsufficientDataError
 from truerail.analysis.round import Round
 from truerail.model import NotEvaluated
-from truerail.model.columns import Mask
+from truerail.model.columns import Mask, ratio
 
 SILENT = 0.001
 """Share of their speed below which uplinks carry no traffic except control traffic between switches."""
@@ -56,8 +56,7 @@ def idle_switches(b: Balance, explained: Mask) -> Iterator[NotEvaluated]:
 def _always_idle(b: Balance, group: int) -> bool:
     rows = b.uplinks(group)
     windows = b.in_windows(rows[b.member[rows]])
-    with np.errstate(invalid="ignore"):
-        return bool((windows < IDLE * windows.mean(axis=0)).all(axis=1).any())
+    return bool((windows < IDLE * windows.mean(axis=0)).all(axis=1).any())
 
 
 def uneven_switches(b: Balance, uneven: Sequence[int]) -> Iterator[NotEvaluated]:
@@ -74,8 +73,7 @@ def _few_flows(b: Balance, groups: Sequence[int], how: str) -> NotEvaluated:
 
 
 def _not_evaluated(b: Balance, of: Mask) -> Iterator[NotEvaluated]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        quiet = b.sum(b.load / b.speed) < SILENT * b.members
+    quiet = b.sum(ratio(b.load, b.speed)) < SILENT * b.members
     every = of & (b.members > 1) & ~quiet
     missing = np.flatnonzero(every & ~b.evaluated)
     if len(missing):

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.carried import Carried, carried_in, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct
+from truerail.model.columns import NONE, Codes, Mask, Numbers, distinct, ratio
 
 IDLE = 0.05
 """A member that carries less than this share of its group's mean is idle (detection.md 2.2)."""
@@ -67,9 +67,8 @@ class Balance:
     @cached_property
     def reached(self) -> Mask:
         """Uplinks to a neighbour that a switch sends to, or that sends down itself: it is part of the routing."""
-        with np.errstate(invalid="ignore"):
-            least = IDLE * (self.total / self.members)[self.group]
-            busy = (self.load > least) | (overall(self.carried.rx[self.port]) > least)
+        least = IDLE * ratio(self.total, self.members)[self.group]
+        busy = (self.load > least) | (overall(self.carried.rx[self.port]) > least)
         return np.isin(self.above, self.above[busy])
 
     def sum(self, values: npt.NDArray[np.generic]) -> Numbers:

@@ -7,6 +7,7 @@ samples.
 import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats, own_pace
+from truerail.model.columns import ratio
 
 CACHED_PACE = 1.5
 """Polls between two changes of a port's counters from which its agent answers from a cache. Engineering evaluation."""
@@ -27,8 +28,7 @@ def paused_per_second(paused_us: Floats, span: Floats, pace: float) -> Floats:
         excess = np.fmax(paused_us[:, sample] - most[:, sample], 0)
         paused_us[:, sample] += np.fmin(more, np.fmax(most[:, sample] - paused_us[:, sample], 0))
         more = np.where(known, excess, more)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(paused_us / seconds, dtype=np.float32)
+    return ratio(paused_us, seconds).astype(np.float32)
 
 
 def _refreshed(span: Floats, pace: float) -> Floats:

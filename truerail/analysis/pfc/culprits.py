@@ -12,7 +12,7 @@ from truerail.analysis.pfc.edges import FLOWS, NOTHING
 from truerail.analysis.pfc.graph import WaitGraph
 from truerail.analysis.pfc.reasons import Reason, nic_reason
 from truerail.analysis.pfc.trees import PauseGraph, Pauses, began
-from truerail.model.columns import NONE, Codes, Mask, distinct
+from truerail.model.columns import NONE, Codes, Mask, distinct, ratio
 from truerail.model.plan import Role
 
 BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
@@ -255,11 +255,7 @@ def egress_of(telemetry: Telemetry, device: int, pausing: Codes, last: int) -> t
     `pausing` are the ports by which it pauses others: traffic enters there, so they are checked last.
     """
     ports = telemetry.ports_of(device)
-    gained, span = telemetry.part(Quantity.TX_BYTES, None, ports, last)
-    known = ~np.isnan(gained) & ~np.isnan(span)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
-        used = rate / telemetry.speed()[ports]
+    used = ratio(telemetry.mean_rate(Quantity.TX_BYTES, None, last, ports), telemetry.speed()[ports])
     slow = _degraded(telemetry, ports) & ~(used < BUSY)
     out = ~np.isin(ports, pausing)
     for of in (out, ~out):

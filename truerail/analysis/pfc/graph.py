@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats
-from truerail.model.columns import NONE, Codes, Mask, distinct, spans
+from truerail.model.columns import NONE, Codes, Mask, RowsBy, components, distinct
 
 COMPARABLE = 0.5
 """A node passes the pause on, and is not its root, if its own wait is at least this share of the waits for it."""
@@ -50,16 +50,8 @@ class WaitGraph:
 
     @cached_property
     def part(self) -> Codes:
-        """The connected component of each node, by its smallest node. Takes as many passes as a component is wide."""
-        label = np.arange(self.nodes)
-        while True:
-            before = label.copy()
-            low = np.minimum(label[self.tail], label[self.head])
-            np.minimum.at(label, self.tail, low)
-            np.minimum.at(label, self.head, low)
-            label = label[label]
-            if np.array_equal(label, before):
-                return np.asarray(label, dtype=np.int64)
+        """The connected component of each node, by its smallest node."""
+        return components(self.tail, self.head, self.nodes)
 
     @property
     def faint(self) -> Mask:
@@ -75,13 +67,12 @@ class WaitGraph:
 
     def distance(self, start: Mask, *, backwards: bool = False) -> Codes:
         """Hops from the nearest node of `start` to each node; -1 if unreachable."""
-        (order, bounds), target = (self._into, self.tail) if backwards else (self._out_of, self.head)
+        edges, target = (self._into, self.tail) if backwards else (RowsBy(self.tail), self.head)
         distance = np.full(self.nodes, NONE, dtype=np.int64)
         at, hops = np.flatnonzero(start), 0
         while len(at):
             distance[at] = hops
-            edges = order[spans(bounds[at], bounds[at + 1] - bounds[at])[0]]
-            at = distinct(target[edges])
+            at = distinct(target[edges.of(at)])
             at, hops = at[distance[at] < 0], hops + 1
         return distance
 
@@ -89,11 +80,10 @@ class WaitGraph:
         """Edges upstream of a node with their hops from it: 1 for edges into it, then edges into the nodes that pass it
         on. Costs as much as it finds.
         """
-        order, bounds = self._into
         passing, seen = self.passing, {root}
         at, hops = np.array([root]), 1
         while len(at):
-            edges = order[spans(bounds[at], bounds[at + 1] - bounds[at])[0]]
+            edges = self._into.of(at)
             edges = edges[self.tail[edges] != root]
             yield edges, hops
             at = distinct(self.tail[edges[passing[edges]]])
@@ -125,17 +115,8 @@ class WaitGraph:
         return core
 
     @cached_property
-    def _into(self) -> tuple[Codes, Codes]:
-        return self._sorted(self.head)
-
-    @cached_property
-    def _out_of(self) -> tuple[Codes, Codes]:
-        return self._sorted(self.tail)
-
-    def _sorted(self, end: Codes) -> tuple[Codes, Codes]:
-        """The edges sorted by one end, and the start of each node's edges. Shapes (edges,) and (nodes + 1,)."""
-        order = np.argsort(end, kind="stable")
-        return order, np.searchsorted(end[order], np.arange(self.nodes + 1))
+    def _into(self) -> RowsBy:
+        return RowsBy(self.head)
 
     def _strongest(self, end: Codes) -> Floats:
         strongest = np.zeros(self.nodes, dtype=np.float32)

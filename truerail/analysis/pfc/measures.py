@@ -9,32 +9,10 @@ from truerail.analysis.cabling.peers import Peers
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.pfc import edges
 from truerail.analysis.pfc.cached import paused_per_second, throughout
-from truerail.analysis.pfc.edges import (
-    CONTROL_BYTES_PER_SECOND,
-    FLOWS,
-    LEAST_SHARE,
-    LEAST_SUSTAINED_SECONDS,
-    NOTHING,
-    NOTHING_OF_BUSY,
-    NOTHING_SHARE,
-    OVER_POLLS,
-    POLL_SECONDS,
-    POLLS,
-    PRESSURE_BOUND,
-    QUANTUM_BITS,
-    STALLED,
-    STORM,
-    STORM_PAUSE_US,
-    STORM_SHARE,
-    SUSPECT,
-    SUSTAINED_SAMPLES,
-    SUSTAINED_SECONDS,
-    UNREPORTED,
-    WHOLE_SHARE,
-    PauseEdges,
-)
-from truerail.model.columns import Codes, Mask, Numbers
+from truerail.analysis.pfc.edges import PauseEdges
+from truerail.model.columns import Codes, Mask, Numbers, ratio
 
 Q = Quantity
 NIC_EVENTS = (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)
@@ -69,8 +47,7 @@ class Priorities:
     def rate(self, quantity: Quantity, ports: Codes, last: int | None = None) -> Floats:
         """Rates per second of some ports in each of the last samples; NaN is "no data"."""
         gained, span = self.part(quantity, ports, last)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(gained / span, dtype=np.float32)
+        return ratio(gained, span)
 
     def reaches(self, quantity: Quantity, per_second: float | Numbers) -> Mask:
         """Planned ports that reached `per_second` in any of the last samples."""
@@ -82,21 +59,21 @@ class Priorities:
 
 def polls(telemetry: Telemetry) -> int:
     """Number of polls that a storm is evaluated over: those of a port that is read in every round."""
-    return max(POLLS, ceil(POLL_SECONDS / telemetry.pace))
+    return max(edges.POLLS, ceil(edges.POLL_SECONDS / telemetry.pace))
 
 
 def recent(telemetry: Telemetry) -> int:
     """Number of samples that hold a port's newest polls: twice as many as needed, by the slowest collector. A port that
     is read every 60 seconds fills one in six samples of 10.
     """
-    return max(2 * polls(telemetry), ceil(2 * POLLS * slowest_pace(telemetry) / telemetry.pace))
+    return max(2 * polls(telemetry), ceil(2 * edges.POLLS * slowest_pace(telemetry) / telemetry.pace))
 
 
 def slowest_pace(telemetry: Telemetry) -> float:
     """Usual seconds between two readings of a port, for the collector of pauses with the lowest rate."""
-    columns = telemetry.counters.columns() if telemetry.counters else ()
-    sources = {name: source for name, source, series in columns if series.column.quantity in _PAUSES}
-    return max([telemetry.pace, *(source.pace for source in sources.values())])
+    sources = telemetry.counters.sources.values() if telemetry.counters else ()
+    paces = [source.pace for source in sources if any(quantity in _PAUSES for quantity, _ in source.series)]
+    return max([telemetry.pace, *paces])
 
 
 @dataclass(frozen=True)
@@ -138,8 +115,8 @@ def counters_of(telemetry: Telemetry, priority: int | None, *, totals: bool) -> 
 def activity_of(counters: Priorities) -> Activity:
     """Scans the whole fabric for ports to measure."""
     reported = counters.reported
-    duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / slowest_pace(reported))
-    frames = np.nan_to_num(LEAST_SHARE * reported.speed() * 8 / QUANTUM_BITS)
+    duration = min(edges.LEAST_SHARE * 1e6, 0.5 * edges.STORM_PAUSE_US / slowest_pace(reported))
+    frames = np.nan_to_num(edges.LEAST_SHARE * reported.speed() * 8 / edges.QUANTUM_BITS)
     received = counters.reaches(Q.RX_PAUSE_US, duration) | counters.reaches(Q.RX_PAUSE_FRAMES, frames)
     for events in QUEUE_EVENTS:
         received |= counters.reaches(events, 0.0)
@@ -180,11 +157,11 @@ def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> Pa
     share = np.minimum(np.fmax(*whole) / 1e6, 1)
     share, bound, length = (np.take_along_axis(column, keep, axis=1) for column in (share, bound, length))
     exact = ~np.isnan(share).all(axis=1)
-    hot, bound_hot = share >= STORM_SHARE, ~exact[:, None] & (bound >= STORM_SHARE)
+    hot, bound_hot = share >= edges.STORM_SHARE, ~exact[:, None] & (bound >= edges.STORM_SHARE)
     flow = _flow(counters, waiting, on, keep, hot | bound_hot)
     weight = np.where(exact, _mean(share), _mean(bound))
-    watchdog = _watchdog(counters, waiting, on, (weight >= LEAST_SHARE) | _at(nics, on))
-    weight = np.where(watchdog & ~(weight >= LEAST_SHARE), 1.0, weight).astype(np.float32)
+    watchdog = _watchdog(counters, waiting, on, (weight >= edges.LEAST_SHARE) | _at(nics, on))
+    weight = np.where(watchdog & ~(weight >= edges.LEAST_SHARE), 1.0, weight).astype(np.float32)
     return PauseEdges(
         priority=counters.chosen[0], totals=None in counters.chosen, waiting=waiting, on=on, share=weight, exact=exact,
         pause_us=_mean(length), flow=flow, received=_shows(received_us / 1e6, received_frames),
@@ -198,8 +175,7 @@ def _share_of_a_frame(telemetry: Telemetry, waiting: Codes, on: Codes) -> Floats
     """Maximum share of a second that one frame a second pauses for, shape (waits, 1)."""
     of = [_of_planned(telemetry.speed(), end) for end in (waiting, on)]
     bits = np.where(np.isnan(of[0]), of[1], of[0]) * 8
-    with np.errstate(divide="ignore"):
-        return np.asarray((QUANTUM_BITS / bits)[:, None], dtype=np.float32)
+    return ratio(edges.QUANTUM_BITS, bits)[:, None].astype(np.float32)
 
 
 def _at(ports: Mask, codes: Codes) -> Mask:
@@ -213,7 +189,7 @@ def _lengths(paused_us: Floats, span: Floats, transitions: Floats) -> Floats:
     """Mean pause in each sample, microseconds. A pause that is not over has no transition yet. If transitions are never
     counted, the platform may not count them, and only a pause without end is accepted.
     """
-    counts = np.logical_or((transitions > 0).any(axis=1, keepdims=True), paused_us >= WHOLE_SHARE * 1e6)
+    counts = np.logical_or((transitions > 0).any(axis=1, keepdims=True), paused_us >= edges.WHOLE_SHARE * 1e6)
     length = paused_us * span / np.maximum(transitions, 1)
     return np.where(counts & (paused_us > 0), length, np.nan).astype(np.float32)
 
@@ -230,17 +206,16 @@ def _twice(hot: Mask) -> Mask:
 
 def _mean(values: Floats) -> Floats:
     known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0).sum(axis=1) / known.sum(axis=1), dtype=np.float32)
+    return ratio(np.where(known, values, 0).sum(axis=1), known.sum(axis=1)).astype(np.float32)
 
 
 def _shows(share: Floats, bound: Floats) -> Mask:
-    return np.asarray((np.where(np.isnan(share), bound, share) >= LEAST_SHARE).any(axis=1), dtype=bool)
+    return np.asarray((np.where(np.isnan(share), bound, share) >= edges.LEAST_SHARE).any(axis=1), dtype=bool)
 
 
 def _flow(counters: Priorities, waiting: Codes, on: Codes, keep: Codes, hot: Mask) -> Codes:
     """Whether the priority's traffic stood still while it was paused. Totals can only prove that it did."""
-    found = np.full(len(waiting), UNREPORTED, dtype=np.int64)
+    found = np.full(len(waiting), edges.UNREPORTED, dtype=np.int64)
     rows = np.flatnonzero(hot.any(axis=1))
     if not len(rows):
         return found
@@ -252,7 +227,8 @@ def _flow(counters: Priorities, waiting: Codes, on: Codes, keep: Codes, hot: Mas
         moves, stands = moves | (rate > 0), stands | (rate == 0)
     stands |= _carries_nothing(counters, waiting, on, keep)
     stalled = (hot[rows] & stands & ~moves).any(axis=1)
-    found[rows] = np.where(stalled, STALLED, np.where((hot[rows] & moves).any(axis=1), FLOWS, UNREPORTED))
+    flows = (hot[rows] & moves).any(axis=1)
+    found[rows] = np.select([stalled, flows], [edges.STALLED, edges.FLOWS], edges.UNREPORTED)
     return found
 
 
@@ -263,11 +239,11 @@ def _carries_nothing(counters: Priorities, waiting: Codes, on: Codes, keep: Code
     reported, shape = counters.reported, keep.shape
     whole = Priorities(reported, (None,), counters.last)
     speed = np.fmax(*(_of_planned(reported.speed(), end) for end in (waiting, on)))
-    control = np.where(np.isnan(speed), CONTROL_BYTES_PER_SECOND, NOTHING_SHARE * speed)[:, None]
+    control = np.where(np.isnan(speed), edges.CONTROL_BYTES_PER_SECOND, edges.NOTHING_SHARE * speed)[:, None]
     small, large = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     for quantity, ends in ((Q.TX_BYTES, waiting), (Q.RX_BYTES, on)):
         rate = np.take_along_axis(whole.rate(quantity, ends), keep, axis=1)
-        most = np.fmin(control, NOTHING_OF_BUSY * _when_busy(whole, quantity, ends, control))
+        most = np.fmin(control, edges.NOTHING_OF_BUSY * _when_busy(whole, quantity, ends, control))
         small, large = small | (rate < most), large | (rate >= most)
     return np.asarray(small & ~large, dtype=bool)
 
@@ -299,20 +275,20 @@ def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) 
 
 
 def _level(hot: Mask, bound_hot: Mask, length: Floats, flow: Codes, watchdog: Mask) -> Codes:
-    long = length >= STORM_PAUSE_US
-    storm = watchdog | (_twice(hot) & ((flow == STALLED) | (hot & long).any(axis=1)))
-    suspect = _twice(hot) & (flow == UNREPORTED) & np.isnan(length).all(axis=1)
-    suspect |= _twice(bound_hot) & (flow == STALLED)
+    long = length >= edges.STORM_PAUSE_US
+    storm = watchdog | (_twice(hot) & ((flow == edges.STALLED) | (hot & long).any(axis=1)))
+    suspect = _twice(hot) & (flow == edges.UNREPORTED) & np.isnan(length).all(axis=1)
+    suspect |= _twice(bound_hot) & (flow == edges.STALLED)
     suspect |= long.any(axis=1)
-    return np.where(storm, STORM, np.where(suspect, SUSPECT, NOTHING))
+    return np.select([storm, suspect], [edges.STORM, edges.SUSPECT], edges.NOTHING)
 
 
 def _stuck(share: Floats, hot: Mask, bound_hot: Mask, flow: Codes) -> Mask:
     """Waits that can form a deadlock: paused for two polls without traffic; where traffic is unknown, paused without
     end.
     """
-    endless = _twice(share >= WHOLE_SHARE) & (flow == UNREPORTED)
-    return np.asarray(((_twice(hot) | _twice(bound_hot)) & (flow == STALLED)) | endless, dtype=bool)
+    endless = _twice(share >= edges.WHOLE_SHARE) & (flow == edges.UNREPORTED)
+    return np.asarray(((_twice(hot) | _twice(bound_hot)) & (flow == edges.STALLED)) | endless, dtype=bool)
 
 
 def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, per_frame: Floats) -> Floats:
@@ -321,8 +297,8 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
     """
     reported = counters.reported
     found = np.full(len(waiting), np.nan, dtype=np.float32)
-    last = max(ceil(SUSTAINED_SECONDS / reported.pace), 1)
-    rows = np.flatnonzero(weight >= LEAST_SHARE)
+    last = max(ceil(edges.SUSTAINED_SECONDS / reported.pace), 1)
+    rows = np.flatnonzero(weight >= edges.LEAST_SHARE)
     if not len(rows):
         return found
     waiting, on = waiting[rows], on[rows]
@@ -333,13 +309,12 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
     exact = ~np.isnan(share).all(axis=1)
     values = np.where(exact[:, None], share, bound)
     seconds = np.where(np.isnan(values), 0, _seconds_behind(counters, waiting, on, last))
-    least = np.where(exact, LEAST_SHARE, PRESSURE_BOUND)[:, None]
+    least = np.where(exact, edges.LEAST_SHARE, edges.PRESSURE_BOUND)[:, None]
     reported_of = seconds.sum(axis=1)
-    lasts = np.where(values >= least, seconds, 0).sum(axis=1) >= SUSTAINED_SAMPLES * reported_of
-    lasts &= (reported_of >= LEAST_SUSTAINED_SECONDS) & ~(values[:, -OVER_POLLS:] < least).all(axis=1)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(seconds > 0, values, 0) * seconds
-        found[rows] = np.where(lasts, mean.sum(axis=1) / reported_of, np.nan)
+    lasts = np.where(values >= least, seconds, 0).sum(axis=1) >= edges.SUSTAINED_SAMPLES * reported_of
+    lasts &= (reported_of >= edges.LEAST_SUSTAINED_SECONDS) & ~(values[:, -edges.OVER_POLLS :] < least).all(axis=1)
+    mean = ratio((np.where(seconds > 0, values, 0) * seconds).sum(axis=1), reported_of)
+    found[rows] = np.where(lasts, mean, np.nan)
     return found
 
 
@@ -364,8 +339,8 @@ def risen(counters: Priorities, waiting: Codes, on: Codes) -> Numbers:
     frames = np.fmax(counters.rate(Q.RX_PAUSE_FRAMES, waiting, samples), counters.rate(Q.TX_PAUSE_FRAMES, on, samples))
     value = np.where(np.isnan(share), frames * per_frame, share)
     begun = reported.counters.begun[reported.counters.order] if reported.counters else np.full(value.shape[1], np.nan)
-    calm = value < LEAST_SHARE
+    calm = value < edges.LEAST_SHARE
     after = value.shape[1] - np.argmax(calm[:, ::-1], axis=1)
-    first = np.where(calm.any(axis=1), after, np.argmax(value >= LEAST_SHARE, axis=1))
-    shows = (value >= LEAST_SHARE) & (np.arange(value.shape[1]) >= first[:, None])
+    first = np.where(calm.any(axis=1), after, np.argmax(value >= edges.LEAST_SHARE, axis=1))
+    shows = (value >= edges.LEAST_SHARE) & (np.arange(value.shape[1]) >= first[:, None])
     return np.where(shows.any(axis=1), begun[np.argmax(shows, axis=1)], np.nan)

@@ -4,14 +4,14 @@ The join is by run and flow number. A flow whose listener has no row, started la
 witness: what it lost is unknown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truerail.analysis.probes.upper_links import probed_ends
-from truerail.model.columns import NONE, Codes, Mask, distinct
+from truerail.model.columns import NONE, Codes, Mask, distinct, found, mapped
 from truerail.model.probe_facts import BUFFER_FULL, NOT_SENT, PROBE_TROUBLES, STARTED_LATE, ProbeReach, ProbeTrouble
 from truerail.model.snapshot import Table
 
@@ -29,6 +29,10 @@ class Reached:
     """Flows as columns of shape (flows,), packets as matrices of shape (flows, sizes); sizes are those of `sizes`."""
 
     table: Table[ProbeReach]
+    runs: Mapping[str, int]
+    """The runs by number."""
+    key: Codes
+    """Run and flow in one number, ascending."""
     row: Codes
     """A row of the table by its sender."""
     device: Codes
@@ -77,6 +81,11 @@ class Reached:
         """Flows that were tried, of which a listener that can say so heard nothing."""
         return np.asarray(self.judged & ~self.arrived, dtype=bool)
 
+    def find(self, runs: Iterable[str], flows: Codes) -> Codes:
+        """The flow with each run and number; -1 if there is none. Shapes (n,)."""
+        run = mapped(lambda name: self.runs.get(name, NONE), runs)
+        return found(self.key, np.where(run >= 0, run << _FLOW_BITS | flows, NONE))
+
     def fact(self, flow: int) -> ProbeReach:
         """What the sender reports of a flow."""
         return self.table.rows[int(self.row[flow])]
@@ -96,15 +105,13 @@ def _join(wiring: "Wiring") -> Reached:
     table = wiring.seen.table(ProbeReach)
     runs: dict[str, int] = {}
     run = np.array([runs.setdefault(name, len(runs)) for name in table.column("run")], dtype=np.int64)
-    key = run << _FLOW_BITS | _numbers(table.column("flow"))
-    count = {name: _numbers(table.column(name)) for name in ("sent", "heard", "size", "tos", "tos_heard")}
+    key = run << _FLOW_BITS | numbers(table.column("flow"))
+    count = {name: numbers(table.column(name)) for name in ("sent", "heard", "size", "tos", "tos_heard")}
     ours = np.flatnonzero(count["sent"] >= 0)
     theirs = np.flatnonzero(count["heard"] >= 0)
     flows, first, of = np.unique(key[ours], return_index=True, return_inverse=True)
-    at = np.searchsorted(flows, key[theirs])
-    known = at < len(flows)
-    known[known] = flows[at[known]] == key[theirs[known]]
-    theirs, at = theirs[known], at[known]
+    at = found(flows, key[theirs])
+    theirs, at = theirs[at >= 0], at[at >= 0]
     row = ours[first]
     ends = probed_ends(wiring, table, row)
     listener = wiring.identity.devices_of(table)[theirs]
@@ -114,14 +121,15 @@ def _join(wiring: "Wiring") -> Reached:
     port, arrived_on = table.column("port"), table.column("arrived_on")
     stray = np.array([on is not None and on != port[i] for i, on in zip(theirs, arrived_on[theirs], strict=True)])
     stray = stray.astype(bool)
-    heard_tos = count["tos_heard"][theirs]
-    rewritten = (heard_tos >= 0) & ((heard_tos ^ count["tos"][theirs]) & _CLASS != 0)
+    rewritten = is_rewritten(count["tos"][theirs], count["tos_heard"][theirs])
     shape = (len(flows), len(sizes))
     noisy, refused = _troubles(wiring, runs, flows)
     witnessed = np.zeros(len(flows), dtype=bool)
     witnessed[at[~np.isin(run[theirs] << _FLOW_BITS | listener, noisy)]] = True
     return Reached(
         table,
+        runs,
+        flows,
         row,
         *ends,
         wired=np.array([mode == "wired" for mode in table.column("mode")[row]], dtype=bool),
@@ -139,9 +147,14 @@ def _join(wiring: "Wiring") -> Reached:
     )
 
 
-def _numbers(values: Iterable[Any]) -> Codes:
+def numbers(values: Iterable[Any]) -> Codes:
     """Numbers, -1 for None."""
-    return np.array([NONE if value is None else value for value in values], dtype=np.int64)
+    return mapped(lambda value: NONE if value is None else int(value), values)
+
+
+def is_rewritten(sent: Codes, heard: Codes) -> Mask:
+    """Whether packets were heard in another class than they were sent in: octets of IP headers, -1 where unknown."""
+    return np.asarray((heard >= 0) & ((heard ^ sent) & _CLASS != 0), dtype=bool)
 
 
 def _summed(shape: tuple[int, int], sizes: Codes, flow: Codes, size: Codes, count: Codes) -> Codes:
@@ -153,9 +166,9 @@ def _summed(shape: tuple[int, int], sizes: Codes, flow: Codes, size: Codes, coun
 
 
 def _a_row(flows: int, at: Codes, row: Codes) -> Codes:
-    found = np.full(flows, NONE, dtype=np.int64)
-    found[at] = row
-    return found
+    rows = np.full(flows, NONE, dtype=np.int64)
+    rows[at] = row
+    return rows
 
 
 def _troubles(wiring: "Wiring", runs: dict[str, int], flows: Codes) -> tuple[Codes, Mask]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from truerail.analysis.probes.upper_links import probed_ends
 from truerail.model.columns import NONE, Codes, factorize
+from truerail.model.names import some
 from truerail.model.probe_facts import ProbeEcho
 
 if TYPE_CHECKING:
@@ -76,11 +77,10 @@ def words(round: "Round") -> str:
     slow = [
         f"{name(int(found.cable[row]))} to {name(int(found.peer[row]))} {found.microseconds[row]:.0f} us "
         f"instead of {found.median[row]:.0f}"
-        for row in found.slow[:SHOWN].tolist()
+        for row in found.slow.tolist()
     ]
-    more = f" and {len(found.slow) - SHOWN:,} more" if len(found.slow) > SHOWN else ""
     if slow:
-        parts.append(f"slower than {SLOWER:g} times their median: {', '.join(slow)}{more}")
+        parts.append(f"slower than {SLOWER:g} times their median: {some(slow, SHOWN)}")
     elif compared:
         parts.append(f"no outlier among {compared:,}")
     return f"Round-trip times: {'; '.join(parts)}."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.analysis.probes.reached import Reached, reached_by
+from truerail.analysis.probes.reached import Reached, is_rewritten, numbers, reached_by
 from truerail.analysis.sweep.choices import Choices, choices_of
 from truerail.analysis.sweep.flow_paths import FlowPaths, paths_of
 from truerail.analysis.sweep.flow_tables import Flows, Hops, by_row
@@ -14,7 +14,7 @@ from truerail.analysis.sweep.hop_addresses import HopAddresses
 from truerail.analysis.sweep.losses import Losses, losses_of
 from truerail.analysis.sweep.packet_seats import CutOff, Rewriter, cut_offs, rewriters
 from truerail.analysis.sweep.plan_graph import PlanGraph
-from truerail.model.columns import NONE, Codes, Mask, distinct, found, mapped
+from truerail.model.columns import NONE, Codes, Mask, distinct, found
 from truerail.model.probe_facts import PROBE_FACTS, ProbeHop, ProbeReach
 from truerail.model.snapshot import Table
 
@@ -100,9 +100,7 @@ def _planned(paths: FlowPaths) -> int:
 
 SMALL_MOST_BYTES = 1500
 """Packets up to this size pass everywhere."""
-CLASS_BITS = 0xFC
-"""DSCP in the octet; the other two bits are ECN, which switches set."""
-_PORT_BITS, _FLOW_BITS = 16, 40
+_PORT_BITS = 16
 
 
 @dataclass(frozen=True)
@@ -175,8 +173,9 @@ class _Newest:
         if last is not None and results.same(last[0]):
             return last[1]
         table, graph = wiring.seen.table(ProbeReach), PlanGraph(wiring.index)
-        flows, rows, keys = _flows(graph, reached_by(wiring), table)
-        hops, strangers = _hops(wiring, keys, results.device, results.port)
+        joined = reached_by(wiring)
+        flows, rows, keys = _flows(graph, joined, table)
+        hops, strangers = _hops(wiring, joined, keys, results.device, results.port)
         made = Swept(paths_of(graph, flows, hops), rows, strangers)
         self._last = results, made
         return made
@@ -208,47 +207,21 @@ def _results(wiring: "Wiring") -> _Results:
     return _Results(facts, joined.cable, joined.peer_cable, joined.witnessed, device, port)
 
 
-def _numbers(values: Any) -> Codes:
-    return mapped(lambda value: NONE if value is None else int(value), values)
-
-
-class _Keys:
-    """Flows with their source ports as numbers: the pair of run and flow, and the port."""
-
-    def __init__(self, run: Any, flow: Codes) -> None:
-        self._runs = {name: number for number, name in enumerate(dict.fromkeys(run))}
-        self._pairs = distinct(self._packed(run, flow))
-        self.sorted: Codes = np.zeros(0, dtype=np.int64)
-
-    def _packed(self, run: Any, flow: Codes) -> Codes:
-        number = mapped(lambda name: self._runs.get(name, NONE), run)
-        return np.where(number >= 0, number << _FLOW_BITS | flow, NONE)
-
-    def pair(self, run: Any, flow: Codes) -> Codes:
-        """The number of each pair of run and flow; -1 for an unknown one."""
-        return found(self._pairs, self._packed(run, flow))
-
-    def of(self, run: Any, flow: Codes, source_port: Codes) -> Codes:
-        """The number of each row; -1 for an unknown flow."""
-        pair = self.pair(run, flow)
-        return np.where(pair >= 0, pair << _PORT_BITS | np.maximum(source_port, 0), NONE)
-
-
-def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple[Flows, Codes, _Keys]:
-    number = {name: _numbers(table.column(name)) for name in ("flow", "source_port", "size", "sent", "heard", "tos")}
-    keys = _Keys(table.column("run"), number["flow"])
-    pair = keys.pair(table.column("run"), number["flow"])
-    key = pair << _PORT_BITS | np.maximum(number["source_port"], 0)
-    one_of = _by_flow(joined, pair)
+def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple[Flows, Codes, Codes]:
+    """The flows, the sender's rows of the table, and flow and source port of each in one number, ascending."""
+    columns = ("flow", "source_port", "size", "sent", "heard", "tos", "tos_heard")
+    number = {name: numbers(table.column(name)) for name in columns}
+    one_of = joined.find(table.column("run"), number["flow"])
+    key = _key(one_of, number["source_port"])
     sender = np.flatnonzero((number["sent"] > 0) & (one_of >= 0))
     sender = sender[_known(graph, joined, table)[one_of[sender]]]
-    keys.sorted, first, of = np.unique(key[sender], return_index=True, return_inverse=True)
+    keys, first, of = np.unique(key[sender], return_index=True, return_inverse=True)
     rows, size = sender[first], len(first)
     heard = np.flatnonzero(number["heard"] > 0)
-    at = found(keys.sorted, key[heard])
+    at = found(keys, key[heard])
     heard, at = heard[at >= 0], at[at >= 0]
     small, small_heard = number["size"][sender] <= SMALL_MOST_BYTES, number["size"][heard] <= SMALL_MOST_BYTES
-    changed = _rewritten(table, number["tos"], heard) & small_heard
+    changed = is_rewritten(number["tos"][heard], number["tos_heard"][heard]) & small_heard
     flow = one_of[rows]
     count, arrived = number["sent"][sender], number["heard"][heard]
     flows = Flows(
@@ -265,11 +238,9 @@ def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple
     return flows, rows, keys
 
 
-def _by_flow(joined: Reached, pair: Codes) -> Codes:
-    """The row of `joined` of each row of the table, -1 if there is none."""
-    row = np.full(int(pair.max(initial=0)) + 1, NONE, dtype=np.int64)
-    row[pair[joined.row]] = np.arange(len(joined.row))
-    return row[pair] if len(pair) else pair
+def _key(flow: Codes, source_port: Codes) -> Codes:
+    """A flow and a source port in one number; negative where there is no such flow."""
+    return np.asarray(flow << _PORT_BITS | np.maximum(source_port, 0), dtype=np.int64)
 
 
 def _known(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> Mask:
@@ -297,22 +268,17 @@ def _astray(joined: Reached, table: Table[ProbeReach]) -> Mask:
     return np.asarray(away | bound | (joined.stray.sum(axis=1) > 0), dtype=bool)
 
 
-def _rewritten(table: Table[ProbeReach], sent: Codes, rows: Codes) -> Mask:
-    heard = _numbers(table.column("tos_heard")[rows])
-    return np.asarray((heard >= 0) & ((heard ^ sent[rows]) & CLASS_BITS != 0), dtype=bool)
-
-
-def _hops(wiring: "Wiring", keys: _Keys, device: Codes, port: Codes) -> tuple[Hops, tuple[str, ...]]:
+def _hops(wiring: "Wiring", joined: Reached, keys: Codes, device: Codes, port: Codes) -> tuple[Hops, tuple[str, ...]]:
     """The answers of hops, and the addresses among them that no planned device has."""
     table = wiring.seen.table(ProbeHop)
-    number = {name: _numbers(table.column(name)) for name in ("flow", "source_port", "ttl", "size", "sent", "answered")}
-    flow = found(keys.sorted, keys.of(table.column("run"), number["flow"], number["source_port"]))
+    number = {name: numbers(table.column(name)) for name in ("flow", "source_port", "ttl", "size", "sent", "answered")}
+    flow = found(keys, _key(joined.find(table.column("run"), number["flow"]), number["source_port"]))
     kind = table.column("kind")
     expired, too_big = kind == "time exceeded", kind == "too big"
     rows = np.flatnonzero(flow >= 0)
     addresses, device, port = table.column("address")[rows].tolist(), device[rows], port[rows]
     answers = np.asarray((expired | too_big)[rows], dtype=bool)
-    mtu = np.where(too_big[rows], np.maximum(_numbers(table.column("mtu")[rows]), 0), NONE)
+    mtu = np.where(too_big[rows], np.maximum(numbers(table.column("mtu")[rows]), 0), NONE)
     given = zip(addresses, device, answers, strict=True)
     strangers = {one for one, code, answer in given if one and answer and code < 0}
     large = np.asarray(number["size"][rows] > SMALL_MOST_BYTES, dtype=bool)

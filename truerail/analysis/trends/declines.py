@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.counters.rail_balance import medians
 from truerail.analysis.trends.daily_means import daily, limits, margin_db, since_improved
 from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS, SAMPLES_A_DAY, LinkPast
 from truerail.analysis.trends.signal_levels import Signal
@@ -152,8 +153,7 @@ def falls_of(days: Floats, lot: Codes) -> Falls:
     first, last = known & (number <= ENDS_DAYS), known & (number > count - ENDS_DAYS)
     level_or_0 = np.where(known, level, 0)
     enough = count >= LEAST_DAYS
-    with np.errstate(invalid="ignore", divide="ignore"):
-        size = (np.where(first, level_or_0, 0).sum(axis=0) - np.where(last, level_or_0, 0).sum(axis=0)) / ENDS_DAYS
+    size = (np.where(first, level_or_0, 0).sum(axis=0) - np.where(last, level_or_0, 0).sum(axis=0)) / ENDS_DAYS
     size = np.where(enough, size, np.nan).astype(np.float32)
     for ends in groups:
         if np.count_nonzero(enough[ends]) > PEERS:
@@ -171,11 +171,7 @@ def _groups(lot: Codes) -> Iterator[Codes]:
 
 def _median(values: Floats) -> Floats:
     """The median of each column without NaN; NaN where there is nothing else."""
-    ordered = np.sort(values, axis=0)
-    count = np.count_nonzero(~np.isnan(ordered), axis=0)
-    column = np.arange(values.shape[1])
-    low, high = np.maximum((count - 1) // 2, 0), np.minimum(count // 2, len(values) - 1)
-    return np.asarray((ordered[low, column] + ordered[high, column]) / 2, dtype=np.float32)
+    return np.asarray(medians(values[None], 1)[0], dtype=np.float32)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from truerail.analysis.cabling.plugs import Spans
 from truerail.analysis.counters.hygiene import Floats, Seconds
 from truerail.analysis.trends.signal_levels import Levels, Signal
 from truerail.errors import LinkPastError
-from truerail.model.columns import NONE, Array, Codes
+from truerail.model.columns import NONE, Array, Codes, ratio
 from truerail.model.owner import Owner
 from truerail.model.plan import Cable, Plan, Port
 
@@ -76,8 +76,7 @@ class OpenSample:
 
     def closed(self) -> PastSample:
         """Its means."""
-        with np.errstate(invalid="ignore"):
-            values = (self.total / np.where(self.count, self.count, np.nan)).astype(np.float16)
+        values = ratio(self.total, self.count.astype(np.float64)).astype(np.float16)
         values.setflags(write=False)
         return PastSample(self.number, values)
 
