@@ -26,7 +26,7 @@ from truerail.model import Cable, Device, Plan, Port, Reading, Role, Severity, S
 from truerail.model.life import Mute, MuteKind
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.declared import declared
-from truerail.outputs.metrics.metric_series import Rows, Series, Stencil
+from truerail.outputs.metrics.metric_series import Rows, Series
 from truerail.outputs.metrics.traffic_series import Measured
 from truerail.simulator import Noise, Shape, simulate
 
@@ -63,24 +63,10 @@ def test_joined_text_means_what_the_family_means(rows: list[tuple[str, str, str,
     hosts, nics, states = ([row[place] for row in rows] for place in range(3))
     about = Rows(fabric, {"host": hosts, "nic": nics}, np.array([row[4] for row in rows], dtype=np.int64), 3)
     series = Series(declared("host_links"), about, [row[3] for row in rows], {"state": states})
-    joined = b"".join(series.block().parts(None)).decode()
+    joined = b"".join(series.block.parts(None)).decode()
     assert meaning(joined) == meaning(text_of([family_of(series)]))
     assert joined.count("\n") == (len(rows) + 2 if rows else 0), "each series is one line"
-    assert all_samples("".join(b"".join(series.block().parts(pod)).decode() for pod in range(3))) == all_samples(joined)
-
-
-@given(st.lists(st.tuples(HOSTILE, st.integers(0, 12), st.integers(0, 2)), max_size=8))
-def test_a_stencil_means_what_the_family_means(rows: list[tuple[str, int, int]]) -> None:
-    rows = sorted(rows, key=lambda row: row[2])
-    about = Rows("lab", {"host": [row[0] for row in rows]}, np.array([row[2] for row in rows], dtype=np.int64), 3)
-    stencil = Stencil(declared("link_state"), about)
-    for values in (np.array([row[1] for row in rows], dtype=np.int64), np.zeros(len(rows), dtype=np.int64)):
-        for pod in (None, 0, 1, 2):
-            chosen = [value for value, row in zip(values.tolist(), rows, strict=True) if pod in (None, row[2])]
-            reported = all_samples(b"".join(stencil.block(values).parts(pod)).decode())
-            assert sorted(value for *_, value in reported) == sorted(chosen)
-        whole = b"".join(stencil.block(values).parts(None)).decode()
-        assert meaning(whole) == meaning(text_of([family_of(stencil.series(values))]))
+    assert all_samples("".join(b"".join(series.block.parts(pod)).decode() for pod in range(3))) == all_samples(joined)
 
 
 RATES = st.just(float("nan")) | st.floats(0, 1e12) | st.floats(0, 1) | st.just(0.0)

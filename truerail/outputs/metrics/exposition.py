@@ -19,12 +19,12 @@ from truerail.analysis.cabling.named_by import VERIFIED, verified
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes, distinct
 from truerail.model.pause import garbage_collection_paused
-from truerail.outputs.metrics.declared import Declared, Wanted, declared
+from truerail.outputs.metrics.declared import Wanted, declared
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.metrics.fault_series import device_findings, fault_series
 from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_instead, uplink_info
 from truerail.outputs.metrics.metric_series import Block, Rows, Series
-from truerail.outputs.metrics.plan_rows import HOST_STATES, REST, Group, Layout
+from truerail.outputs.metrics.plan_rows import HOST_STATES, REST, Cables, Group, Layout
 from truerail.outputs.metrics.scrape_page import PackedText, ScrapePage
 from truerail.outputs.metrics.scrape_values import Live, declaration_of, newest_answers
 from truerail.outputs.metrics.traffic_series import TrafficText
@@ -60,11 +60,6 @@ def counts(layout: Layout, wiring: Wiring) -> Iterator[Series]:
     yield _series("devices_read", devices.rows, devices.chosen(read))
 
 
-def by_host(layout: Layout, wiring: Wiring) -> Codes:
-    """Each host's links by state."""
-    return layout.by_host.count(wiring.state[layout.links.number], len(State))
-
-
 def _hosts(layout: Layout, level: Codes) -> Series:
     """Hosts with links, by their worst link."""
     group = layout.by_host
@@ -73,6 +68,16 @@ def _hosts(layout: Layout, level: Codes) -> Series:
     pods, of = np.unique(group.rows.pod[linked], return_inverse=True)
     rows = layout.rows(pods)
     return _series("hosts", rows.crossed("state", HOST_STATES), Group(rows, of).count(worst, len(HOST_STATES)))
+
+
+def _states(name: str, cables: Cables, wiring: Wiring) -> Series:
+    """The badness of each cable."""
+    return _series(name, cables.rows, levels(wiring, cables.number))
+
+
+def _by_host(layout: Layout, wiring: Wiring) -> Series:
+    """Each host's links by state."""
+    return _series("host_links", layout.host_links, layout.by_host.count(wiring.state[layout.links.number], len(State)))
 
 
 def _series(name: str, rows: Rows, values: Codes | npt.NDArray[np.float64]) -> Series:
@@ -124,7 +129,8 @@ class Exposition:
         page, plan = self.page_of(publication), self._plan
         if plan is None or not plan.fits(publication):
             return  # another plan is in force by now
-        for series in chain(plan.series(publication, wanted), _of_faults(plan.layout, publication)):
+        of_cables = chain(plan.series(publication, wanted), plan.traffic.series(publication, wanted))
+        for series in chain(of_cables, _of_faults(plan.layout, publication)):
             if wanted(series.metric):
                 yield series
         live = Live(publication, page.answered, counters, now)
@@ -148,9 +154,10 @@ class Exposition:
         if last is not None and same:
             cables, answered = last.cables, last.page.answered
         else:
-            cables = tuple(self._plan.blocks(publication))
+            every = self._plan.series(publication, lambda metric: True)
+            cables = (*(series.block for series in every), *self._plan.traffic.blocks(publication))
             answered = newest_answers(publication.snapshot.readings)
-        found = tuple(series.block() for series in _of_faults(layout, publication))
+        found = tuple(series.block for series in _of_faults(layout, publication))
         wide = generate_latest(FabricWide(publication))
         return _Rendered(publication, layout, cables, ScrapePage(layout.pods, (*cables, *found), wide, answered))
 
@@ -161,42 +168,27 @@ class _OfPlan:
     def __init__(self, publication: Published) -> None:
         self.layout = Layout(publication.fabric, publication.wiring.index)
         self._info, self._affinity = LinkInfo(self.layout), Affinity(self.layout)
-        self._uplinks = uplink_info(self.layout).block()
-        self._traffic = TrafficText(self.layout, publication.wiring.index)
+        self._uplinks = uplink_info(self.layout)
+        self.traffic = TrafficText(self.layout, publication.wiring.index)
 
     def fits(self, publication: Published) -> bool:
         """Whether it was made for the same plan."""
         return self.layout.plan is publication.plan and self.layout.fabric == publication.fabric
 
-    def blocks(self, publication: Published) -> Iterator[Block]:
-        """The text of all series of cables and devices."""
-        layout, wiring = self.layout, publication.wiring
-        near = gpus(layout, wiring)
-        yield layout.link_stencil.filled(levels(wiring, layout.links.number))
-        yield self._info.block(wiring, near)
-        yield layout.uplink_stencil.filled(levels(wiring, layout.uplinks.number))
-        yield self._uplinks
-        yield self._affinity.block(near)
-        yield layout.host_stencil.block(by_host(layout, wiring))
-        for series in (seen_instead(layout, publication), *counts(layout, wiring)):
-            yield series.block()
-        yield from self._traffic.blocks(publication)
-
     def series(self, publication: Published, wanted: Wanted) -> Iterator[Series]:
-        """The same as series, those of large metrics only where they are wanted."""
+        """The series of cables and devices without their traffic, those of large metrics only where they are wanted."""
         layout, wiring = self.layout, publication.wiring
         near = gpus(layout, wiring)
-        large: tuple[tuple[Declared, Callable[[], Series]], ...] = (
-            (declared("link_state"), lambda: layout.link_stencil.series(levels(wiring, layout.links.number))),
-            (declared("link_info"), lambda: self._info.series(wiring, near)),
-            (declared("uplink_state"), lambda: layout.uplink_stencil.series(levels(wiring, layout.uplinks.number))),
-            (declared("uplink_info"), lambda: uplink_info(layout)),
-            (declared("gpu_nic_affinity"), lambda: self._affinity.series(near)),
-            (declared("host_links"), lambda: layout.host_stencil.series(by_host(layout, wiring))),
-        )
-        yield from (series() for metric, series in large if wanted(metric))
+        large: dict[str, Callable[[], Series]] = {
+            "link_state": lambda: _states("link_state", layout.links, wiring),
+            "link_info": lambda: self._info.series(wiring, near),
+            "uplink_state": lambda: _states("uplink_state", layout.uplinks, wiring),
+            "uplink_info": lambda: self._uplinks,
+            "gpu_nic_affinity": lambda: self._affinity.series(near),
+            "host_links": lambda: _by_host(layout, wiring),
+        }
+        yield from (series() for name, series in large.items() if wanted(declared(name)))
         yield from (seen_instead(layout, publication), *counts(layout, wiring))
-        yield from self._traffic.series(publication, wanted)
 
 
 @dataclass(frozen=True)

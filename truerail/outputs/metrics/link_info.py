@@ -15,7 +15,7 @@ from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.finding import Evaluation
 from truerail.model.snapshot import Table
 from truerail.outputs.metrics.declared import declared
-from truerail.outputs.metrics.metric_series import Block, Rows, Series, Stencil
+from truerail.outputs.metrics.metric_series import Rows, Series
 from truerail.outputs.metrics.plan_rows import Cables, Layout
 
 
@@ -53,56 +53,40 @@ def gpus(layout: Layout, wiring: Wiring) -> Gpus:
 
 
 class LinkInfo:
-    """`truerail_link_info`. Hosts usually report the same names in every round: then the last text is reused."""
+    """`truerail_link_info`. Hosts usually report the same names in every round: then the last series is reused."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._planned = _planned(layout)
-        self._reported: _Reported | None = None
-        self._block: Block | None = None
+        self._last: tuple[_Reported, Series] | None = None
 
     def series(self, wiring: Wiring, near: Gpus) -> Series:
         """One series for each link."""
-        return self._series(_reported(wiring, self._layout.links, near))
-
-    def block(self, wiring: Wiring, near: Gpus) -> Block:
-        """Their text."""
-        reported = _reported(wiring, self._layout.links, near)
-        if self._block is None or reported != self._reported:
-            self._reported, self._block = reported, self._series(reported).block()
-        return self._block
-
-    def _series(self, reported: "_Reported") -> Series:
-        rows, labels = self._layout.links.rows, {**self._planned, **_labels(reported)}
-        return Series(declared("link_info"), rows, [1] * len(rows.pod), labels)
+        reported, last = _reported(wiring, self._layout.links, near), self._last  # other threads may replace it
+        if last is None or reported != last[0]:
+            rows, labels = self._layout.links.rows, {**self._planned, **_labels(reported)}
+            last = self._last = reported, Series(declared("link_info"), rows, [1] * len(rows.pod), labels)
+        return last[1]
 
 
 class Affinity:
-    """`truerail_gpu_nic_affinity`: one series for each GPU and nearest NIC with known affinity. The text is reused as
+    """`truerail_gpu_nic_affinity`: one series for each GPU and nearest NIC with known affinity. The rows are reused as
     long as the same pairs are known.
     """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._pairs = np.empty((2, 0), dtype=np.int64)
-        self._stencil: Stencil | None = None
+        self._last: tuple[Codes, Rows] | None = None
 
     def series(self, near: Gpus) -> Series:
         """The series."""
         reported = near.suits >= 0
-        rows = self._rows(near.link[reported], near.gpu[reported])
-        return Series(declared("gpu_nic_affinity"), rows, near.suits[reported].tolist())
-
-    def block(self, near: Gpus) -> Block:
-        """Their text."""
-        reported = near.suits >= 0
-        pairs = np.stack([near.link[reported], near.gpu[reported]])
-        if self._stencil is None or not np.array_equal(pairs, self._pairs):
-            self._pairs, self._stencil = pairs, Stencil(declared("gpu_nic_affinity"), self._rows(*pairs))
-        return self._stencil.filled(near.suits[reported])
-
-    def _rows(self, link: Codes, gpu: Codes) -> Rows:
-        return self._layout.links.rows.take(link).beside("gpu", [str(number) for number in gpu.tolist()])
+        pairs, last = np.stack([near.link[reported], near.gpu[reported]]), self._last  # other threads may replace it
+        if last is None or not np.array_equal(pairs, last[0]):
+            link, gpu = pairs
+            rows = self._layout.links.rows.take(link).beside("gpu", [str(number) for number in gpu.tolist()])
+            last = self._last = pairs, rows
+        return Series(declared("gpu_nic_affinity"), last[1], near.suits[reported].tolist())
 
 
 def _planned(layout: Layout) -> dict[str, list[str]]:

@@ -125,8 +125,9 @@ class Series:
     values: Sequence[float]
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    @cached_property
     def block(self) -> "Block":
-        """The text."""
+        """The text. Computed once: a series that stays the same over evaluations is rendered once."""
         numbers = _Numbers()
         columns = (repeat(self.metric.name, len(self.values)), self.rows.text, *pieces(self.labels))
         lines = zip(*columns, map(numbers.__getitem__, self.values), strict=True)
@@ -148,35 +149,6 @@ class Block:
         if any(map(len, chosen)):
             yield self.head.encode()
             yield from chosen
-
-
-class Stencil:
-    """A metric with one-digit values: its text is built once for a plan, and only the digits are filled in."""
-
-    def __init__(self, metric: Declared, rows: Rows) -> None:
-        lines = [f"{metric.name}{labels}}} 0\n".encode() for labels in rows.text]
-        ends = np.cumsum(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
-        self._metric = metric
-        self._rows = rows
-        self._text = b"".join(lines)
-        self._holes = ends - 2
-        self._bounds: list[int] = np.r_[0, ends][rows.bounds].tolist()
-
-    def filled(self, digits: Codes) -> Block:
-        """The text with these values, shape (rows,), each 0 to 9."""
-        text = bytearray(self._text)
-        np.frombuffer(text, dtype=np.uint8)[self._holes] = digits + ord("0")
-        whole = memoryview(text)
-        return Block(head(self._metric), tuple(whole[a:b] for a, b in pairwise(self._bounds)))
-
-    def block(self, values: Codes) -> Block:
-        """The text with these values, of any kind."""
-        small = not len(values) or int(values.max()) < 10
-        return self.filled(values) if small else self.series(values).block()
-
-    def series(self, values: Codes) -> Series:
-        """The same as a series."""
-        return Series(self._metric, self._rows, values.tolist())
 
 
 # ----------------------------------------------------------------------------------------------------------------------

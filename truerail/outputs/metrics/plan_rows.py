@@ -11,8 +11,7 @@ from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Cable, Plan, Role
-from truerail.outputs.metrics.declared import declared
-from truerail.outputs.metrics.metric_series import Rows, Stencil
+from truerail.outputs.metrics.metric_series import Rows
 
 STATES = ("right", "wrong", "missing", "unknown")
 """Words of `State`, in its order."""
@@ -72,9 +71,8 @@ class Layout:
         self.hosts = self._by_pod(np.flatnonzero(tier[:-1] == Role.HOST.tier), self.device_pod)
         self._names = [device.name for device in devices]
         self._tier = tier
-        self.link_stencil = Stencil(declared("link_state"), self.links.rows)
-        self.uplink_stencil = Stencil(declared("uplink_state"), self.uplinks.rows)
-        self.host_stencil = Stencil(declared("host_links"), self.by_host.rows.crossed("state", STATES))
+        self.host_links = self.by_host.rows.crossed("state", STATES)
+        """Hosts by the state of their links."""
         self.uplink_states = self.uplinks_by_pod.rows.crossed("state", STATES)
         """Pods by the state of their uplinks."""
         self.rail_links = self.by_rail.rows.crossed("state", STATES)

@@ -159,7 +159,7 @@ class TrafficText:
         """The text."""
         if (traffic := publication.traffic) is not None:
             yield from (metric.block(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
-            yield from (series.block() for series in self._few(traffic, publication))
+            yield from (series.block for series in self._few(traffic, publication))
 
     def series(self, publication: Published, wanted: Wanted) -> Iterator[Series]:
         """The same as series, those of large metrics only where they are wanted."""
