@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from truerail.cli import terminal_output
-from truerail.cli.exit_codes import ExitCode, refusing
+from truerail.cli.exit_codes import ExitCode, refusing, with_options_of
 from truerail.errors import BusError, CommandError
 from truerail.extras import require
 
@@ -31,51 +31,102 @@ Cert = Annotated[
 Key = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key.")]
 
 
-@app.command("init", short_help="Write the server's configuration, users and keys; make the streams.")
-def init(
-    zones: Annotated[str, typer.Option("--zones", metavar="A,B", help="The zones of the inventory.")] = "default",
-    fabric: Fabric = "fabric",
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the files.")] = Path("truerail-bus"),
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitOptions:
+    """The options of `truerail bus init`."""
+
+    zones: Annotated[str, typer.Option("--zones", metavar="A,B", help="The zones of the inventory.")] = "default"
+    fabric: Fabric = "fabric"
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the files.")] = Path("truerail-bus")
     listen: Annotated[
         str,
         typer.Option(metavar="HOST:PORT", help="Where the server listens; of a cluster each, or one after another."),
-    ] = "127.0.0.1:4222",
+    ] = "127.0.0.1:4222"
     routes: Annotated[
         str, typer.Option(metavar="A:PORT,B:PORT,C:PORT", help="A cluster: where its servers reach each other.")
-    ] = "",
+    ] = ""
     store: Annotated[Path, typer.Option(metavar="DIR", help="Where the server stores the streams.")] = Path(
         "/var/lib/nats"
-    ),
-    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The server's certificate.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    )
+    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The server's certificate.")] = None
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None
     tls_ca: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Of a cluster: the authority of its servers' certificates.")
-    ] = None,
+    ] = None
     clients_ca: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Authority of client certificates: all clients need one then.")
-    ] = None,
+    ] = None
     agents: Annotated[
         Path | None, typer.Option(metavar="INVENTORY", help="Let the agents of its hosts log in, by certificate.")
-    ] = None,
-    bus: Annotated[str, typer.Option("--bus", metavar="URL", help="A running bus: make its streams too.")] = "",
-    ca: Ca = None,
-    cert: Cert = None,
-    key: Key = None,
-) -> None:
+    ] = None
+    bus: Annotated[str, typer.Option("--bus", metavar="URL", help="A running bus: make its streams too.")] = ""
+    ca: Ca = None
+    cert: Cert = None
+    key: Key = None
+
+    @property
+    def servers(self) -> "list[ClusterServer]":
+        """Those of a cluster; none without one. Raises CommandError."""
+        from truerail.link.server_files import cluster_servers
+
+        with refusing(BusError):
+            return cluster_servers(self.routes) if self.routes else []
+
+    def server_options(self) -> "list[ServerOptions]":
+        """Of each server. Raises CommandError."""
+        from truerail.link.server_files import ServerOptions
+
+        servers = self.servers
+        listens = self.listen.split(",")
+        if len(listens) not in (1, len(servers) or 1):
+            raise CommandError(f"--listen {self.listen}: expected one HOST:PORT, or as many as --routes has")
+        places = [_place(listen.strip()) for listen in listens]
+        self._check([host for host, _ in places], [server.host for server in servers])
+        places *= len(servers) if servers and len(places) == 1 else 1
+        files = [
+            file.absolute() if file else None for file in (self.tls_cert, self.tls_key, self.tls_ca, self.clients_ca)
+        ]
+        return [ServerOptions(*place, self.store.absolute(), *files) for place in places]
+
+    def _check(self, hosts: list[str], others: list[str]) -> None:
+        """Raises CommandError for files that are missing, or that this configuration needs."""
+        certificate, key = self.tls_cert, self.tls_key
+        if (certificate is None) is not (key is None):
+            raise CommandError(f"--tls-{'key' if certificate else 'cert'}: give certificate and key together")
+        for words, reached in (("--listen", hosts), ("--routes", others)):
+            if certificate is None and (open_to := [host for host in reached if host not in _LOOPBACK]):
+                given = self.listen if words == "--listen" else open_to[0]
+                raise CommandError(f"{words} {given}: others can reach it, so it needs --tls-cert and --tls-key")
+        if bool(self.tls_ca) is not bool(certificate and others):
+            raise CommandError("--tls-ca: servers of a cluster with certificates need it, and they alone")
+        if self.clients_ca and certificate is None:
+            raise CommandError("--clients-ca needs --tls-cert and --tls-key: certificates are part of the encryption")
+        for file in (certificate, key, self.clients_ca):
+            if file and not others and not file.is_file():
+                raise CommandError(f"{file}: there is no such file")
+
+
+@app.command("init", short_help="Write the server's configuration, users and keys; make the streams.")
+@with_options_of(InitOptions)
+def init(options: InitOptions) -> None:
     """Write nats-server.conf (once), users.conf, and a key file for each role. Existing keys are kept. With --routes
     a configuration for each server of a cluster, and cluster.conf, which has their password (once).
     """
     from truerail.link.server_files import OPERATOR, SEED
 
-    subjects, known = _subjects(fabric), [zone.strip() for zone in zones.split(",")]
-    words = _ServerWords(listen, routes, store, tls_cert, tls_key, tls_ca, clients_ca)
-    _write_files(out, subjects, known, words, _agents_of(agents, known, subjects))
-    if not bus:
-        terminal_output.remark(_next_step(out, words))
+    subjects, zones = _subjects(options.fabric), [zone.strip() for zone in options.zones.split(",")]
+    _write_files(options, subjects, zones, _agents_of(options.agents, zones, subjects))
+    if not options.bus:
+        terminal_output.remark(_next_step(options))
         return
     from truerail.link.inspection import make_streams
 
-    made = _run(make_streams(_address(bus, out / f"{OPERATOR}{SEED}", ca, cert, key), subjects))
+    login = options.out / f"{OPERATOR}{SEED}"
+    address = bus_address(options.bus, login, options.ca, options.cert, options.key)
+    made = _run(make_streams(address, subjects))
     terminal_output.say("\n".join(f"made    stream {name}" for name in made) or "all streams are there")
 
 
@@ -94,7 +145,7 @@ def check(
 ) -> None:
     """Try with one role's key what the bus must accept and refuse; nothing changes. Exit code 1 if it does not."""
     role = _role(role, zone)
-    address = _address(bus, creds, ca, cert, key)
+    address = bus_address(bus, creds, ca, cert, key)
     from truerail.link.inspection import inspect
 
     found = _run(inspect(address, _subjects(fabric), role, zone))
@@ -123,8 +174,10 @@ def _run(work: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run(work)
 
 
-def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | None, key: Path | None) -> "BusAddress":
-    """Raises CommandError."""
+def bus_address(
+    bus: str, creds: Path | None, ca: Path | None, certificate: Path | None, key: Path | None
+) -> "BusAddress":
+    """Where a bus is, and the login there. Raises CommandError."""
     require("bus", "truerail bus")
     from truerail.link.nats_link import BusAddress
 
@@ -159,62 +212,6 @@ def _stored(stream: "StreamState") -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # The files that `truerail bus init` writes: of one server, or of each server of a cluster.
 
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-@dataclass(frozen=True, slots=True)
-class _ServerWords:
-    """The options of the command on servers."""
-
-    listen: str
-    routes: str
-    store: Path
-    certificate: Path | None
-    key: Path | None
-    authority: Path | None
-    clients: Path | None = None
-
-    @property
-    def servers(self) -> "list[ClusterServer]":
-        """Those of a cluster; none without one. Raises CommandError."""
-        from truerail.link.server_files import cluster_servers
-
-        with refusing(BusError):
-            return cluster_servers(self.routes) if self.routes else []
-
-    def options(self) -> "list[ServerOptions]":
-        """Of each server. Raises CommandError."""
-        from truerail.link.server_files import ServerOptions
-
-        servers = self.servers
-        listens = self.listen.split(",")
-        if len(listens) not in (1, len(servers) or 1):
-            raise CommandError(f"--listen {self.listen}: expected one HOST:PORT, or as many as --routes has")
-        places = [_place(listen.strip()) for listen in listens]
-        self._check([host for host, _ in places], [server.host for server in servers])
-        places *= len(servers) if servers and len(places) == 1 else 1
-        files = [
-            file.absolute() if file else None for file in (self.certificate, self.key, self.authority, self.clients)
-        ]
-        return [ServerOptions(*place, self.store.absolute(), *files) for place in places]
-
-    def _check(self, hosts: list[str], others: list[str]) -> None:
-        """Raises CommandError for files that are missing, or that this configuration needs."""
-        certificate, key = self.certificate, self.key
-        if (certificate is None) is not (key is None):
-            raise CommandError(f"--tls-{'key' if certificate else 'cert'}: give certificate and key together")
-        for words, reached in (("--listen", hosts), ("--routes", others)):
-            if certificate is None and (open_to := [host for host in reached if host not in _LOOPBACK]):
-                given = self.listen if words == "--listen" else open_to[0]
-                raise CommandError(f"{words} {given}: others can reach it, so it needs --tls-cert and --tls-key")
-        if bool(self.authority) is not bool(certificate and others):
-            raise CommandError("--tls-ca: servers of a cluster with certificates need it, and they alone")
-        if self.clients and certificate is None:
-            raise CommandError("--clients-ca needs --tls-cert and --tls-key: certificates are part of the encryption")
-        for file in (certificate, key, self.clients):
-            if file and not others and not file.is_file():
-                raise CommandError(f"{file}: there is no such file")
-
 
 def _place(listen: str) -> tuple[str, int]:
     host, _, port = listen.rpartition(":")
@@ -238,13 +235,11 @@ def _agents_of(inventory: Path | None, zones: list[str], subjects: "Subjects") -
     return [agent(subjects, one.zone, one.name) for one in hosts]
 
 
-def _write_files(
-    out: Path, subjects: "Subjects", zones: list[str], words: _ServerWords, agents: "Sequence[User]" = ()
-) -> None:
+def _write_files(options: InitOptions, subjects: "Subjects", zones: list[str], agents: "Sequence[User]") -> None:
     """Writes the files and says which. Raises CommandError."""
     from truerail.link.server_files import SEED, USERS, public_key, users, users_text
 
-    texts = dict(_texts(subjects, words))
+    out, texts = options.out, dict(_texts(subjects, options))
     with refusing(BusError, OSError):
         wanted = list(users(subjects, dict.fromkeys(zones)))
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -278,15 +273,15 @@ def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
             )
 
 
-def _texts(subjects: "Subjects", words: _ServerWords) -> Iterator[tuple[str, str]]:
+def _texts(subjects: "Subjects", options: InitOptions) -> Iterator[tuple[str, str]]:
     """Name and content of each file that is written once."""
     from truerail.link.server_files import CLUSTER, SERVER, cluster_text, file_of, server_text
 
-    options, servers = words.options(), words.servers
+    places, servers = options.server_options(), options.servers
     if not servers:
-        yield SERVER, server_text(options[0])
+        yield SERVER, server_text(places[0])
         return
-    for server, one in zip(servers, options, strict=True):
+    for server, one in zip(servers, places, strict=True):
         yield file_of(server), server_text(one, subjects.fabric, server)
     yield CLUSTER, cluster_text(servers)
 
@@ -305,9 +300,10 @@ def _report(file: Path, kept: bool) -> None:
     terminal_output.say(f"{'kept' if kept else 'written':<7} {file}")
 
 
-def _next_step(out: Path, words: _ServerWords) -> str:
+def _next_step(options: InitOptions) -> str:
     """What to do with the files."""
-    if words.servers:
+    out = options.out
+    if options.servers:
         each = f"its nats-server-NAME.conf, {out}/cluster.conf and {out}/users.conf"
         start = f"Copy to each server {each}, and start it: nats-server -c nats-server-NAME.conf"
     else:

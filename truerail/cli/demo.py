@@ -1,6 +1,7 @@
 """`truerail demo`: a fabric without hardware. It changes and the real service monitors it, or it is checked once."""
 
 import os
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truerail.cli import terminal_output
-from truerail.cli.demo_folder import faults, prepare, too_few, troubles
-from truerail.cli.exit_codes import refused_by_system
-from truerail.errors import CommandError, NoRoomError
+from truerail.cli.demo_folder import faults, prepare, refused_as_too_few, troubles
+from truerail.cli.exit_codes import refused_by_system, with_options_of
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,49 +26,56 @@ KNOWN = (
 """The available faults, written out: help must not load the simulator."""
 
 
-def demo(
-    context: typer.Context,
-    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the fabric.")] = 64,
-    rails: Annotated[int, typer.Option(min=1, help="Rails: NICs of each host.")] = 8,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOptions:
+    """The options of `truerail demo`."""
+
+    context: typer.Context
+    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the fabric.")] = 64
+    rails: Annotated[int, typer.Option(min=1, help="Rails: NICs of each host.")] = 8
     fault: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help=f"A fault at the start; may be repeated. {KNOWN}")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same fabric and story.")] = 1,
+    ] = None
+    seed: Annotated[int, typer.Option(help="The same seed makes the same fabric and story.")] = 1
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all files.")] = Path(
         "truerail-demo"
-    ),
-    once: Annotated[bool, typer.Option("--once", help="Check the fabric once, print the report and end.")] = False,
-    details: Annotated[bool, typer.Option("--details", help="With --once: show everything, with evidence.")] = False,
-    host: Annotated[str, typer.Option(help="Address of the page.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")] = 8080,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the fabric's events.")] = False,
-) -> None:
+    )
+    once: Annotated[bool, typer.Option("--once", help="Check the fabric once, print the report and end.")] = False
+    details: Annotated[bool, typer.Option("--details", help="With --once: show everything, with evidence.")] = False
+    host: Annotated[str, typer.Option(help="Address of the page.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")] = 8080
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the fabric's events.")] = False
+
+
+@with_options_of(DemoOptions)
+def demo(options: DemoOptions) -> None:
     """Run the service on a simulated, changing fabric: faults appear and are repaired. Ctrl-C stops it.
 
     What it writes can be read by its user alone.
     """
-    context.call_on_close(partial(os.umask, os.umask(0o077)))
-    cabling, traffic = troubles(fault or [])
+    options.context.call_on_close(partial(os.umask, os.umask(0o077)))
+    cabling, traffic = troubles(options.fault or [])
     wanted = faults(cabling)
-    if once:
-        if traffic:
-            raise CommandError(f"--once shows no traffic, so no {traffic[0].kind}: omit --once to see it")
-        _check_once(hosts, rails, wanted, seed, output, details=details)
-    else:
+    if not options.once:
         from truerail.cli.demo_live import serve_living
 
-        serve_living(hosts, rails, wanted, traffic, seed, output, host=host, port=port, quiet=quiet)
+        serve_living(options, wanted, traffic)
+    elif traffic:
+        raise CommandError(f"--once shows no traffic, so no {traffic[0].kind}: omit --once to see it")
+    else:
+        _check_once(options, wanted)
 
 
-def _check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path, *, details: bool) -> None:
+def _check_once(options: DemoOptions, wanted: "Sequence[Fault]") -> None:
     """Writes the fabric, checks it, prints the report and writes it as HTML."""
     from truerail.cli.check import tell
     from truerail.cli.evaluating import evaluated
     from truerail.model import Severity
     from truerail.outputs import Format
 
-    with terminal_output.working(f"simulating {hosts} hosts with {rails} rails"):
-        capture = _simulate(hosts, rails, wanted, seed, output)
+    output, details = options.output, options.details
+    with terminal_output.working(f"simulating {options.hosts} hosts with {options.rails} rails"):
+        capture = _simulate(options, wanted)
     plan = output / "plan.csv"
     evaluation, _ = evaluated(plan, capture, None, None)
     tell(evaluation, Format.TEXT, None, Severity.WARNING, details=details)
@@ -75,17 +83,16 @@ def _check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, ou
     terminal_output.say(_next(plan, capture, output))
 
 
-def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:
+def _simulate(options: DemoOptions, wanted: "Sequence[Fault]") -> Path:
     """Writes the fabric; returns the capture's folder."""
     from truerail.simulator import demo_simulation
 
-    try:
-        simulation = demo_simulation(hosts, rails, wanted, seed) if wanted else demo_simulation(hosts, rails, seed=seed)
-    except NoRoomError as error:
-        raise too_few(hosts, rails, error) from error
-    with refused_by_system(output, ""):
-        prepare(output)
-        return simulation.write(output)
+    given = {"faults": wanted} if wanted else {}
+    with refused_as_too_few(options.hosts, options.rails):
+        simulation = demo_simulation(options.hosts, options.rails, seed=options.seed, **given)
+    with refused_by_system(options.output, ""):
+        prepare(options.output)
+        return simulation.write(options.output)
 
 
 def _next(plan: Path, capture: Path, output: Path) -> str:

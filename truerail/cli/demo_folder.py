@@ -29,12 +29,16 @@ def prepare(output: Path) -> None:
     mark.write_text("Made by truerail demo, which empties it when it runs again.\n", encoding="utf-8")
 
 
-def too_few(hosts: int, rails: int, error: NoRoomError) -> CommandError:
-    """The error for a fabric without a place for the faults, and what to change."""
-    return CommandError(
-        f"{hosts} hosts with {rails} rails are too few for these faults: {error}. "
-        "Set more --hosts or --rails (16 and 8 have room), or one --fault"
-    )
+@contextmanager
+def refused_as_too_few(hosts: int, rails: int) -> Iterator[None]:
+    """Raises what is said of a fabric without a place for the faults as a CommandError, with what to change."""
+    try:
+        yield
+    except NoRoomError as error:
+        raise CommandError(
+            f"{hosts} hosts with {rails} rails are too few for these faults: {error}. "
+            "Set more --hosts or --rails (16 and 8 have room), or one --fault"
+        ) from error
 
 
 @contextmanager

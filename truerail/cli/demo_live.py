@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truerail.cli import terminal_output
-from truerail.cli.demo_folder import HISTORY, JOURNAL, kept_for_one, too_few
+from truerail.cli.demo_folder import HISTORY, JOURNAL, kept_for_one, refused_as_too_few
 from truerail.cli.demo_stage import Stage
-from truerail.errors import CommandError, NoRoomError
+from truerail.errors import CommandError
 from truerail.model import Target
 from truerail.model.platforms import SLURM
 from truerail.simulator import Fault
@@ -23,6 +23,7 @@ from truerail.transport.fleet_transport import LOCAL
 from truerail.transport.protocol import Answer, Transport
 
 if TYPE_CHECKING:
+    from truerail.cli.demo import DemoOptions
     from truerail.roles.post import Post
     from truerail.service.settings import Settings
 
@@ -32,33 +33,21 @@ PATIENCE_SECONDS = 2
 """Most devices of the fabric answer within a tenth of a second; a hanging one is awaited in the background."""
 
 
-def serve_living(
-    hosts: int,
-    rails: int,
-    wanted: Sequence[Fault],
-    traffic: Sequence[FlowFault],
-    seed: int,
-    output: Path,
-    *,
-    host: str,
-    port: int,
-    quiet: bool,
-) -> None:
+def serve_living(options: "DemoOptions", wanted: Sequence[Fault], traffic: Sequence[FlowFault]) -> None:
     """Serves until Ctrl-C. Raises CommandError for errors that the user has to fix."""
     from truerail.plans import dump_csv
     from truerail.roles.service import serve
     from truerail.service.logs import set_up
 
-    try:
-        fabric = living_fabric(hosts, rails, wanted, seed, troubles=traffic)
-    except NoRoomError as error:
-        raise too_few(hosts, rails, error) from error
+    hosts, rails, output = options.hosts, options.rails, options.output
+    with refused_as_too_few(hosts, rails):
+        fabric = living_fabric(hosts, rails, wanted, options.seed, troubles=traffic)
     with kept_for_one(output):
-        needs_free(host, port)
-        settings = demo_settings(output, host, port)
+        needs_free(options.host, options.port)
+        settings = demo_settings(output, options.host, options.port)
         set_up(settings.log)
         terminal_output.write(output / "plan.csv", dump_csv(fabric.plan))
-        stage = Stage(fabric, hosts, rails, quiet=quiet)
+        stage = Stage(fabric, hosts, rails, quiet=options.quiet)
         serve(settings, lambda post: _judge(fabric, settings, stage, post))
         kept = [f"The journal is in {output / JOURNAL}"]
         kept += [f"the history in {output / HISTORY}"] if settings.history else []

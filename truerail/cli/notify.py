@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truerail.cli import terminal_output
+from truerail.cli.serve import Config, read_settings
 from truerail.errors import CommandError, DeliveryError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -22,13 +23,10 @@ def _group() -> None:
 
 @app.command("test", short_help="Send a test message to each receiver.")
 def send_test(
-    config: Annotated[
-        Path, typer.Option("--config", "-c", metavar="FILE", help="Settings file of the service.")
-    ] = Path("truerail.yaml"),
+    config: Config = Path("truerail.yaml"),
     receiver: Annotated[str, typer.Option(metavar="NAME", help="Send to this receiver alone.")] = "",
 ) -> None:
     """Send a test message to each receiver of `notify`, and to the log records of `otlp`. Exit code 2 if one fails."""
-    from truerail.cli.serve import read_settings
     from truerail.service.notify.notifier import channels
 
     settings = read_settings(config)

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Callable
 from inspect import Parameter as Argument
-from inspect import Signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from truerail.cli import oncall, terminal_output
-from truerail.cli.exit_codes import ExitCode, refusing
+from truerail.cli.exit_codes import ExitCode, refusing, with_parameters
 from truerail.cli.oncall_source import Source, ask
 from truerail.files.file_text import read_text
 from truerail.files.problems import FileError
@@ -65,9 +64,7 @@ def _command(question: Question[Any]) -> Callable[..., None]:
         *([_option("at", _AT, None)] if question.takes_at else ()),
         *_shared(local=not question.service_only),
     ]
-    setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function
-    run.__annotations__ = {one.name: one.annotation for one in arguments}
-    return run
+    return with_parameters(run, arguments)
 
 
 def _value(one: Parameter, value: Any) -> Any:

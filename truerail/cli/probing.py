@@ -143,10 +143,10 @@ def _planned(round: Round, nics: Nics, polled: _Polled, targets: Mapping[str, Ta
         if not wanted.assume_idle:
             left_out |= dict.fromkeys(found.unknown - left_out.keys(), _NOT_KNOWN)
     settings = _settings(round, wanted)
-    pairs = pairs_of(round.plan, nics.nics, wanted.lists)
+    pairs = pairs_of(round.plan, nics.nics, wanted.pinglists)
     sweep = None
     if settings.sweeps:
-        across = "E" in wanted.lists
+        across = "E" in wanted.pinglists
         sweep = sweep_of(round.plan, nics.nics, left_out, settings.budget, across_rails=across)
     return plan_run(pairs, settings, datetime.now(UTC), dict(sorted(left_out.items())), sweep)
 
@@ -172,9 +172,12 @@ def _nics(round: Round, wanted: Wanted, fleet: live.Fleet) -> Nics:
 def _targets(polled: _Polled, fleet: live.Fleet, wanted: Wanted) -> dict[str, Target]:
     """The hosts that are polled by SSH, with the account that sends."""
     by_name = {target.name: target for target in fleet.targets}
-    hosts = {row.device.name: one for row in polled.first.rows if kind_of(one := by_name[row.name]) == "hosts"}
-    login = {name: replace(one.ssh, user=wanted.user, key=wanted.key or one.ssh.key) for name, one in hosts.items()}
-    return {name: replace(one, ssh=login[name]) for name, one in hosts.items()}
+    user = wanted.by_operator or wanted.user
+    return {
+        row.device.name: replace(one, ssh=replace(one.ssh, user=user, key=wanted.key or one.ssh.key))
+        for row in polled.first.rows
+        if kind_of(one := by_name[row.name]) == "hosts"
+    }
 
 
 def _agreed(lines: list[str], wanted: Wanted) -> bool:
@@ -264,7 +267,7 @@ def _run(
     plan: ProbePlan, round: Round, targets: Mapping[str, Target], wanted: Wanted
 ) -> tuple[Run[ProbePlan], dict[str, str], bool]:
     """The first round, all recordings as one, and whether Ctrl-C ended it early."""
-    rounds = _Sending(round.plan, targets, script() if wanted.piped else None)
+    rounds = _Sending(round.plan, targets, script() if wanted.pipe else None)
     run = rounds.run(plan)
 
     async def sending(transport: Transport, stop: asyncio.Event) -> tuple[dict[str, str], bool]:

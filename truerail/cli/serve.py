@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truerail.cli import terminal_output
-from truerail.cli.bus_commands import Cert, Key
-from truerail.cli.exit_codes import refusing
+from truerail.cli.bus_commands import Cert, Key, bus_address
+from truerail.cli.exit_codes import refusing, with_options_of
 from truerail.errors import BusError, CertificateError, CommandError, SettingsError
 from truerail.extras import require
 
@@ -28,24 +28,50 @@ if TYPE_CHECKING:
     from truerail.service.round_loop import Watch
     from truerail.service.settings import Settings
 
+Config = Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="Settings file of the service.")]
 ROLES = ("poller", "judge", "front")
 
 
-@dataclass(frozen=True, slots=True)
-class BusOptions:
-    """The options of `serve` on roles."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The options of `serve`."""
 
-    role: str = ""
-    bus: str = ""
-    creds: Path | None = None
-    ca: Path | None = None
-    cert: Path | None = None
-    key: Path | None = None
-    zone: str = ""
-    name: str = ""
+    config: Config = Path("truerail.yaml")
+    check: Annotated[
+        bool, typer.Option("--check", help="Check settings, plan, inventory and certificate, then exit.")
+    ] = False
+    pollers: Annotated[
+        str,
+        typer.Option(
+            "--pollers", metavar="N", help="Processes that poll; auto: none below 2,000 devices, else one a core."
+        ),
+    ] = "auto"
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role", metavar="ROLE", help="poller, judge or front, each on a machine of its own; else all in one."
+        ),
+    ] = ""
+    bus: Annotated[
+        str, typer.Option("--bus", metavar="URL", help="The bus of these roles: tls://HOST:PORT, a NATS server.")
+    ] = ""
+    creds: Annotated[
+        Path | None, typer.Option("--creds", metavar="FILE", help="Login at the bus: nkey seed or NATS credentials.")
+    ] = None
+    ca: Annotated[
+        Path | None, typer.Option("--ca", metavar="FILE", help="Certification authority of the bus, a PEM file.")
+    ] = None
+    cert: Cert = None
+    key: Key = None
+    zone: Annotated[
+        str, typer.Option("--zone", metavar="ZONE", help="The zone of a poller, as in the inventory; default: default.")
+    ] = ""
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="The name of a poller in its zone; default: the host's.")
+    ] = ""
 
-    def check(self) -> None:
-        """Raises CommandError if they do not fit together, or a package is missing."""
+    def check_role(self) -> None:
+        """Raises CommandError if the options of roles do not fit together, or a package is missing."""
         if not self.role:
             given = [name for name in ("bus", "creds", "ca", "cert", "key", "zone", "name") if getattr(self, name)]
             if given:
@@ -62,64 +88,25 @@ class BusOptions:
     @property
     def address(self) -> "BusAddress":
         """The address of the bus. Raises CommandError."""
-        from truerail.link.nats_link import BusAddress
-
-        with refusing(BusError):
-            return BusAddress(self.bus, self.creds, self.ca, self.cert, self.key)
+        return bus_address(self.bus, self.creds, self.ca, self.cert, self.key)
 
 
-def serve(
-    config: Annotated[
-        Path, typer.Option("--config", "-c", metavar="FILE", help="Settings file of the service.")
-    ] = Path("truerail.yaml"),
-    check: Annotated[
-        bool, typer.Option("--check", help="Check settings, plan, inventory and certificate, then exit.")
-    ] = False,
-    pollers: Annotated[
-        str,
-        typer.Option(
-            "--pollers", metavar="N", help="Processes that poll; auto: none below 2,000 devices, else one a core."
-        ),
-    ] = "auto",
-    role: Annotated[
-        str,
-        typer.Option(
-            "--role", metavar="ROLE", help="poller, judge or front, each on a machine of its own; else all in one."
-        ),
-    ] = "",
-    bus: Annotated[
-        str, typer.Option("--bus", metavar="URL", help="The bus of these roles: tls://HOST:PORT, a NATS server.")
-    ] = "",
-    creds: Annotated[
-        Path | None, typer.Option("--creds", metavar="FILE", help="Login at the bus: nkey seed or NATS credentials.")
-    ] = None,
-    ca: Annotated[
-        Path | None, typer.Option("--ca", metavar="FILE", help="Certification authority of the bus, a PEM file.")
-    ] = None,
-    cert: Cert = None,
-    key: Key = None,
-    zone: Annotated[
-        str, typer.Option("--zone", metavar="ZONE", help="The zone of a poller, as in the inventory; default: default.")
-    ] = "",
-    name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="The name of a poller in its zone; default: the host's.")
-    ] = "",
-) -> None:
+@with_options_of(ServeOptions)
+def serve(options: ServeOptions) -> None:
     """Monitor a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
     from truerail.analysis.coverage import unlisted
     from truerail.outputs.report_words import count
     from truerail.service.logs import set_up
 
-    options = BusOptions(role, bus, creds, ca, cert, key, zone, name)
-    options.check()
-    if role == "poller" and not check:
-        _serve_poller(options, config)
+    options.check_role()
+    if options.role == "poller" and not options.check:
+        _serve_poller(options)
         return
-    if role == "front":
-        _serve_front(options, config, check=check)
+    if options.role == "front":
+        _serve_front(options)
         return
-    settings, fleet = _read(config)
-    if check:
+    settings, fleet = _read(options.config)
+    if options.check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails are inferred"
         if settings.otlp:
             require("otlp", "otlp")
@@ -127,24 +114,24 @@ def serve(
             terminal_output.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
             terminal_output.remark(f"{missing.summary}.")
-        terminal_output.say(f"{config}: OK. {count(len(fleet.targets), 'device')}, {known}.")
+        terminal_output.say(f"{options.config}: OK. {count(len(fleet.targets), 'device')}, {known}.")
         return
     set_up(settings.log)
-    polling = _polling(pollers, options, settings, len(fleet.targets))
-    _serve(config, settings, fleet, polling, _judge_leadership(options, settings))
+    polling = _polling(options, settings, len(fleet.targets))
+    _serve(options.config, settings, fleet, polling, _judge_leadership(options, settings))
 
 
-def _polling(pollers: str, options: BusOptions, settings: "Settings", devices: int) -> "PollingMaker | None":
+def _polling(options: ServeOptions, settings: "Settings", devices: int) -> "PollingMaker | None":
     """What polls, where the service does not do so itself. Raises CommandError."""
     from truerail.poller.processes import PollerProcesses
 
     if options.role:
         if settings.probe:
             raise CommandError("probe: only a service without --role logs in to hosts, so that it can probe them")
-        if pollers != "auto":
+        if options.pollers != "auto":
             raise CommandError("--pollers is for a service without --role: pollers of a bus are started on their own")
         return _judge_polling(options, settings)
-    count = _pollers(pollers, devices)
+    count = _pollers(options.pollers, devices)
     return partial(PollerProcesses, count=count) if count else None
 
 
@@ -228,7 +215,7 @@ def read_settings(config: Path) -> "Settings":
 # `truerail serve --role`: pollers and a judge on machines of their own, and the bus between them.
 
 
-def _judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
+def _judge_polling(options: ServeOptions, settings: "Settings") -> "PollingMaker":
     """The polling of a judge. Raises CommandError if the bus cannot be reached, or refuses the login."""
     from truerail.link.nats_link import Bus
     from truerail.poller.bus_polling import BusPolling
@@ -244,7 +231,7 @@ def _judge_polling(options: BusOptions, settings: "Settings") -> "PollingMaker":
     return partial(BusPolling, address=address, subjects=subjects)
 
 
-def _judge_leadership(options: BusOptions, settings: "Settings") -> "Callable[[], Leadership] | None":
+def _judge_leadership(options: ServeOptions, settings: "Settings") -> "Callable[[], Leadership] | None":
     """Makes the part of this judge in who leads; None for a service without a bus."""
     if not options.role:
         return None
@@ -258,8 +245,8 @@ def _judge_leadership(options: BusOptions, settings: "Settings") -> "Callable[[]
     return lambda: Leadership(options.address, _subjects(settings), name)
 
 
-def _serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
-    """Serves until a signal comes; with `check` it only reads the settings. A front needs no inventory and no journal.
+def _serve_front(options: ServeOptions) -> None:
+    """Serves until a signal comes; `--check` only reads the settings. A front needs no inventory and no journal.
     Raises CommandError if it cannot begin: settings, port, or the bus.
     """
     from truerail.link.inspection import front_login
@@ -267,20 +254,20 @@ def _serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
     from truerail.roles.service import serve
     from truerail.service.logs import logger, set_up
 
-    settings = read_settings(config)
-    if check:
+    settings = read_settings(options.config)
+    if options.check:
         if warning := certificate_warning(settings):
             terminal_output.remark(warning)
-        terminal_output.say(f"{config}: OK for a front of the fabric {settings.fabric}.")
+        terminal_output.say(f"{options.config}: OK for a front of the fabric {settings.fabric}.")
         return
     set_up(settings.log)
     address, subjects = options.address, _subjects(settings)
     _run(front_login(address, subjects))
     place = JudgePlace(address, subjects, lambda url: logger().info("listening", url=url, bus=options.bus))
-    serve(settings, place, lambda: read_settings(config))
+    serve(settings, place, lambda: read_settings(options.config))
 
 
-def _serve_poller(options: BusOptions, config: Path) -> None:
+def _serve_poller(options: ServeOptions) -> None:
     """Polls until a signal comes. Raises CommandError if it cannot begin, or if the bus refuses it for good."""
     from socket import gethostname
 
@@ -291,7 +278,7 @@ def _serve_poller(options: BusOptions, config: Path) -> None:
     from truerail.poller.bus_poller import BusPoller
     from truerail.service.logs import logger, set_up
 
-    settings = read_settings(config)
+    settings = read_settings(options.config)
     set_up(settings.log)
     zone, name = options.zone or DEFAULT_ZONE, options.name or name_token(gethostname())
     if not is_plain_name(name):
@@ -301,7 +288,7 @@ def _serve_poller(options: BusOptions, config: Path) -> None:
         transport = open_transport()
         poller = BusPoller(_work(settings), transport, options.address, _subjects(settings), zone, name)
         stop = asyncio.Event()
-        with _signals(stop, poller, config):
+        with _signals(stop, poller, options.config):
             try:
                 await poller.run(stop, lambda: logger().info("polling", zone=zone, poller=name, bus=options.bus))
             finally:
