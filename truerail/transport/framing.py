@@ -130,11 +130,6 @@ class Frames:
         return bool(self._times)
 
     @property
-    def answered(self) -> int:
-        """How many commands have ended."""
-        return max(0, len(self._times) - 1)
-
-    @property
     def finished(self) -> bool:
         """Whether all commands have ended."""
         return len(self._times) > len(self.commands)

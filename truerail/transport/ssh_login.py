@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncssh
+from asyncssh.public_key import load_identities
 
 from truerail.errors import ConnectError, HostKeyError, TransportError
 from truerail.model import SshAccess
@@ -172,7 +173,7 @@ _KeyAndCertificate = tuple[asyncssh.SSHKey, asyncssh.SSHCertificate | None]
 
 
 def identities(access: SshAccess) -> dict[str, Any]:
-    """The key options for asyncssh. Raises `TransportError` for an unusable key file.
+    """The keys of a login, as the options of asyncssh. Raises `TransportError` for an unusable key file.
 
     Where the inventory names a key, that key alone is offered: a server counts each key as a try and refuses after six
     (sshd_config(5), MaxAuthTries). A key with a passphrase, or named by its public half, is left to the agent.
@@ -183,21 +184,22 @@ def identities(access: SshAccess) -> dict[str, Any]:
     path = Path(access.key).expanduser()
     try:
         key = None if path.suffix == ".pub" else _key(path, path.stat().st_mtime_ns)
+        named = () if key else load_identities(_public_half(path, agent))
     except (OSError, asyncssh.KeyImportError) as error:
         raise TransportError(f"key {access.key}: {getattr(error, 'strerror', None) or error}") from None
     if key:
         return {"client_keys": [key], "agent_path": ""}
-    return {"client_keys": (), "agent_path": agent, "agent_identities": [_public_half(path, agent)]}
+    return {"client_keys": (), "agent_path": agent, "agent_identities": named}
 
 
-def _public_half(path: Path, agent: str) -> str:
+def _public_half(path: Path, agent: str) -> Path:
     """The file that identifies one of the agent's keys."""
     public = path if path.suffix == ".pub" else Path(f"{path}.pub")
     if not agent:
         raise TransportError(f"key {path}: has a passphrase or is the public half, and there is no ssh-agent to ask")
     if not public.is_file():
         raise TransportError(f"key {path}: has a passphrase; the agent is asked for it by {public}, which is not there")
-    return str(public)
+    return public
 
 
 @lru_cache(maxsize=64)

@@ -3,14 +3,16 @@
 import asyncio
 import getpass
 import logging
+import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import asyncssh
 import paramiko
+from cryptography.exceptions import UnsupportedAlgorithm
+from paramiko.pkey import UnknownKeyType
 
 from truerail.errors import ConnectError, NoExecError, TransportError
 from truerail.model import SshAccess
@@ -18,7 +20,7 @@ from truerail.model.names import printable
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.protocol import Answer, secret_text
-from truerail.transport.ssh_login import DEFAULT_FILES, MODERN, old_device, refused_login, system_words, trusted
+from truerail.transport.ssh_login import MODERN, identities, old_device, refused_login, system_words, trusted
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Logging in to one switch with paramiko. Blocking: it runs in a thread, and closing the transport ends it.
@@ -115,52 +117,21 @@ def _taken(method: Any, *arguments: Any) -> bool:
 
 
 def _keys(access: SshAccess) -> Iterator[Any]:
-    """The key file alone where the inventory names one that can be used, else the agent's keys and the user's own."""
-    if access.key:
-        key = _key(access.key)
-        if key is not None:
-            yield key
-            return
-    if access.agent:
-        named = _public_blob(access.key)
-        yield from (key for key in paramiko.Agent().get_keys() if named in (None, key.asbytes()))
-    if not access.key:
-        yield from (key for key in map(_own_key, DEFAULT_FILES) if key is not None)
+    """The keys that a login offers, in paramiko's form: the agent's before the user's own."""
+    offered = identities(access)
+    if offered["agent_path"]:
+        named = offered.get("agent_identities")
+        yield from (key for key in paramiko.Agent().get_keys() if not named or key.asbytes() in named)
+    for key, _ in offered["client_keys"]:
+        yield _in_paramikos_form(os.fsdecode(key.get_filename()))
 
 
-def _key(name: str) -> Any:
-    """A private key, or None if only the agent can use it because it has a passphrase. Raises `TransportError`."""
-    path = Path(name).expanduser()
-    if path.suffix == ".pub":
-        return None
+def _in_paramikos_form(path: str) -> Any:
+    """A private key that asyncssh has read. Raises `TransportError` for a type that paramiko does not have."""
     try:
         return paramiko.PKey.from_path(path)
-    except (paramiko.PasswordRequiredException, TypeError):
-        return None
-    except (OSError, paramiko.SSHException, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise TransportError(f"key {name}: {printable(why, 120)}") from None
-
-
-def _own_key(name: str) -> Any:
-    try:
-        return _key(name)
-    except TransportError:
-        return None
-
-
-def _public_blob(name: str) -> bytes | None:
-    """The public half of a key that the agent holds; None where no key is named."""
-    if not name:
-        return None
-    path = Path(name).expanduser()
-    public = path if path.suffix == ".pub" else Path(f"{path}.pub")
-    try:
-        return asyncssh.read_public_key(public).public_data
-    except (OSError, asyncssh.KeyImportError):
-        raise TransportError(
-            f"key {name}: has a passphrase; {public} names it to the agent, and is not readable"
-        ) from None
+    except (paramiko.SSHException, UnknownKeyType, UnsupportedAlgorithm, ValueError) as error:
+        raise TransportError(f"key {path}: {printable(str(error), 120)}") from None
 
 
 # ----------------------------------------------------------------------------------------------------------------------
