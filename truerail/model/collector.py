@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any
 
 from truerail.errors import NoAnswerError, OutOfBoundsError, ReaderFaultError, UnreadableError
 from truerail.model.answer_limits import in_time, refuse_endless
@@ -192,13 +191,16 @@ def collector(
     every: float,
     yields: Sequence[type[Fact]],
     shared: bool = False,
+    optional: bool = False,
     volatile: Mapping[bytes, bytes] = MappingProxyType({}),
-    **more: Any,
+    empty: bool = False,
+    megabytes: int = 4,
+    long_lines: bool = False,
 ) -> Callable[[Parse], Collector]:
     """Declares a collector. The function's name is the collector's; its module's docstring explains it.
 
-    `volatile` are regular expressions for `Collector.volatile`, `more` further fields that have a default. Raises
-    TypeError at import if the contract is broken, so that a broken collector cannot ship.
+    `volatile` are regular expressions for `Collector.volatile`. Raises TypeError at import if the contract is broken,
+    so that a broken collector cannot ship.
     """
     if not ask or not yields or not on:
         raise TypeError("a collector needs roles, commands and kinds of facts")
@@ -211,7 +213,8 @@ def collector(
         if module.__name__.rpartition(".")[2] not in (name, "__main__") or not module.__doc__:
             raise TypeError(f"collector {name!r}: file name and function name must agree, and the file must explain it")
         left_out = {label: re.compile(pattern) for label, pattern in volatile.items()}
-        described = shared, module.__doc__, parse
-        return Collector(name, tuple(on), tuple(ask), every, tuple(yields), *described, volatile=left_out, **more)
+        asked, kinds = tuple(ask), tuple(yields)
+        more = optional, left_out, empty, megabytes, long_lines
+        return Collector(name, tuple(on), asked, every, kinds, shared, module.__doc__, parse, *more)
 
     return declare
