@@ -261,7 +261,7 @@ def _paths(level: str) -> list[GpuNicPath]:
 
 _finds_last = partial(Case, finds="gpu-4")
 
-FIRES = {
+EXAMPLES = {
     "Neither nvidia-peermem nor DMA-BUF, on every host.": Case(
         alike(_THREE, [_NO_PEERMEM, HostSetting("dma_buf", "not supported")]), "gpu-1 gpu-2 gpu-3"
     ),
@@ -273,9 +273,7 @@ FIRES = {
     "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.": _finds_last(
         alike(_THREE, _paths("PXB")) | {"gpu-4": _paths("NODE")}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "The open kernel module does the work of nvidia-peermem by DMA-BUF.": Case(
         alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM, HostSetting("dma_buf", "supported")]}
     ),

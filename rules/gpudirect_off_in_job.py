@@ -77,12 +77,10 @@ def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
 _LIMITED: Facts = {host: [*facts] for host, facts in _job(("gpu-2", 1)).items()}
 _LIMITED["gpu-2"].append(NcclSetting("gpu-2", "NCCL_NET_GDR_LEVEL", "PIX"))
 
-FIRES = {
+EXAMPLES = {
     "One NIC of four works without it.": Case(_job(("gpu-2", 1)), "gpu-2/mlx5_1"),
     "The job limits the distance of GPU and NIC.": Case(_LIMITED, "gpu-2/mlx5_1"),
-}
-
-QUIET = {
+    # Quiet:
     "All NICs work with it.": Case(_job()),
     "None works with it: the cards may not be able to.": Case(
         _job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1))

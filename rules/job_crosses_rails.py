@@ -132,15 +132,13 @@ _OTHER_GPUS = {
 }
 _MOVED = _job(0, 0) | {f"leaf-{leaf}": [hears("p1", f"gpu-1/mlx5_{1 - leaf}")] for leaf in (0, 1)}
 
-FIRES = {
+EXAMPLES = {
     "Two cables of a host are swapped.": Case(_MOVED, "gpu-1", plan=_SPINE),
     "One host numbers its NICs the other way round.": Case(_OTHER_ORDER, "gpu-1", plan=_SPINE),
     "The ranks are on GPUs of different rails.": Case(_OTHER_GPUS, "gpu-1", plan=_SPINE),
     "NCCL_CROSS_NIC lets a ring change rails.": Case(_CROSS_NIC, "gpu-1", plan=_SPINE),
     "A job crosses rails on a fabric without a spine.": Case(_job(0, 1), "gpu-1"),
-}
-
-QUIET = {
+    # Quiet:
     "Both ends are on one rail.": Case(_job(1, 1), plan=_SPINE),
     "PXN: rank 1 sends for rank 0, over the rail of the receiver.": Case(_job(1, 1, proxy=1), plan=_SPINE),
     "The log has one end only.": Case(_ONE_END, plan=_SPINE),

@@ -128,7 +128,7 @@ _CAUSE = "351d1031dc00"
 """The key of the link that is down at gpu-1."""
 _CROSSED = [hears("nic1", "leaf-0/swp1"), hears("nic0", "leaf-1/swp1")]
 
-FIRES = {
+EXAMPLES = {
     "A NIC of one of the job's hosts has no link.": Case(
         _seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]}, f"slurm/7@{_CAUSE}"
     ),
@@ -136,9 +136,7 @@ FIRES = {
         _seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
         f"kubernetes/ml/llama@{_CAUSE}",
     ),
-}
-
-QUIET = {
+    # Quiet:
     "The job runs on other hosts.": Case(
         _seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]}
     ),

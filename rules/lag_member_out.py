@@ -123,7 +123,7 @@ _PAIR, _OTHER, _HOST = "44:38:39:00:00:01", "44:38:39:00:00:09", "b8:ce:f6:00:00
 _GOOD = LagMember("nic0p0", "bond0", _PAIR, 1, 1, 61, 61, True)
 _finds_second = partial(Case, finds="gpu-1/nic0p1")
 
-FIRES = {
+EXAMPLES = {
     "The second switch sends another system id: its member is in an aggregator of its own.": _finds_second(
         {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _OTHER, 1, 2, 13, 13, False)]}
     ),
@@ -150,9 +150,7 @@ FIRES = {
         },
         plan=PLAN + "\ngpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Both members carry traffic.": Case({"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 61, 61, True)]}),
     "A member without link is CAB003.": Case(
         {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False), no_carrier("nic0p1")]}

@@ -203,7 +203,7 @@ _RISING = [-9.0 + day / 4 for day in range(10)]
 _WARMER = {"rx_dbm": [-2.0 - day / 10 for day in range(10)], "celsius": [45.0 + 2.5 * day for day in range(10)]}
 _worsens, _link = partial(finds_nic, facts=_HEARD), partial(Case, facts=_HEARD)
 
-FIRES = {
+EXAMPLES = {
     "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.": _worsens(
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}}
     ),
@@ -228,9 +228,7 @@ FIRES = {
             for host in range(1, 13)
         },
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Light and bit errors are steady.": _link(past={"gpu-1/nic0": _STEADY}),
     "No past: one round.": _link(unknown=True),
     "A past of three days.": _link(unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),

@@ -204,7 +204,7 @@ PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\nleaf-0/swp9 spine-1/swp1 speed=
 _TEN = railed(10, more=" speed=400")
 _ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
 
-FIRES = {
+EXAMPLES = {
     "A NIC drops what it pauses.": finds_nic(rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
     "A leaf's queue drops, in a priority that is lossless by its settings.": Case(
         {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]},
@@ -229,9 +229,7 @@ FIRES = {
         finds="leaf-0/swp1",
         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}},
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Another priority drops.": Case(
         {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
         rates={

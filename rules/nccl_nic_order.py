@@ -143,14 +143,12 @@ def _sends(nic: int, proxy: int | None = None) -> Facts:
     return {"gpu-1": [*links, *_PATHS, *nccl_lists("gpu-1", _RIGHT), hop]}
 
 
-FIRES = {
+EXAMPLES = {
     "One host of three lists its NICs in another order.": Case(
         _ALIKE | {"gpu-3": nccl_lists("gpu-3", (1, 0, 2))}, "gpu-3"
     ),
     "A rank on GPU0 sends through the NIC of rail 2.": Case(_sends(2), "gpu-1"),
-}
-
-QUIET = {
+    # Quiet:
     "All hosts list their NICs alike.": Case(_ALIKE),
     "All hosts list them in the same other order: that is NCCL's own.": Case(
         {f"gpu-{host}": nccl_lists(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)}

@@ -71,7 +71,7 @@ def _words(troubles: list[NcclTrouble]) -> Iterator[str]:
 
 PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
 
-FIRES = {
+EXAMPLES = {
     "A peer does not acknowledge.": Case(
         {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 12, "10.0.0.2")]}, "gpu-1/mlx5_0"
     ),
@@ -79,10 +79,8 @@ FIRES = {
         {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 13, "10.0.0.2")]}, "gpu-1/mlx5_0"
     ),
     "A port fails.": Case({"gpu-2": [NcclTrouble("gpu-2", "event", None, None, "port error")]}, "gpu-2"),
-}
-
-QUIET = {
+    # Quiet:
     "Work was flushed after another error.": Case(
         {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 5, "10.0.0.2")]}
-    )
+    ),
 }

@@ -89,7 +89,7 @@ def _gpus(*active: int) -> list[NvLink]:
     ]
 
 
-FIRES = {
+EXAMPLES = {
     "Two links of one GPU are inactive.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, "gpu-2"),
     "The fabric manager of a host does not run.": Case(
         {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)}, "gpu-3"
@@ -97,9 +97,7 @@ FIRES = {
     "Six GPUs of a host have lost a link each.": Case(
         {"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)}, "gpu-2"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All links are active.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
     "No GPU uses NVLink.": Case({"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
     "Too few GPUs to compare.": Case({"gpu-1": _gpus(18, 16)}, unknown=True),

@@ -194,7 +194,7 @@ def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
     return [_NIC, PcieLink(_AT, speed, width, 32.0, 16, "mlx5_0")]
 
 
-FIRES = {
+EXAMPLES = {
     "One NIC of four has eight lanes.": Case(
         alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)}, "gpu-4/nic0"
     ),
@@ -202,9 +202,7 @@ FIRES = {
     "A GPU has lost lanes; it is named by its address alone.": Case(
         {"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]}, "gpu-2"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Each link is as fast and as wide as it can be.": Case(alike(_HOSTS, _host(32.0, 16))),
     "Two of four hosts report no PCIe link.": undecided(alike("gpu-1 gpu-2", _host(32.0, 16))),
     "One host reports its width, and nothing says what it should be.": undecided(

@@ -153,7 +153,7 @@ _STILL: dict[str, dict[str, float | Sequence[float]]] = {
 }
 _LOCKS: dict[str, float | Sequence[float]] = {"tx_pause_us:3": 1e6}
 
-FIRES = {
+EXAMPLES = {
     "A circle of two leaves and two spines, and a host that waits for it.": Case(
         finds="leaf-0",
         rates={
@@ -183,9 +183,7 @@ FIRES = {
             "spine-1/swp1": {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0},
         },
     ),
-}
-
-QUIET = {
+    # Quiet:
     "The same circle, and traffic flows.": Case(
         rates={
             port: {"rx_pause_us:3": 9e5, "rx_pause_transitions:3": 2e4, "tx_bytes:3": 1e9}

@@ -259,7 +259,7 @@ def _windows(slow: str, last: float = 100.0, *, others: int = 3) -> list[NcclBan
     return [_bandwidth(*one, at) for at, mine in ends for one in ((slow, mine), *((peer, 300.0) for peer in peers))]
 
 
-FIRES = {
+EXAMPLES = {
     "A GPU is slow in three windows, and its cable has no link.": finds_nic(
         {"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]}
     ),
@@ -271,9 +271,7 @@ FIRES = {
     "Its host is an address, and its GPU is unknown.": Case(
         {"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]}, "gpu-1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All ranks are at the same operation.": Case({"gpu-1": [*_HEARD, _rank(behind=False)]}),
     "RAS was not asked.": Case({"gpu-1": _HEARD}),
     "It was slow, and is not now.": Case({"nccl-inspector": [*_windows("gpu-1", 299.0)]}),

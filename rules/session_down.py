@@ -88,7 +88,7 @@ def _is_down(peer: BgpPeer) -> bool:
 PLAN = "leaf-1/swp51 spine-1/swp1\nleaf-1/swp52 spine-2/swp1\nleaf-2/swp51 spine-1/swp2"
 _UPLINKS: list[Fact] = [hears("swp51", "spine-1/swp1"), hears("swp52", "spine-2/swp1")]
 
-FIRES = {
+EXAMPLES = {
     "The cable is right and up, the session is not established.": Case(
         {"leaf-1": [*_UPLINKS, BgpPeer("swp51", "spine-1", None, "Active"), BgpPeer("swp52", None, None, _UP, "Up")]},
         "leaf-1/swp51",
@@ -117,9 +117,7 @@ FIRES = {
     "A cable was moved to a free port, and its session with it.": Case(
         {"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), BgpPeer("swp52", state="Active")]}, "leaf-1/swp52"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Every session is established.": Case({"leaf-1": [BgpPeer("swp51", "spine-1", None, _UP, "Up")]}),
     "Its operator shut the session.": Case({"leaf-1": [BgpPeer("swp51", None, None, _SHUT)]}),
     "One end was read before it came up.": Case(

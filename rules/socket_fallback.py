@@ -61,7 +61,7 @@ def _reason(printed: set[str | None], settings: Sequence[NcclSetting]) -> str:
 
 PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
 
-FIRES = {
+EXAMPLES = {
     "One host falls back to TCP.": Case(
         {"gpu-1": [NcclNetwork("gpu-1", "IB")], "gpu-2": [NcclNetwork("gpu-2", "Socket")]}, "gpu-2"
     ),
@@ -69,6 +69,6 @@ FIRES = {
         {"gpu-1": [NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0)]},
         "gpu-1",
     ),
+    # Quiet:
+    "All hosts use RDMA.": Case({host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")}),
 }
-
-QUIET = {"All hosts use RDMA.": Case({host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")})}
