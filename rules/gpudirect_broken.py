@@ -42,7 +42,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 
-from rules._examples import alike
+from rules._examples import alike, railed
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
@@ -244,7 +244,7 @@ def _evidence(reading: Reading | None, facts: Iterable[Fact]) -> list[Evidence]:
     return [Evidence(reading.device, reading.collector, reading.at, fact) for fact in facts if reading]
 
 
-PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
+PLAN = railed(4)
 _THREE = "gpu-1 gpu-2 gpu-3"
 _NO_PEERMEM = HostSetting("nvidia_peermem", "not loaded")
 _FS, _NO_FS = HostSetting("nvidia_fs", "loaded"), HostSetting("nvidia_fs", "not loaded")

@@ -27,7 +27,7 @@ on GPUs of different rails. Without a reason compare the NICs that both hosts of
 not keep to `NCCL_CROSS_NIC=0`.
 """
 
-from rules._examples import Facts, hears, nccl_lists
+from rules._examples import Facts, hears, nccl_lists, railed
 from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
@@ -108,7 +108,7 @@ def _has_spine(job: NcclJob, crossing: Crossing) -> bool:
     return any(leaf is not None and index.plan.uplinks_of(leaf.device) for leaf in leaves)
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = railed(2, rails=2, nic="mlx5_", port="p")
 _SPINE = f"{PLAN}\nleaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
 
 

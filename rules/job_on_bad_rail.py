@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rules._examples import Facts, down, hears, undecided
+from rules._examples import Facts, down, hears, railed, undecided
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
@@ -106,7 +106,7 @@ def _gpus_by_rail(round: Round, job: RunningJob, cables: Codes, hosts: list[int]
     return tuple(sorted(found.items()))
 
 
-PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+PLAN = railed(3, rails=2)
 
 
 def _seen(*dark: str) -> Facts:

@@ -45,7 +45,7 @@ from functools import partial
 
 import numpy as np
 
-from rules._examples import finds_nic
+from rules._examples import finds_nic, railed
 from rules._links import blind_links
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
@@ -195,7 +195,7 @@ def _light(snapshot: Snapshot, port: Port) -> Iterator[Evidence]:
 
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
-_MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in range(1, 13))
+_MANY = railed(12, more=" speed=400")
 _HEARD = {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, part="A")]}
 _STEADY = {"rx_dbm": [-2.0] * 10, "ber": [-9.0] * 10}
 _FALLING = [-2.0 - day / 5 for day in range(10)]

@@ -25,6 +25,7 @@ A job that was killed: its ranks lose each other.
 from collections import Counter
 from collections.abc import Iterator
 
+from rules._examples import railed
 from rules._jobs import evidence, job_of, spelled
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import Severity
@@ -69,7 +70,7 @@ def _words(troubles: list[NcclTrouble]) -> Iterator[str]:
     yield from (f"event {one}" for one in events)
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
+PLAN = railed(2, nic="mlx5_", port="p")
 
 EXAMPLES = {
     "A peer does not acknowledge.": Case(

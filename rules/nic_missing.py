@@ -130,9 +130,7 @@ def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
 
 PLAN = railed(1, rails=2)
 
-_BY_NUMBER = "\n".join(
-    f"gpu-{host}/mlx5_{nic} leaf-{nic}/swp{host} rail={nic}" for host in (1, 2, 3) for nic in range(6)
-)
+_BY_NUMBER = railed(3, rails=6, nic="mlx5_")
 
 
 def _numbered(*numbers: int) -> list[RdmaLink]:

@@ -27,7 +27,7 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rules._examples import Facts, nccl_lists
+from rules._examples import Facts, nccl_lists, railed
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -121,7 +121,7 @@ def _finding(round: Round, job: NcclJob, host: int, port: int, others: str) -> F
     )
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+PLAN = railed(3, rails=2, nic="mlx5_", port="p")
 
 
 def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:

@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from rules import _qos
-from rules._examples import alike, finds_nic, undecided
+from rules._examples import alike, finds_nic, railed, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -174,7 +174,7 @@ def _evidence(
             yield evidence_of(wiring.seen, kind, row)
 
 
-PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4) for rail in (0, 1))
+PLAN = railed(4, rails=2)
 
 
 def _nics(**more: Any) -> list[PortQos]:

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rules._examples import down, finds_nic, hears
+from rules._examples import down, finds_nic, hears, railed
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
 from truerail.analysis.nccl.job_path import is_on, unevaluated
@@ -239,7 +239,7 @@ def _below(window: Mapping[tuple[str, int | None], NcclBandwidth], gpu: tuple[st
     return sample is not None and sample.busbw_gbs < _SHARE * middle
 
 
-PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = railed(2, rails=2)
 _HEARD = [hears(f"nic{rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
 _BROKEN: list[Fact] = [down("nic0"), _HEARD[1]]
 

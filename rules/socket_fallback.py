@@ -23,6 +23,7 @@ A job that is meant to use TCP, or tests of it.
 
 from collections.abc import Sequence
 
+from rules._examples import railed
 from rules._jobs import evidence, job_of
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Severity
@@ -59,7 +60,7 @@ def _reason(printed: set[str | None], settings: Sequence[NcclSetting]) -> str:
     return f"; {', '.join(named)} is set" if named else ""
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
+PLAN = railed(2, nic="mlx5_", port="p")
 
 EXAMPLES = {
     "One host falls back to TCP.": Case(
