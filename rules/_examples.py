@@ -101,10 +101,10 @@ def each_to_each(hosts: int, of_pair: Callable[[str, str], Mapping[str, Any]]) -
     return facts
 
 
-def railed(hosts: int, rails: int = 1, more: str = "") -> str:
+def railed(hosts: int, rails: int = 1, more: str = "", *, nic: str = "nic", port: str = "swp") -> str:
     """A plan of hosts `gpu-1`, `gpu-2`, ... with a NIC on each rail's leaf; `more` follows each cable."""
     rows = ((host + 1, rail) for host in range(hosts) for rail in range(rails))
-    return "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}{more}" for host, rail in rows)
+    return "\n".join(f"gpu-{host}/{nic}{rail} leaf-{rail}/{port}{host} rail={rail}{more}" for host, rail in rows)
 
 
 def one_leaf(hosts: int, spines: int) -> str:

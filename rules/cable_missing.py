@@ -167,7 +167,7 @@ def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Nei
 _DISCOVERED = [*_link("leaf-0", "2", "gpu-2", "mlx5_0"), *_link("leaf-1", "1", "gpu-2", "mlx5_1")]
 _infiniband = partial(Case, plan=_INFINIBAND, transport=Transport.INFINIBAND)
 
-FIRES = {
+EXAMPLES = {
     "The discovery of an InfiniBand fabric, which one host reports, has no link at the leaf's port.": _infiniband(
         {"gpu-2": _DISCOVERED}, "gpu-1/mlx5_0"
     ),
@@ -205,9 +205,7 @@ FIRES = {
     "The host is down: it does not answer, and all of its switch ports are without link.": Case(
         {"leaf-0": [*_OTHERS[1:], down("swp1"), down("swp2")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "The leaf of an InfiniBand fabric was not met in the discovery: what is on its ports is not known.": _infiniband(
         {"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]}, unknown=True
     ),

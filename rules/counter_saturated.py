@@ -44,13 +44,11 @@ def counter_saturated(round: Round) -> Findings:
 
 PLAN = "gpu-1/mlx5_0 leaf-0/p1 rail=0"
 
-FIRES = {
+EXAMPLES = {
     "Symbol errors reached 65535 in the newest reading.": Case(
         finds="gpu-1/mlx5_0", rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.5], "port_xmit_data": 1e9}}
-    )
-}
-
-QUIET = {
+    ),
+    # Quiet:
     "One error less: it still counts.": Case(rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.4]}}),
     "A counter that is wider may well have this value.": Case(
         rates={"gpu-1/mlx5_0": {"rx_symbol_err_phy": [*(0.0,) * 11, 6553.5]}}

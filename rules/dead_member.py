@@ -82,11 +82,9 @@ def _rates(idle: int) -> dict[str, dict[str, float]]:
     return {f"leaf-0/up{s}": {"tx_bytes": 0.0 if s == idle else 1e10 * (1 + s % 3 / 50)} for s in range(16)}
 
 
-FIRES = {
-    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.": Case(finds="leaf-0/up3", rates=_rates(3))
-}
-
-QUIET = {
+EXAMPLES = {
+    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.": Case(finds="leaf-0/up3", rates=_rates(3)),
+    # Quiet:
     "All uplinks carry alike.": Case(rates=_rates(99)),
     "Few flows: one uplink gets none of them, others get two.": undecided(
         rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)}

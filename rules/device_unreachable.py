@@ -192,7 +192,7 @@ _INFINIBAND = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/{host} rail=0" for host in (1
 _DISCOVERED = [hears(str(port), f"gpu-{port}/mlx5_0", via="InfiniBand", of="leaf-0") for port in (1, 2, 3)]
 _infiniband = partial(Case, plan=_INFINIBAND, transport=Transport.INFINIBAND)
 
-FIRES = {
+EXAMPLES = {
     "The discovery of the InfiniBand fabric did not find a host.": _infiniband({"gpu-1": _DISCOVERED[:2]}, "gpu-3"),
     "Most hosts answer, and one that the discovery found does not.": _infiniband(
         {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]}, "gpu-3"
@@ -217,9 +217,7 @@ FIRES = {
     "The host is not read; its leaves know both cables.": Case(
         {"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]}, "gpu-1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Every device answered something, if only about its links.": Case(
         {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []}, errors={"gpu-1": "unable to connect to socket"}
     ),

@@ -149,7 +149,7 @@ def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str],
     return together(changed, swept_example(path, ends=kept, number=1))
 
 
-FIRES = {
+EXAMPLES = {
     "All that one NIC sends.": Case(_bleached(over_spines, ("h1", "h3"), ("h2", "h3")), "h1/nic0", plan=_BESIDE),
     "All between two NICs, and none that another pair sends over the same switches.": Case(
         _bleached(over_spines, ("h1", "h3"), ("h2", "h4")), "h1/nic0", plan=_BESIDE + "\nh4/nic0 leaf-1/p2 rail=0"
@@ -166,9 +166,7 @@ FIRES = {
     "All that one NIC sends, by probes without a sweep.": Case(
         _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), "h1/nic0"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All keep it; ECN marks do not count.": Case(_classes()),
     "Packets without a class.": Case(
         {"h1": [sent(0, "nic0", "h2", "nic0", tos=0)], "h2": [heard(0, "nic0", "h1", "nic0", tos=0, tos_heard=0)]},

@@ -123,7 +123,7 @@ def _seen(*names: str, **more: str) -> Facts:
     return {"gpu-1": [*_MACS_1], "gpu-2": [*_MACS_2], **leaves}
 
 
-FIRES = {
+EXAMPLES = {
     "Both hosts call themselves gpu-1; their MACs tell them apart.": Case(_seen("gpu-1", "gpu-1"), "gpu-1"),
     "A cloned image: the leaves show both hosts, which have one chassis id, under one name.": Case(
         _seen("gpu-1", "gpu-1", chassis_id="cloned"), "gpu-1"
@@ -132,6 +132,6 @@ FIRES = {
         {"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")}
     ),
     "Two hosts carry each other's names; their MACs say so.": Case(_seen("gpu-2", "gpu-1"), "gpu-1 gpu-2"),
+    # Quiet:
+    "Each host has its own name.": Case(_seen("gpu-1", "gpu-2")),
 }
-
-QUIET = {"Each host has its own name.": Case(_seen("gpu-1", "gpu-2"))}

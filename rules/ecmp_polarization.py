@@ -152,7 +152,7 @@ def _down(used: dict[int, set[int]]) -> dict[str, dict[str, float]]:
 
 _finds_spines = partial(Case, finds="spine-0 spine-1 spine-2 spine-3")
 
-FIRES = {
+EXAMPLES = {
     "Every spine uses two of eight uplinks, each its own.": _finds_spines(
         rates=_BELOW | _above({s: {s, s + 4} for s in range(4)})
     ),
@@ -174,9 +174,7 @@ FIRES = {
     "Every spine uses two of four parallel links, by the parity of its place.": _finds_spines(
         plan=_PARALLEL, rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)})
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All uplinks carry alike.": Case(rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
     "Three large flows over eight uplinks leave five idle, and each sibling others.": Case(
         rates={f"leaf-{n}/up{s}": {"tx_bytes": 4e10 if n < 3 else 0.0} for n in range(12) for s in range(4)}

@@ -195,7 +195,7 @@ _DEAF = {**_BUSY, "cnp_handled": 0.0, "cnp_ignored": 0.0}
 _PAUSING = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 2e5, "rx_pause_us:3": 0.0}
 _finds_leaf = partial(Case, finds="leaf-0")
 
-FIRES = {
+EXAMPLES = {
     "A tenth and more of what a NIC receives is marked.": finds_nic(
         rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 2e6}, "gpu-2/nic0": _BUSY}
     ),
@@ -229,9 +229,7 @@ FIRES = {
     "A leaf pauses a host for a fifth of the time and has never marked a packet.": _finds_leaf(
         rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "tx_pause_us:3": 0.0}}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "A few marks are normal.": Case(rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
     "A leaf marks before it pauses.": Case(
         rates={"leaf-0/p1": {**_PAUSING, "ecn_marked_packets:3": 50.0}, "leaf-0/p2": _PAUSING}

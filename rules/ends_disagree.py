@@ -147,7 +147,7 @@ def _longest_ttl(reported: _Reported, a: int, b: int) -> int:
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1\ngpu-2/nic0 leaf-0/swp2 rail=0"
 
-FIRES = {
+EXAMPLES = {
     "The leaf lists the old and the new neighbour; neither host is heard to confirm one.": Case(
         {"leaf-0": [hears("swp1", "gpu-1/nic0", ttl_seconds=20), hears("swp1", "gpu-2/nic0", ttl_seconds=120)]},
         "gpu-1/nic0 gpu-2/nic0",
@@ -155,9 +155,7 @@ FIRES = {
     "The host names one leaf, and another leaf names the host.": Case(
         {"gpu-1": [hears("nic0", "leaf-0/swp1")], "leaf-1": [hears("swp1", "gpu-1/nic0")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Two neighbours on one port, and one of them confirms: that is the true one.": Case(
         {
             "leaf-0": [hears("swp1", "gpu-1/nic0"), hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-2/nic0")],

@@ -140,16 +140,14 @@ _REVERSED = "\n".join(
 _THREE = "gpu-1 gpu-2 gpu-3"
 _RIGHT = (0, 1, 2, 3, 4, 5)
 
-FIRES = {
+EXAMPLES = {
     "On one host of five the NICs are enumerated backwards.": Case(
         alike(f"{_THREE} gpu-4", _host(_RIGHT)) | {"gpu-5": _host((5, 4, 3, 2, 1, 0))}, "gpu-5"
     ),
     "Two NICs of one host of three are swapped: fewer hosts to compare with, less sure.": Case(
         alike("gpu-1 gpu-2", _host(_RIGHT)) | {"gpu-3": _host((1, 0, 2, 3, 4, 5))}, "gpu-3"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Each GPU is nearest to the NIC of its rail.": Case(alike(_THREE, _host(_RIGHT))),
     "All hosts agree on another order, and so do the plan and the cables: that is the vendor's.": Case(
         {

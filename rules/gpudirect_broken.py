@@ -42,7 +42,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 
-from rules._examples import alike
+from rules._examples import alike, railed
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
@@ -244,7 +244,7 @@ def _evidence(reading: Reading | None, facts: Iterable[Fact]) -> list[Evidence]:
     return [Evidence(reading.device, reading.collector, reading.at, fact) for fact in facts if reading]
 
 
-PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
+PLAN = railed(4)
 _THREE = "gpu-1 gpu-2 gpu-3"
 _NO_PEERMEM = HostSetting("nvidia_peermem", "not loaded")
 _FS, _NO_FS = HostSetting("nvidia_fs", "loaded"), HostSetting("nvidia_fs", "not loaded")
@@ -261,7 +261,7 @@ def _paths(level: str) -> list[GpuNicPath]:
 
 _finds_last = partial(Case, finds="gpu-4")
 
-FIRES = {
+EXAMPLES = {
     "Neither nvidia-peermem nor DMA-BUF, on every host.": Case(
         alike(_THREE, [_NO_PEERMEM, HostSetting("dma_buf", "not supported")]), "gpu-1 gpu-2 gpu-3"
     ),
@@ -273,9 +273,7 @@ FIRES = {
     "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.": _finds_last(
         alike(_THREE, _paths("PXB")) | {"gpu-4": _paths("NODE")}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "The open kernel module does the work of nvidia-peermem by DMA-BUF.": Case(
         alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM, HostSetting("dma_buf", "supported")]}
     ),

@@ -20,7 +20,7 @@ Look at NIC004 for this host: nvidia-peermem or DMA-BUF, ACS, IOMMU. Then at the
 A GPU that is farther from the NIC than NCCL_NET_GDR_LEVEL allows, on a host of another model.
 """
 
-from rules._examples import Facts, nccl_lists
+from rules._examples import Facts, nccl_lists, railed
 from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
@@ -60,7 +60,7 @@ def _finding(round: Round, job: NcclJob, nic: Nic, count: int, others: str) -> F
     )
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = railed(2, rails=2, nic="mlx5_", port="p")
 
 
 def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
@@ -77,12 +77,10 @@ def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
 _LIMITED: Facts = {host: [*facts] for host, facts in _job(("gpu-2", 1)).items()}
 _LIMITED["gpu-2"].append(NcclSetting("gpu-2", "NCCL_NET_GDR_LEVEL", "PIX"))
 
-FIRES = {
+EXAMPLES = {
     "One NIC of four works without it.": Case(_job(("gpu-2", 1)), "gpu-2/mlx5_1"),
     "The job limits the distance of GPU and NIC.": Case(_LIMITED, "gpu-2/mlx5_1"),
-}
-
-QUIET = {
+    # Quiet:
     "All NICs work with it.": Case(_job()),
     "None works with it: the cards may not be able to.": Case(
         _job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1))

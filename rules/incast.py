@@ -164,7 +164,7 @@ _ENDLESS = {"rx_bytes": 0.0, "tx_bytes": 1e9, "tx_pause_frames:3": 15e3, "tx_pau
 _EGRESS = {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "tx_pause_frames:3": 0.0, "rx_pause_us:3": 0.0}
 _finds_port = partial(Case, finds="leaf-0/p0")
 
-FIRES = {
+EXAMPLES = {
     "Seven hosts send to one, and the leaf pauses them.": _finds_port(rates=_SENDERS | {"leaf-0/p0": _EGRESS}),
     "The port to one host marks packets.": _finds_port(
         rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}}
@@ -173,9 +173,7 @@ FIRES = {
         rates={port: _ENDLESS if port[-1] in "567" else rates for port, rates in _SENDERS.items()}
         | {"leaf-0/p0": _EGRESS}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "It gets back as much as it sends.": Case(rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
     "The host pauses the port: a slow receiver.": Case(
         rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}}

@@ -27,7 +27,7 @@ on GPUs of different rails. Without a reason compare the NICs that both hosts of
 not keep to `NCCL_CROSS_NIC=0`.
 """
 
-from rules._examples import Facts, hears, nccl_lists
+from rules._examples import Facts, hears, nccl_lists, railed
 from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
@@ -108,7 +108,7 @@ def _has_spine(job: NcclJob, crossing: Crossing) -> bool:
     return any(leaf is not None and index.plan.uplinks_of(leaf.device) for leaf in leaves)
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = railed(2, rails=2, nic="mlx5_", port="p")
 _SPINE = f"{PLAN}\nleaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
 
 
@@ -132,15 +132,13 @@ _OTHER_GPUS = {
 }
 _MOVED = _job(0, 0) | {f"leaf-{leaf}": [hears("p1", f"gpu-1/mlx5_{1 - leaf}")] for leaf in (0, 1)}
 
-FIRES = {
+EXAMPLES = {
     "Two cables of a host are swapped.": Case(_MOVED, "gpu-1", plan=_SPINE),
     "One host numbers its NICs the other way round.": Case(_OTHER_ORDER, "gpu-1", plan=_SPINE),
     "The ranks are on GPUs of different rails.": Case(_OTHER_GPUS, "gpu-1", plan=_SPINE),
     "NCCL_CROSS_NIC lets a ring change rails.": Case(_CROSS_NIC, "gpu-1", plan=_SPINE),
     "A job crosses rails on a fabric without a spine.": Case(_job(0, 1), "gpu-1"),
-}
-
-QUIET = {
+    # Quiet:
     "Both ends are on one rail.": Case(_job(1, 1), plan=_SPINE),
     "PXN: rank 1 sends for rank 0, over the rail of the receiver.": Case(_job(1, 1, proxy=1), plan=_SPINE),
     "The log has one end only.": Case(_ONE_END, plan=_SPINE),

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rules._examples import Facts, down, hears, undecided
+from rules._examples import Facts, down, hears, railed, undecided
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
@@ -106,7 +106,7 @@ def _gpus_by_rail(round: Round, job: RunningJob, cables: Codes, hosts: list[int]
     return tuple(sorted(found.items()))
 
 
-PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+PLAN = railed(3, rails=2)
 
 
 def _seen(*dark: str) -> Facts:
@@ -128,7 +128,7 @@ _CAUSE = "351d1031dc00"
 """The key of the link that is down at gpu-1."""
 _CROSSED = [hears("nic1", "leaf-0/swp1"), hears("nic0", "leaf-1/swp1")]
 
-FIRES = {
+EXAMPLES = {
     "A NIC of one of the job's hosts has no link.": Case(
         _seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]}, f"slurm/7@{_CAUSE}"
     ),
@@ -136,9 +136,7 @@ FIRES = {
         _seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
         f"kubernetes/ml/llama@{_CAUSE}",
     ),
-}
-
-QUIET = {
+    # Quiet:
     "The job runs on other hosts.": Case(
         _seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]}
     ),

@@ -124,9 +124,9 @@ def _seen(job: tuple[str, ...], *unlinked: str) -> Facts:
 
 _ALL = ("gpu-1", "gpu-2", "gpu-3")
 
-FIRES = {"The plan has no way between the leaves.": Case(_seen(_ALL), "slurm/7@rails")}
-
-QUIET = {
+EXAMPLES = {
+    "The plan has no way between the leaves.": Case(_seen(_ALL), "slurm/7@rails"),
+    # Quiet:
     "Spines join the leaves.": Case(_seen(_ALL), plan=_JOINED),
     "All hosts of the job are on the same leaves.": Case(_seen(("gpu-1", "gpu-2"))),
     "A job of one host.": Case(_seen(("gpu-3",))),

@@ -121,50 +121,33 @@ def _unknown(wiring: Wiring, found: Lags) -> Iterator[NotEvaluated]:
 PLAN = TWO_PLANES
 _PAIR, _OTHER, _HOST = "44:38:39:00:00:01", "44:38:39:00:00:09", "b8:ce:f6:00:00:01"
 _GOOD = LagMember("nic0p0", "bond0", _PAIR, 1, 1, 61, 61, True)
+_second = partial(LagMember, "nic0p1", "bond0")
+_ON_ONE_SWITCH = [hears("nic0p0", "leaf-1/swp1"), hears("nic0p1", "leaf-1/swp9")]
+_SILENT = _second(None, None, 2, 69, 69, False)
+_bonded = partial(NetLink, operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0")
 _finds_second = partial(Case, finds="gpu-1/nic0p1")
 
-FIRES = {
+EXAMPLES = {
     "The second switch sends another system id: its member is in an aggregator of its own.": _finds_second(
-        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _OTHER, 1, 2, 13, 13, False)]}
+        {"gpu-1": [_GOOD, _second(_OTHER, 1, 2, 13, 13, False)]}
     ),
     "The second switch's port is not in a port channel: it sends no LACP; that end says the same.": _finds_second(
-        {
-            "gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False)],
-            "leaf-2": [LagMember("swp1", "bond1", None, actor_state=69)],
-        }
+        {"gpu-1": [_GOOD, _SILENT], "leaf-2": [LagMember("swp1", "bond1", None, actor_state=69)]}
     ),
     "Only the switch is read: its partner does not take the member.": _finds_second(
         {"leaf-2": [LagMember("swp1", "Po1", _HOST, 2, partner_state=5)]}
     ),
     "The member is in sync, and does not distribute.": _finds_second(
-        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 29, 61, True)]}
+        {"gpu-1": [_GOOD, _second(_PAIR, 2, 1, 29, 61, True)]}
     ),
     "Both members end on one switch, in one port channel: LACP is content.": _finds_second(
-        {
-            "gpu-1": [
-                _GOOD,
-                LagMember("nic0p1", "bond0", _PAIR, 9, 1, 61, 61, True),
-                hears("nic0p0", "leaf-1/swp1"),
-                hears("nic0p1", "leaf-1/swp9"),
-            ]
-        },
+        {"gpu-1": [_GOOD, _second(_PAIR, 9, 1, 61, 61, True), *_ON_ONE_SWITCH]},
         plan=PLAN + "\ngpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
     ),
-}
-
-QUIET = {
-    "Both members carry traffic.": Case({"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 61, 61, True)]}),
-    "A member without link is CAB003.": Case(
-        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False), no_carrier("nic0p1")]}
-    ),
-    "A bond whose members' LACP state was not read.": undecided(
-        {
-            "gpu-1": [
-                NetLink("nic0p0", operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0"),
-                NetLink("nic0p1", operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0"),
-            ]
-        }
-    ),
+    # Quiet:
+    "Both members carry traffic.": Case({"gpu-1": [_GOOD, _second(_PAIR, 2, 1, 61, 61, True)]}),
+    "A member without link is CAB003.": Case({"gpu-1": [_GOOD, _SILENT, no_carrier("nic0p1")]}),
+    "A bond whose members' LACP state was not read.": undecided({"gpu-1": [_bonded("nic0p0"), _bonded("nic0p1")]}),
     "The members are known, and no state of them: a bond without LACP, or an old answer.": undecided(
         {"gpu-1": [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]}
     ),

@@ -270,7 +270,7 @@ _ONCE = {"link_downs": [*(0.0,) * 8, 0.1, 0.0, 0.0, 0.0]}
 _OFTEN = {"link_downs": [0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]}
 _BITS, _HALF = 4.25e11, 2.125e11
 
-FIRES = {
+EXAMPLES = {
     "A link falls once, as both ends count.": finds_nic(
         rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY}
     ),
@@ -283,9 +283,7 @@ FIRES = {
     "All links of a leaf fall at once: the leaf restarted.": Case(
         finds="leaf-0", rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "No link fell.": Case(rates=_ALL_STEADY),
     "No link fell of those that are counted.": Case(unknown=True, rates={"gpu-1/nic0": _STEADY}),
     "A link fell before the window began, and polls are missing since.": Case(

@@ -45,7 +45,7 @@ from functools import partial
 
 import numpy as np
 
-from rules._examples import finds_nic
+from rules._examples import finds_nic, railed
 from rules._links import blind_links
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
@@ -195,7 +195,7 @@ def _light(snapshot: Snapshot, port: Port) -> Iterator[Evidence]:
 
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
-_MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in range(1, 13))
+_MANY = railed(12, more=" speed=400")
 _HEARD = {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, part="A")]}
 _STEADY = {"rx_dbm": [-2.0] * 10, "ber": [-9.0] * 10}
 _FALLING = [-2.0 - day / 5 for day in range(10)]
@@ -203,7 +203,7 @@ _RISING = [-9.0 + day / 4 for day in range(10)]
 _WARMER = {"rx_dbm": [-2.0 - day / 10 for day in range(10)], "celsius": [45.0 + 2.5 * day for day in range(10)]}
 _worsens, _link = partial(finds_nic, facts=_HEARD), partial(Case, facts=_HEARD)
 
-FIRES = {
+EXAMPLES = {
     "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.": _worsens(
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}}
     ),
@@ -228,9 +228,7 @@ FIRES = {
             for host in range(1, 13)
         },
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Light and bit errors are steady.": _link(past={"gpu-1/nic0": _STEADY}),
     "No past: one round.": _link(unknown=True),
     "A past of three days.": _link(unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),

@@ -159,7 +159,7 @@ _LEAF = [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic0")]
 _TWO_NICS = railed(1, rails=2)
 _finds_host = partial(Case, finds="gpu-1")
 
-FIRES = {
+EXAMPLES = {
     "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.": _finds_host(
         {
             "gpu-1": [up("nic0"), up("nic1")],
@@ -177,9 +177,7 @@ FIRES = {
     "The LLDP query fails for another reason.": _finds_host(
         {"gpu-1": [up("nic0")], "leaf-0": _LEAF}, errors={"gpu-1": "line 3: unexpected end"}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All hear a neighbour.": Case({"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
     "The host hears nothing because its only link is down: CAB003.": Case(
         {"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]}

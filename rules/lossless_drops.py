@@ -37,7 +37,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rules._examples import finds_nic, railed
+from rules._examples import Facts, Rates, finds_nic, railed, undecided
 from rules._links import ports_of_hosts, report_uncounted_links
 from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
 from truerail.analysis.counters import Quantity, Telemetry
@@ -203,8 +203,16 @@ PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400\nleaf-0/swp9 spine-1/swp1 speed=
 
 _TEN = railed(10, more=" speed=400")
 _ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
+_UPLINK: dict[str, Rates] = {"spine-1/swp1": {"rx_discards": 0}}
+"""The uplink's drops are counted, too: without that the rule cannot evaluate all links."""
 
-FIRES = {
+
+def _drops(port: str, rates: Rates, facts: Facts | None = None, *, unknown: bool = False) -> Case:
+    """One port's counters, and those of the uplink."""
+    return Case(facts or {}, rates=_UPLINK | {port: rates}, unknown=unknown)
+
+
+EXAMPLES = {
     "A NIC drops what it pauses.": finds_nic(rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
     "A leaf's queue drops, in a priority that is lossless by its settings.": Case(
         {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]},
@@ -229,43 +237,24 @@ FIRES = {
         finds="leaf-0/swp1",
         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}},
     ),
-}
-
-QUIET = {
-    "Another priority drops.": Case(
+    # Quiet:
+    "Another priority drops.": _drops(
+        "gpu-1/nic0",
+        {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
         {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
-        rates={
-            "gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
-            "spine-1/swp1": {"rx_discards": 0},
-        },
     ),
-    "Drops in total, and nothing is paused.": Case(
-        rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}
-    ),
-    "Drops of an hour ago.": Case(
-        rates={
-            "gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
-            "spine-1/swp1": {"rx_discards": 0},
-        }
-    ),
+    "Drops in total, and nothing is paused.": _drops("gpu-1/nic0", {"tx_pause_frames:3": 0, "rx_discards": 20}),
+    "Drops of an hour ago.": _drops("gpu-1/nic0", {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]}),
     "A trickle that all NICs drop, whether they pause or not.": Case(plan=_TEN, rates=_ALL),
-    "A trickle in a port's total, no more than without pauses.": Case(
-        rates={
-            "leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
-            "spine-1/swp1": {"rx_discards": 0},
-        }
+    "A trickle in a port's total, no more than without pauses.": _drops(
+        "leaf-0/swp1", {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4}
     ),
-    "A port that always paused drops by no priority, and has no peers.": Case(
-        unknown=True,
-        rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}},
+    "A port that always paused drops by no priority, and has no peers.": _drops(
+        "leaf-0/swp1", {"tx_pause_frames": 800, "rx_discards": 4}, unknown=True
     ),
-    "Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.": Case(
-        unknown=True,
-        rates={
-            "leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
-            "gpu-1/nic0": {"tx_pause_frames": 900},
-            "spine-1/swp1": {"rx_discards": 0},
-        },
+    "Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.": undecided(
+        rates=_UPLINK
+        | {"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames": 900}}
     ),
     "Neither end of a link counts drops.": Case(
         unknown=True, rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}

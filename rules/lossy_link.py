@@ -79,7 +79,7 @@ def _some(flow: int) -> int:
     return 2 if flow % 4 == 1 else 0
 
 
-FIRES = {
+EXAMPLES = {
     "One of four spines loses 2 % of what it sends to one leaf, and nothing of what it sends to the other.": Case(
         _together(swept_example(lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)), "spine-1/d1"
     ),
@@ -91,9 +91,7 @@ FIRES = {
         ),
         "leaf-0",
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Everything arrives, in one direction; the other one was not swept.": undecided(swept_example()),
     "One packet of thousands is lost.": undecided(swept_example(lost=lambda flow: flow == 7)),
     "Paths change from packet to packet, and everything arrives.": undecided(

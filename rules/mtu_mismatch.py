@@ -127,7 +127,7 @@ PLAN = railed(3) + "\nleaf-0/swp9 spine-1/swp1"
 _PLAN_4 = railed(4)
 _THREE = alike("gpu-1 gpu-2 gpu-3", [NetLink("nic0", mtu=9000)])
 
-FIRES = {
+EXAMPLES = {
     "The host sends frames that its switch port drops.": finds_nic(
         {"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]}
     ),
@@ -136,9 +136,7 @@ FIRES = {
         "gpu-3/nic0",
     ),
     "One NIC of three has another MTU.": finds_nic({**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}),
-}
-
-QUIET = {
+    # Quiet:
     "All NICs have 9000 and the switch takes 9216; an uplink may differ.": Case(
         {
             **_THREE,

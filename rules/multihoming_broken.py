@@ -193,7 +193,7 @@ _ALONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, 
 _BOTH = "leaf-1 leaf-2"
 _OTHER_ID: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")]
 
-FIRES = {
+EXAMPLES = {
     "The two switches have the bond under different ids.": Case(
         {"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _OTHER_ID}, "gpu-1/nic0p0"
     ),
@@ -206,9 +206,7 @@ FIRES = {
         {"gpu-1": _HOST, **alike(_BOTH, [*_AT_ONE, MlagPeer("peerlink", False, True)])}, "leaf-1"
     ),
     "The keepalive is down.": Case({"leaf-2": [MlagPeer("Po1", True, False)]}, "leaf-2"),
-}
-
-QUIET = {
+    # Quiet:
     "Both switches share the bond.": Case({"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
     "Only one switch reports its shared lags.": undecided({"gpu-1": _HOST, "leaf-1": _AT_ONE}),
     "Both switches share other bonds: this one is shared by other means, or not meant to be.": undecided(

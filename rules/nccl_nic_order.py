@@ -26,7 +26,7 @@ Move no cable. Compare `NCCL_IB_HCA`, the order of cards (NIC001), driver and ud
 A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 """
 
-from rules._examples import Facts, nccl_lists
+from rules._examples import Facts, nccl_lists, railed
 from rules._jobs import SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
 from rules._links import majority
 from truerail.analysis.nccl import End, NcclJob
@@ -126,7 +126,7 @@ def _misplaced(job: NcclJob) -> dict[int, list[End]]:
     return {host: list(ends.values()) for host, ends in found.items()}
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1, 2))
+PLAN = railed(3, rails=3, nic="mlx5_", port="p")
 
 
 _RIGHT = (0, 1, 2)
@@ -143,14 +143,12 @@ def _sends(nic: int, proxy: int | None = None) -> Facts:
     return {"gpu-1": [*links, *_PATHS, *nccl_lists("gpu-1", _RIGHT), hop]}
 
 
-FIRES = {
+EXAMPLES = {
     "One host of three lists its NICs in another order.": Case(
         _ALIKE | {"gpu-3": nccl_lists("gpu-3", (1, 0, 2))}, "gpu-3"
     ),
     "A rank on GPU0 sends through the NIC of rail 2.": Case(_sends(2), "gpu-1"),
-}
-
-QUIET = {
+    # Quiet:
     "All hosts list their NICs alike.": Case(_ALIKE),
     "All hosts list them in the same other order: that is NCCL's own.": Case(
         {f"gpu-{host}": nccl_lists(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)}

@@ -25,6 +25,7 @@ A job that was killed: its ranks lose each other.
 from collections import Counter
 from collections.abc import Iterator
 
+from rules._examples import railed
 from rules._jobs import evidence, job_of, spelled
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import Severity
@@ -69,9 +70,9 @@ def _words(troubles: list[NcclTrouble]) -> Iterator[str]:
     yield from (f"event {one}" for one in events)
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
+PLAN = railed(2, nic="mlx5_", port="p")
 
-FIRES = {
+EXAMPLES = {
     "A peer does not acknowledge.": Case(
         {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 12, "10.0.0.2")]}, "gpu-1/mlx5_0"
     ),
@@ -79,10 +80,8 @@ FIRES = {
         {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 13, "10.0.0.2")]}, "gpu-1/mlx5_0"
     ),
     "A port fails.": Case({"gpu-2": [NcclTrouble("gpu-2", "event", None, None, "port error")]}, "gpu-2"),
-}
-
-QUIET = {
+    # Quiet:
     "Work was flushed after another error.": Case(
         {"gpu-1": [NcclTrouble("gpu-1", "completion", "mlx5_0", 5, "10.0.0.2")]}
-    )
+    ),
 }

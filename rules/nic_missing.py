@@ -130,9 +130,7 @@ def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
 
 PLAN = railed(1, rails=2)
 
-_BY_NUMBER = "\n".join(
-    f"gpu-{host}/mlx5_{nic} leaf-{nic}/swp{host} rail={nic}" for host in (1, 2, 3) for nic in range(6)
-)
+_BY_NUMBER = railed(3, rails=6, nic="mlx5_")
 
 
 def _numbered(*numbers: int) -> list[RdmaLink]:
@@ -148,7 +146,7 @@ def _under(*numbers: int) -> list[RdmaLink]:
     return [RdmaLink(f"mlx5_{number}", 1, "ACTIVE", "LINK_UP", f"nic{rail}") for rail, number in enumerate(numbers)]
 
 
-FIRES = {
+EXAMPLES = {
     "A card more on one host shifts the numbers of its later NICs: each is there under another name.": Case(
         alike("gpu-1 gpu-2", _numbered(*range(6)))
         | {"gpu-3": [*_numbered(*range(1, 7)), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")]},
@@ -165,9 +163,7 @@ FIRES = {
     "The host lists none of them: more likely the plan names another model's NICs.": Case(
         {"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Two models of hosts number their devices differently.": Case(
         alike("gpu-1 gpu-2 gpu-3", _under(0, 1)) | alike("gpu-4 gpu-5 gpu-6", _under(2, 3)), plan=railed(6, rails=2)
     ),

@@ -73,7 +73,7 @@ def _whose(placed: Places, cable: int) -> str:
 PLAN = railed(2, rails=2)
 _ONE_LEAF = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1"
 
-FIRES = {
+EXAMPLES = {
     "Two cables of one host are swapped; the leaves say so, and the host is silent.": Case(
         {
             "leaf-0": [hears("swp1", "gpu-1/nic1"), hears("swp2", "gpu-2/nic0")],
@@ -97,9 +97,7 @@ FIRES = {
     "A NIC sits on a spine.": finds_nic(
         {"gpu-1": [hears("nic0", "spine-1/swp7")]}, plan="gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "DPUs send only the host's name: two swapped cables of it would look the same.": undecided(
         {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")}
     ),

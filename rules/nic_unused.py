@@ -27,7 +27,7 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rules._examples import Facts, nccl_lists
+from rules._examples import Facts, nccl_lists, railed
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -121,7 +121,7 @@ def _finding(round: Round, job: NcclJob, host: int, port: int, others: str) -> F
     )
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+PLAN = railed(3, rails=2, nic="mlx5_", port="p")
 
 
 def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
@@ -140,7 +140,7 @@ def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
 
 _FIRST, _SECOND = (NcclHop(f"gpu-{rank + 1}", 0, 0, rank, 1 - rank, "send", "IB", 0) for rank in (0, 1))
 
-FIRES = {
+EXAMPLES = {
     "One host of three leaves out a NIC that it lists.": Case(_job((3, 1)), "gpu-3/mlx5_1"),
     "Of two hosts one does not find a NIC.": Case(
         {host: facts for host, facts in _job((2, 1), listed=(0,)).items() if host != "gpu-3"}, "gpu-2/mlx5_1"
@@ -156,9 +156,7 @@ FIRES = {
         "gpu-1/mlx5_1",
     ),
     "One host of three does not find a NIC.": Case(_job((3, 1), listed=(0,)), "gpu-3/mlx5_1"),
-}
-
-QUIET = {
+    # Quiet:
     "All hosts use both NICs.": Case(_job()),
     "It cannot open a device of no rail.": Case(
         {**_job(), "gpu-1": [*_job()["gpu-1"], NcclTrouble("gpu-1", "no device", "erdma_9")]}

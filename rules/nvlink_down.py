@@ -24,6 +24,7 @@ All GPUs: `systemctl status nvidia-fabricmanager`, its version must be the drive
 Hosts whose GPUs are in MIG mode, or of a model with fewer links in use: compare with hosts of the same model.
 """
 
+from rules._examples import railed
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, rule
@@ -79,7 +80,7 @@ def _usual(gpus: dict[tuple[int, int], tuple[int, int]]) -> dict[int, int]:
     return {links: active for links, active in most.items() if active is not None}
 
 
-PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))
+PLAN = railed(3, port="p")
 
 
 def _gpus(*active: int) -> list[NvLink]:
@@ -89,7 +90,7 @@ def _gpus(*active: int) -> list[NvLink]:
     ]
 
 
-FIRES = {
+EXAMPLES = {
     "Two links of one GPU are inactive.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, "gpu-2"),
     "The fabric manager of a host does not run.": Case(
         {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)}, "gpu-3"
@@ -97,9 +98,7 @@ FIRES = {
     "Six GPUs of a host have lost a link each.": Case(
         {"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)}, "gpu-2"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All links are active.": Case({"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
     "No GPU uses NVLink.": Case({"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
     "Too few GPUs to compare.": Case({"gpu-1": _gpus(18, 16)}, unknown=True),

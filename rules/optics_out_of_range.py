@@ -170,7 +170,7 @@ PLAN = railed(2)
 _MANY = railed(12)
 _WELL = Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)
 
-FIRES = {
+EXAMPLES = {
     "Light below the module's own limit; the leaf sends well, so it is lost on the way.": finds_nic(
         {
             "gpu-1": [Optic("nic0", 1, -9.2, rx_power_low_dbm=-8.0, rx_power_high_dbm=5.0, part="A")],
@@ -192,9 +192,7 @@ FIRES = {
         "gpu-7/nic0",
         plan=_MANY,
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Light within limits at both ends of each link.": Case(
         {"gpu-1": [_WELL], "gpu-2": [_WELL], "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)]}
     ),

@@ -187,13 +187,11 @@ def _rates(use: float, marks: float = 1e5) -> dict[str, dict[str, float]]:
     return {f"leaf-0/up{s}": {"tx_bytes": use * 5e10, "ecn_marked_packets": marks} for s in range(4)}
 
 
-FIRES = {
+EXAMPLES = {
     "One of four uplinks is down.": Case({"leaf-0": [down("up2")]}, "leaf-0"),
     "All uplinks are down, as the spines say.": Case({f"spine-{s}": [down("p0")] for s in range(4)}, "leaf-0"),
     "All uplinks are full.": Case(_UP, "leaf-0", rates=_rates(0.95)),
-}
-
-QUIET = {
+    # Quiet:
     "All uplinks are up, and their traffic is not counted.": undecided(_UP),
     "The state of the uplinks is not reported.": undecided({"h0": [up("nic0")]}),
     "They are full, and the leaf counts neither marks nor pauses.": undecided(

@@ -229,7 +229,7 @@ def _cut(flow: int) -> int:
 
 _BESIDE = spines().replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
-FIRES = {
+EXAMPLES = {
     "All paths of one NIC pass none, and those of another NIC under the same leaf do.": Case(
         together(
             swept_example(ends=("h1", "h3"), large=lambda _: 0),
@@ -256,9 +256,7 @@ FIRES = {
     ),
     "All that one NIC sends and receives.": Case(_sizes(*_OF_H1), "h1/nic0"),
     "The host refuses: its own MTU is smaller.": Case({**_SMALL, "h1": [*_SMALL["h1"], *_REFUSED]}, "h1/nic0"),
-}
-
-QUIET = {
+    # Quiet:
     "All sizes arrive.": Case(_sizes()),
     "All arrive by all paths; the other direction was not swept.": Case(
         swept_example(large=lambda _: 3), plan=spines(), unknown=True

@@ -109,9 +109,9 @@ def _own(flow: int) -> tuple[str, ...]:
 
 _repeated = swept_example(lambda flow: _way(flow % 2, flow % 2))
 
-FIRES = {"Each of two spines uses one of its two uplinks.": Case(_repeated, "leaf-0")}
-
-QUIET = {
+EXAMPLES = {
+    "Each of two spines uses one of its two uplinks.": Case(_repeated, "leaf-0"),
+    # Quiet:
     "The two choices are independent.": Case(swept_example(_own)),
     "Sixteen flows are too few.": undecided(swept_example(_own, 16)),
     "Paths without a second choice.": undecided(

@@ -68,7 +68,7 @@ def _says(found: Blamed) -> str:
 PLAN = railed(2, more=" speed=400") + "\nleaf-0/swp9 spine-1/swp1 speed=400"
 _PRESSED = {"rx_pause_us:3": 300_000.0, "rx_pause_transitions:3": 40_000.0, "tx_bytes:3": 3e10}
 
-FIRES = {
+EXAMPLES = {
     "A NIC that takes traffic too slowly pauses its leaf for a third of the time.": finds_nic(
         rates={"leaf-0/swp1": _PRESSED, "gpu-1/nic0": {"tx_pause_us:3": 300_000, "rx_bytes": 3e10, "rx_discards": 0}}
     ),
@@ -82,9 +82,7 @@ FIRES = {
     "One poll failed; what is there lasts.": finds_nic(
         rates={"leaf-0/swp1": {"rx_pause_us:3": [*[2e5] * 6, float("nan"), *[2e5] * 5]}}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Pauses for a moment.": Case(rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
     "It paused until two polls ago.": Case(rates={"leaf-0/swp1": {**_PRESSED, "rx_pause_us:3": [*[5e5] * 10, 0, 0]}}),
     "Pauses for 2 % of the time.": Case(rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),

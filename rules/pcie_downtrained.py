@@ -33,7 +33,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rules._examples import alike, finds_nic, rdma, undecided
+from rules._examples import alike, finds_nic, railed, rdma, undecided
 from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -184,7 +184,7 @@ def _speed(wiring: Wiring, port: int) -> float:
     return reported if reported > 0 else float(np.nan_to_num(wiring.index.speed_gbps[cable]))
 
 
-PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
+PLAN = railed(4, more=" speed=400")
 _HOSTS = "gpu-1 gpu-2 gpu-3 gpu-4"
 _NIC = rdma(rate_gbps=400.0)
 _AT = "0000:18:00.0"
@@ -194,7 +194,7 @@ def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
     return [_NIC, PcieLink(_AT, speed, width, 32.0, 16, "mlx5_0")]
 
 
-FIRES = {
+EXAMPLES = {
     "One NIC of four has eight lanes.": Case(
         alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)}, "gpu-4/nic0"
     ),
@@ -202,9 +202,7 @@ FIRES = {
     "A GPU has lost lanes; it is named by its address alone.": Case(
         {"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]}, "gpu-2"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Each link is as fast and as wide as it can be.": Case(alike(_HOSTS, _host(32.0, 16))),
     "Two of four hosts report no PCIe link.": undecided(alike("gpu-1 gpu-2", _host(32.0, 16))),
     "One host reports its width, and nothing says what it should be.": undecided(

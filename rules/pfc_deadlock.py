@@ -34,6 +34,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rules._examples import Rates
 from rules._links import report_uncounted_links
 from rules._pauses import priority_words
 from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
@@ -147,26 +148,18 @@ PLAN = "\n".join(
     [f"gpu-{n + 1}/nic0 leaf-{n}/swp1 rail=0 speed=400" for n in (0, 1)]
     + [f"leaf-{leaf}/swp{7 + n} spine-{n}/swp{leaf + 1} speed=400" for leaf in (0, 1) for n in (1, 2)]
 )
-_LOCKED: dict[str, float | Sequence[float]] = {"rx_pause_us:3": 1e6, "rx_pause_transitions:3": 0, "tx_bytes:3": 0}
-_STILL: dict[str, dict[str, float | Sequence[float]]] = {
-    port: {"rx_pause_us:3": 0.0} for port in (f"spine-{s}/swp{p}" for s in (1, 2) for p in (1, 2))
-}
-_LOCKS: dict[str, float | Sequence[float]] = {"tx_pause_us:3": 1e6}
+_LOCKED: Rates = {"rx_pause_us:3": 1e6, "rx_pause_transitions:3": 0, "tx_bytes:3": 0}
+_MOVING: Rates = {"rx_pause_us:3": 9e5, "rx_pause_transitions:3": 2e4, "tx_bytes:3": 1e9}
+_LOCKS: Rates = {"tx_pause_us:3": 1e6}
+_STILL: dict[str, Rates] = {f"spine-{s}/swp{p}": {"rx_pause_us:3": 0.0} for s in (1, 2) for p in (1, 2)}
+_CIRCLE = ("leaf-0/swp8", "spine-1/swp2", "leaf-1/swp9", "spine-2/swp1")
+_PAUSES_THE_CIRCLE = ("spine-1/swp1", "leaf-1/swp8", "spine-2/swp2", "leaf-0/swp9")
+_ONE_LINK = ("leaf-0/swp8", "spine-1/swp1")
 
-FIRES = {
+EXAMPLES = {
     "A circle of two leaves and two spines, and a host that waits for it.": Case(
         finds="leaf-0",
-        rates={
-            "leaf-0/swp8": _LOCKED,
-            "spine-1/swp2": _LOCKED,
-            "leaf-1/swp9": _LOCKED,
-            "spine-2/swp1": _LOCKED,
-            "spine-1/swp1": _LOCKS,
-            "leaf-1/swp8": _LOCKS,
-            "spine-2/swp2": _LOCKS,
-            "leaf-0/swp9": _LOCKS,
-            "gpu-1/nic0": _LOCKED,
-        },
+        rates=dict.fromkeys((*_CIRCLE, "gpu-1/nic0"), _LOCKED) | dict.fromkeys(_PAUSES_THE_CIRCLE, _LOCKS),
     ),
     "A leaf and a spine pause each other on two links, counted at one end.": Case(
         finds="leaf-0",
@@ -174,24 +167,13 @@ FIRES = {
         rates={"leaf-0/swp8": _LOCKED, "spine-1/swp7": _LOCKED},
     ),
     "Traffic is not counted by priority, and the pause has no end.": Case(
-        finds="leaf-0", rates={"leaf-0/swp8": {"rx_pause_us:3": 1e6}, "spine-1/swp1": {"rx_pause_us:3": 1e6}}
+        finds="leaf-0", rates={port: {"rx_pause_us:3": 1e6} for port in _ONE_LINK}
     ),
     "Counted in frames: they allow for it, and nothing is sent.": Case(
-        finds="leaf-0",
-        rates={
-            "leaf-0/swp8": {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0},
-            "spine-1/swp1": {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0},
-        },
+        finds="leaf-0", rates={port: {"rx_pause_frames:3": 13_000, "tx_bytes:3": 0} for port in _ONE_LINK}
     ),
-}
-
-QUIET = {
-    "The same circle, and traffic flows.": Case(
-        rates={
-            port: {"rx_pause_us:3": 9e5, "rx_pause_transitions:3": 2e4, "tx_bytes:3": 1e9}
-            for port in ("leaf-0/swp8", "spine-1/swp2", "leaf-1/swp9", "spine-2/swp1")
-        }
-    ),
+    # Quiet:
+    "The same circle, and traffic flows.": Case(rates=dict.fromkeys(_CIRCLE, _MOVING)),
     "A storm without a circle.": Case(
         rates=_STILL | {"leaf-0/swp1": _LOCKED, "gpu-1/nic0": {**_LOCKS, **_LOCKED}, "leaf-0/swp8": _LOCKS}
     ),

@@ -92,7 +92,7 @@ _STILL: dict[str, Rates] = {
 }
 _PRESSED: Rates = {"rx_pause_us:3": 850_000, "rx_pause_transitions:3": 40_000, "tx_bytes:3": 5e9}
 
-FIRES = {
+EXAMPLES = {
     "A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.": finds_nic(rates=_STORM),
     "The host is not read: only its leaf reports.": finds_nic(
         rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}
@@ -133,9 +133,7 @@ FIRES = {
     "The storm began before the first poll: what the watchdog drops grows.": finds_nic(
         rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": 0, "watchdog_tx_drops:3": 41_000}}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Heavy incast: paused most of the time, for microseconds, and traffic flows.": Case(
         rates=_STILL
         | {

@@ -74,7 +74,7 @@ def _plan(name: str) -> str:
     return "\n".join(f"gpu-{n + 1}/nic0 leaf-0/{name.format(n + 1)} rail=0" for n in range(4))
 
 
-FIRES = {
+EXAMPLES = {
     "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.": Case(
         {"leaf-0": _leaf(2)}, "leaf-0", plan=_plan("P{}")
     ),
@@ -85,9 +85,7 @@ FIRES = {
         {"leaf-0": _leaf(1)}, "node-1", plan=_plan("swp{}").replace("gpu", "node").replace("leaf-0", "rack9")
     ),
     "Two cables in one port.": finds_nic({"leaf-0": _leaf(1)}, plan=_plan("swp1").rpartition("\n")[0]),
-}
-
-QUIET = {
+    # Quiet:
     "A list with the numbers on the front: P1 is swp1.": Case({"leaf-0": _leaf(1)}, plan=_plan("P{}")),
     "All cables are one port too high, in a list with the leaf's own names.": Case(
         {"leaf-0": _leaf(2)}, plan=_plan("swp{}")

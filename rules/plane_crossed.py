@@ -52,7 +52,7 @@ def plane_crossed(round: Round) -> Findings:
 PLAN = TWO_PLANES
 _ONE_SWITCH = "gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp33 rail=0 plane=1"
 
-FIRES = {
+EXAMPLES = {
     "The two cables of a NIC are swapped between the two switches of its rail.": Case(
         {"leaf-1": [hears("swp1", "gpu-1/nic0p1")], "leaf-2": [hears("swp1", "gpu-1/nic0p0")]},
         "gpu-1/nic0p0 gpu-1/nic0p1",
@@ -60,9 +60,7 @@ FIRES = {
     "Two planes on one switch: the port decides.": Case(
         {"gpu-1": [hears("nic0p0", "leaf-1/swp33")]}, "gpu-1/nic0p0", plan=_ONE_SWITCH
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Both switches hear the host's DPU, which does not say behind which NIC it is.": undecided(
         {"leaf-1": [hears("swp1", "dpu-gpu-1/p0")], "leaf-2": [hears("swp1", "dpu-gpu-1/p0")]}
     ),

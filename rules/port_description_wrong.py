@@ -105,7 +105,7 @@ def _hosts(*texts: str | None) -> dict[str, list[Neighbor]]:
     return {f"gpu-{n}": [hears("nic0", f"leaf-0/swp{n}", port_description=text)] for n, text in enumerate(texts, 1)}
 
 
-FIRES = {
+EXAMPLES = {
     "One port of a leaf still has the name of the host that was there before.": Case(
         _hosts("gpu-1:nic0", "to-gpu-3:nic0", None), "leaf-0/swp2"
     ),
@@ -116,9 +116,7 @@ FIRES = {
     "A NIC's alias names another port of its leaf.": finds_nic(
         {"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Each names its end, however it is written.": Case(_hosts("gpu-1:nic0", "to-gpu-2 nic0", "GPU-3.dc1:nic0")),
     "Free text, a device that is not planned, the port itself.": Case(_hosts("rail 0", "gpu-9:nic0", "swp3")),
     "A port that the plan does not have, or the sender's own name.": Case(_hosts("gpu-2:eth7", "leaf-0:swp3")),

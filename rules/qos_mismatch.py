@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from rules import _qos
-from rules._examples import alike, finds_nic, undecided
+from rules._examples import alike, finds_nic, railed, undecided
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.rule import Case, Findings, InsufficientDataError, Round, report_not_evaluated, rule
@@ -174,7 +174,7 @@ def _evidence(
             yield evidence_of(wiring.seen, kind, row)
 
 
-PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4) for rail in (0, 1))
+PLAN = railed(4, rails=2)
 
 
 def _nics(**more: Any) -> list[PortQos]:
@@ -193,7 +193,7 @@ _AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 15
 _UNLIKE = _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000)
 _ANSWERS_MORE = PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6)))
 
-FIRES = {
+EXAMPLES = {
     "One NIC pauses another priority than the others, and than its leaf.": Case(
         alike(_THREE, _nics()) | {"gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]], "leaf-0": _LEAF},
         "gpu-4/nic0",
@@ -229,9 +229,7 @@ FIRES = {
     "The majority is wrong: three NICs trust PCP, the plan and the fourth say DSCP.": Case(
         alike(_THREE, _nics(trust="pcp")[:1]) | {"gpu-4": _nics()[:1]}, "gpu-1", qos=QosProfile(trust="dscp")
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.": Case(
         {"gpu-1": [_ANSWERS_MORE, NetLink("nic0", mtu=9000)], "leaf-0": [_AS_DECLARED, NetLink("swp1", mtu=9216)]},
         plan=_ONE_CABLE,

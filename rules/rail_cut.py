@@ -118,16 +118,14 @@ _OWN_SPINES = f"{PLAN}\n\ngpu-3/nic0 leaf-2/swp1 rail=0\nleaf-0/swp9 spine-0/swp
 _OWN_SPINES += "\nleaf-1/swp9 spine-1/swp1"
 _SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")]}
 
-FIRES = {
+EXAMPLES = {
     "Two cables of a host are swapped in a fabric without spines.": Case(_SWAPPED, "gpu-1/nic0 gpu-1/nic1"),
     "Each rail has a spine of its own.": Case(_SWAPPED, "gpu-1/nic0 gpu-1/nic1", plan=_OWN_SPINES),
     "A leaf has no link to the rest of its rail.": Case(
         {"leaf-0": [down("swp9")], "leaf-2": [up("swp9")]}, "leaf-0 leaf-2", plan=_OWN_SPINES
     ),
     "A NIC has no link.": finds_nic({"gpu-1": [down("nic0"), up("nic1")], "leaf-0": []}),
-}
-
-QUIET = {
+    # Quiet:
     "Another leaf of the rail is on the rail.": Case({"gpu-1": [hears("nic0", "leaf-2/swp5")]}, plan=_OWN_SPINES),
     "With spines there is another path.": Case(
         _SWAPPED, plan=PLAN + "\nleaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2"

@@ -145,7 +145,7 @@ def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
     }
 
 
-FIRES = {
+EXAMPLES = {
     "One rail of a host runs at three quarters.": Case(finds="h1", rates=_rates({1: {3: 0.75}})),
     "One rail of a host is idle.": Case(finds="h2", rates=_rates({2: {5: 0.0}})),
     "Congestion slows one rail of a host.": Case(
@@ -155,9 +155,7 @@ FIRES = {
             for port, of in _rates({1: {3: 0.5}}).items()
         },
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All rails are loaded alike.": Case(rates=_rates({})),
     "A job uses four of eight GPUs.": Case(unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
     "All hosts of the job load the same rail less.": Case(rates=_rates({h: {3: 0.5} for h in range(4)})),

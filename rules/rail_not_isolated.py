@@ -69,9 +69,9 @@ def _across(packets: int) -> dict[str, list[ProbeReach]]:
     }
 
 
-FIRES = {"A packet of rail 0 arrives on rail 1; there is no spine.": Case(_across(3), "h1/nic0")}
-
-QUIET = {
+EXAMPLES = {
+    "A packet of rail 0 arrives on rail 1; there is no spine.": Case(_across(3), "h1/nic0"),
+    # Quiet:
     "Nothing arrives.": Case(_across(0)),
     "The plan has a way, over the spine.": Case(_across(3), plan=PLAN + _SPINE),
     "Nothing was sent between the rails.": undecided(

@@ -178,7 +178,7 @@ def _of(nic: str, *addresses: str) -> list[NetAddress]:
 
 _on_rails = partial(Case, rails="0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24")
 
-FIRES = {
+EXAMPLES = {
     "An address of rail 1 on the NIC of rail 0.": _on_rails(
         {"gpu-1": [*_LINKS, *_of("nic0", "10.0.1.1/24"), *_of("nic1", "10.0.1.2/24")]}, "gpu-1/nic0"
     ),
@@ -186,9 +186,7 @@ FIRES = {
     "The same in IPv6; and one address inside does not excuse another rail's.": _on_rails(
         {"gpu-1": [*_of("nic0", "fd00:9::1/64"), *_of("nic1", "10.0.1.1/24", "10.0.0.1/24")]}, "gpu-1/nic0 gpu-1/nic1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Each address is of its rail; link-local ones and those of a rail without subnets do not count.": _on_rails(
         {
             "gpu-1": [

@@ -210,7 +210,7 @@ _BOUND["h2"] += [heard(90, "nic0", "h1", "nic0", mode="wired")]
 
 _SEEN: Facts = {"h1": [hears("nic0", "leaf-0/p1"), *_ring("h1")["h1"]], "leaf-0": [hears("p1", "h1/nic0")]}
 
-FIRES = {
+EXAMPLES = {
     "The same while LLDP shows its cable in its place.": Case({**_ring("h1"), **_SEEN}, "h1/nic0"),
     "One NIC of three reaches no other one.": Case(_ring("h1"), "h1/nic0"),
     "Nothing that it sends arrives; it hears the others.": Case(_ring("h1", only="sends"), "h1/nic0"),
@@ -227,9 +227,7 @@ FIRES = {
     ),
     "A leaf has no route to another one.": Case(_mesh(*BETWEEN_LEAVES), "leaf-0", plan=TWO_LEAVES),
     "One pair of many is lost.": Case(_mesh(("h1", "h3")), "h1/nic0", plan=TWO_LEAVES),
-}
-
-QUIET = {
+    # Quiet:
     "All arrive.": Case(_ring()),
     "Its listener dropped packets itself: what arrived is unknown.": undecided(
         {

@@ -87,21 +87,15 @@ PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1"
 _MAC_0, _MAC_1 = "b8:ce:f6:00:00:01", "b8:ce:f6:00:00:02"
 _HOST = [NetLink("nic0", _MAC_0), NetLink("nic1", _MAC_1)]
 _vlans = partial(Case, rails="0=vlan100 1=vlan101")
+_LEAF_1 = [MacEntry("swp1", _MAC_1, 101)]
 
-FIRES = {
+EXAMPLES = {
     "The leaf's port was left in the default VLAN.": _vlans(
-        {"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
-        "gpu-1/nic0",
-    )
-}
-
-QUIET = {
+        {"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": _LEAF_1}, "gpu-1/nic0"
+    ),
+    # Quiet:
     "Each port is in its rail's VLAN, one in a second one as well.": _vlans(
-        {
-            "gpu-1": _HOST,
-            "leaf-0": [MacEntry("swp1", _MAC_0, 100), MacEntry("swp1", _MAC_0, 7)],
-            "leaf-1": [MacEntry("swp1", _MAC_1, 101)],
-        }
+        {"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, vlan) for vlan in (100, 7)], "leaf-1": _LEAF_1}
     ),
     "The cables are swapped: the VLANs follow them.": _vlans(
         {

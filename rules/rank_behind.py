@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rules._examples import down, finds_nic, hears
+from rules._examples import down, finds_nic, hears, railed
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
 from truerail.analysis.nccl.job_path import is_on, unevaluated
@@ -239,7 +239,7 @@ def _below(window: Mapping[tuple[str, int | None], NcclBandwidth], gpu: tuple[st
     return sample is not None and sample.busbw_gbs < _SHARE * middle
 
 
-PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = railed(2, rails=2)
 _HEARD = [hears(f"nic{rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
 _BROKEN: list[Fact] = [down("nic0"), _HEARD[1]]
 
@@ -259,7 +259,7 @@ def _windows(slow: str, last: float = 100.0, *, others: int = 3) -> list[NcclBan
     return [_bandwidth(*one, at) for at, mine in ends for one in ((slow, mine), *((peer, 300.0) for peer in peers))]
 
 
-FIRES = {
+EXAMPLES = {
     "A GPU is slow in three windows, and its cable has no link.": finds_nic(
         {"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]}
     ),
@@ -271,9 +271,7 @@ FIRES = {
     "Its host is an address, and its GPU is unknown.": Case(
         {"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]}, "gpu-1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All ranks are at the same operation.": Case({"gpu-1": [*_HEARD, _rank(behind=False)]}),
     "RAS was not asked.": Case({"gpu-1": _HEARD}),
     "It was slow, and is not now.": Case({"nccl-inspector": [*_windows("gpu-1", 299.0)]}),

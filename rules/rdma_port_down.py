@@ -78,7 +78,7 @@ def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 _infiniband = partial(Case, plan="gpu-1/mlx5_0 leaf-0/1 rail=0", finds="gpu-1/mlx5_0", transport=Transport.INFINIBAND)
 
-FIRES = {
+EXAMPLES = {
     "The link is up, and no subnet manager of the InfiniBand fabric has set it up.": _infiniband(
         {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]}
     ),
@@ -97,9 +97,7 @@ FIRES = {
             "leaf-0": [switched_off("swp1")],
         }
     ),
-}
-
-QUIET = {
+    # Quiet:
     "The planned NIC is active; a management NIC that the plan does not have may be down.": Case(
         {"gpu-1": [rdma(), RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2")]}
     ),

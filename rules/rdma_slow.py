@@ -177,16 +177,14 @@ def _ring(*results: float | Literal["lost", "not installed"]) -> dict[str, list[
 
 _ABSENT: Final = "not installed"
 
-FIRES = {
+EXAMPLES = {
     "One pair is slow.": Case(_ring(391.0, 196.4, 391.2, 390.8, 391.1), "h2/nic0"),
     "Both tests of one NIC are slow.": Case(_ring(391.0, 196.4, 197.0, 390.8, 391.1), "h3/nic0"),
     "Nothing passes from one NIC to the next.": Case(_ring(391.0, 391.1, "lost", 391.2, 391.3), "h3/nic0"),
     "Below the median of its rail, of which the plan has no speed.": Case(
         _ring(97.1, 97.0, 50.1, 97.2, 97.1), "h3/nic0", plan=PLAN.replace(" speed=400", "")
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All at speed.": Case(_ring(391.0, 391.1, 390.2, 391.2, 367.3)),
     "perftest is not installed.": undecided(_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT)),
     "Too few tests of a rail without a speed.": undecided(

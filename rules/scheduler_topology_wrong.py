@@ -129,12 +129,10 @@ def _topology(*switches: str) -> Facts:
 
 _NODES: list[Fact] = [SchedulerNode(node, ("IDLE",), None) for node in ("gpu-1", "gpu-2")]
 
-FIRES = {
+EXAMPLES = {
     "A host is in the switch of another group.": Case(_topology("gpu-1 gpu-2 gpu-3", "gpu-4"), "gpu-3"),
     "A host is in no switch.": Case(_topology("gpu-1 gpu-2", "gpu-3"), "gpu-4"),
-}
-
-QUIET = {
+    # Quiet:
     "The file has the groups that are seen.": Case(_topology("gpu-1 gpu-2", "gpu-3 gpu-4")),
     "The other hosts are not nodes of this scheduler.": Case(
         _HEARD | {"slurm": [*_topology("gpu-1 gpu-2")["slurm"], *_NODES]}

@@ -86,16 +86,18 @@ def _is_down(peer: BgpPeer) -> bool:
 
 
 PLAN = "leaf-1/swp51 spine-1/swp1\nleaf-1/swp52 spine-2/swp1\nleaf-2/swp51 spine-1/swp2"
+_IDLE, _ACTIVE = BgpPeer("swp51", state="Idle"), BgpPeer("swp51", state="Active")
 _UPLINKS: list[Fact] = [hears("swp51", "spine-1/swp1"), hears("swp52", "spine-2/swp1")]
+_SWAPPED: list[Fact] = [hears("swp51", "spine-2/swp1"), hears("swp52", "spine-1/swp1")]
 
-FIRES = {
+EXAMPLES = {
     "The cable is right and up, the session is not established.": Case(
         {"leaf-1": [*_UPLINKS, BgpPeer("swp51", "spine-1", None, "Active"), BgpPeer("swp52", None, None, _UP, "Up")]},
         "leaf-1/swp51",
     ),
     "Both ends report it: one finding; the uplink has no link.": Case(
         {
-            "leaf-1": [BgpPeer("swp51", state="Idle"), no_carrier("swp51")],
+            "leaf-1": [_IDLE, no_carrier("swp51")],
             "spine-1": [BgpPeer("swp1", state="Idle"), BgpPeer("swp2", state=_UP)],
         },
         "leaf-1/swp51",
@@ -104,28 +106,17 @@ FIRES = {
         {"leaf-1": [*_UPLINKS, BgpPeer("swp52", "spine-2", None, _UP, "Down")]}, "leaf-1/swp52"
     ),
     "The cables of two uplinks are swapped: both of their sessions are down.": Case(
-        {
-            "leaf-1": [
-                hears("swp51", "spine-2/swp1"),
-                hears("swp52", "spine-1/swp1"),
-                BgpPeer("swp51", state="Active"),
-                BgpPeer("swp52", state="Active"),
-            ]
-        },
+        {"leaf-1": [*_SWAPPED, _ACTIVE, _ACTIVE._replace(interface="swp52")]},
         "leaf-1/swp51 leaf-1/swp52",
     ),
     "A cable was moved to a free port, and its session with it.": Case(
-        {"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), BgpPeer("swp52", state="Active")]}, "leaf-1/swp52"
+        {"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), _ACTIVE._replace(interface="swp52")]}, "leaf-1/swp52"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Every session is established.": Case({"leaf-1": [BgpPeer("swp51", "spine-1", None, _UP, "Up")]}),
     "Its operator shut the session.": Case({"leaf-1": [BgpPeer("swp51", None, None, _SHUT)]}),
-    "One end was read before it came up.": Case(
-        {"leaf-1": [BgpPeer("swp51", state="Idle")], "spine-1": [BgpPeer("swp1", state=_UP)]}
-    ),
-    "Its port is switched off.": Case({"leaf-1": [BgpPeer("swp51", state="Idle"), switched_off("swp51")]}),
+    "One end was read before it came up.": Case({"leaf-1": [_IDLE], "spine-1": [BgpPeer("swp1", state=_UP)]}),
+    "Its port is switched off.": Case({"leaf-1": [_IDLE, switched_off("swp51")]}),
     "An answer without states.": Case({"leaf-1": [BgpPeer("swp51", "spine-1")]}, unknown=True),
     "A session over a port that is not planned: not applicable.": Case({"leaf-1": [BgpPeer("swp9", state="Idle")]}),
 }

@@ -228,7 +228,7 @@ _finds_second = partial(Case, finds="gpu-2/nic0")
 _TRAINS = {"symbol_errors": [*(0.0,) * 5, 1e6, 1e5, *(0.0,) * 5], "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6]}
 _FELL: Rates = {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0}
 
-FIRES = {
+EXAMPLES = {
     "A NIC corrects one bit in 200,000; the leaf receives well: the leaf's transmitter or its strand.": finds_nic(
         rates={"gpu-1/nic0": _DIRTY, "leaf-0/swp1": {"fec_corrected": 10.0}}
     ),
@@ -267,9 +267,7 @@ FIRES = {
     "One reading: mlxlink's mean of a day, which FEC cannot correct; the leaf's of one port is clean.": _finds_second(
         {"gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)], "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)]}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "FEC corrects little and loses nothing.": Case(rates={"gpu-1/nic0": _CLEAN, **_REST}),
     "Two links are not counted.": undecided(rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
     "A link that fell makes errors while it trains: LNK003.": Case(rates=_REST | {"gpu-1/nic0": _TRAINS}),

@@ -59,7 +59,7 @@ def _half(flow: int) -> int:
     return 100 if flow % 4 > 1 else 0
 
 
-FIRES = {
+EXAMPLES = {
     "The spine receives and answers; what it sends down is lost.": Case(
         swept_example(lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9), "spine-2/d1"
     ),
@@ -69,9 +69,7 @@ FIRES = {
     "Two uplinks of the leaf carry nothing that arrives.": Case(
         swept_example(lost=_half, deepest=lambda flow: 1 if _half(flow) else 9), "leaf-0/up2"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Everything arrives, in one direction; the other one was not swept.": undecided(swept_example()),
     "Nothing of the NIC arrives anywhere: PRB001.": undecided(swept_example(lost=lambda _: 100)),
     "Paths change from packet to packet, and everything arrives.": undecided(

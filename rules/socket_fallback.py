@@ -23,6 +23,7 @@ A job that is meant to use TCP, or tests of it.
 
 from collections.abc import Sequence
 
+from rules._examples import railed
 from rules._jobs import evidence, job_of
 from truerail.analysis.rule import Case, Findings, Round, rule
 from truerail.model import CauseKind, Severity
@@ -59,9 +60,9 @@ def _reason(printed: set[str | None], settings: Sequence[NcclSetting]) -> str:
     return f"; {', '.join(named)} is set" if named else ""
 
 
-PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
+PLAN = railed(2, nic="mlx5_", port="p")
 
-FIRES = {
+EXAMPLES = {
     "One host falls back to TCP.": Case(
         {"gpu-1": [NcclNetwork("gpu-1", "IB")], "gpu-2": [NcclNetwork("gpu-2", "Socket")]}, "gpu-2"
     ),
@@ -69,6 +70,6 @@ FIRES = {
         {"gpu-1": [NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0)]},
         "gpu-1",
     ),
+    # Quiet:
+    "All hosts use RDMA.": Case({host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")}),
 }
-
-QUIET = {"All hosts use RDMA.": Case({host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")})}

@@ -211,7 +211,7 @@ _RATE_400 = rdma(rate_gbps=400.0)
 _SECOND = [_runs("swp2", 400.0)]
 _finds_second = partial(Case, finds="gpu-2/nic0")
 
-FIRES = {
+EXAMPLES = {
     "The switch's port runs at half the planned 800 Gb/s, and the RDMA device agrees.": finds_nic(
         {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp1", 400.0)]}, plan=_PLAN_800
     ),
@@ -234,9 +234,7 @@ FIRES = {
     "Only the switch answered, in its command line.": finds_nic(
         {"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "An RDMA device reports 400 for 800 Gb/s: alone it contradicts nothing, and confirms nothing.": undecided(
         {"gpu-1": [_RATE_400], "leaf-0": [_runs("swp2", 200.0)]}, plan=_PLAN_800
     ),

@@ -93,9 +93,9 @@ def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
 
 _efa = partial(Case, transport=Transport.EFA)
 
-FIRES = {"One device repeats two of a hundred packets.": _efa(finds="gpu-3/rdmap0", rates=_rates(2e4))}
-
-QUIET = {
+EXAMPLES = {
+    "One device repeats two of a hundred packets.": _efa(finds="gpu-3/rdmap0", rates=_rates(2e4)),
+    # Quiet:
     "All repeat a little.": _efa(rates=_rates(150.0)),
     "All repeat much: it is the job, or the network as a whole.": _efa(
         rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)}

@@ -78,13 +78,11 @@ def _allowed_seconds(reading: Reading) -> float:
 
 PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 
-FIRES = {
+EXAMPLES = {
     "The leaf's answers are ten minutes old.": Case(
         {"gpu-1": [], "leaf-0": [NetLink("swp1")]}, "leaf-0", ages_seconds={"gpu-1": 60.0, "leaf-0": 600.0}
-    )
-}
-
-QUIET = {
+    ),
+    # Quiet:
     "Settings and identities are queried every ten minutes, or every hour.": Case(
         {"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
         ages_seconds={"gpu-1": 590.0, "leaf-0": 3500.0},

@@ -270,7 +270,7 @@ _SENDS_HALF, _GETS_HALF = {"tx_bytes": 1.5e10}, {"rx_bytes": 1.5e10}
 _ENDS = {"h4/nic2": 0.75, "h5/nic2": 0.75}
 _finds_slow = partial(Case, finds="h4/nic2")
 
-FIRES = {
+EXAMPLES = {
     "One NIC at three quarters.": _finds_slow(rates=_rates({"h4/nic2": 0.75})),
     "It is slow; the next in the ring gets less, but sends as ever.": _finds_slow(
         rates=_rates({"h4/nic2": 0.5}, h5_nic2=_GETS_HALF)
@@ -282,9 +282,7 @@ FIRES = {
     "Both are named in one.": _finds_slow(
         rates=_rates(_ENDS, h4_nic2=_GETS_HALF | _MARKED, h5_nic2=_SENDS_HALF | _CUT)
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All carry alike, at the line rate.": Case(rates=_rates({}, 4.8e10)),
     "All move in step at 60 % of the line rate: one may hold them.": undecided(rates=_rates({})),
     "Only two hosts report rail 3: too few to compare.": undecided(

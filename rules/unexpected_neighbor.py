@@ -98,7 +98,7 @@ def _stranger(placed: Places, port: int) -> str:
 PLAN = UNDER_A_SPINE
 _finds_port = partial(Case, finds="leaf-0/swp1")
 
-FIRES = {
+EXAMPLES = {
     "A device that the plan does not have sits in a NIC's place.": _finds_port(
         {"leaf-0": [hears("swp1", "backup-7/eth0")]}
     ),
@@ -117,9 +117,7 @@ FIRES = {
     "A spine's port hears a device not in the plan.": Case(
         {"spine-1": [hears("swp1", "other-leaf/swp1")]}, "spine-1/swp1"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Unplanned ports may hear anything; a planned one may hear a bridge beside its NIC.": undecided(
         {
             "leaf-0": [hears("eth0", "mgmt-sw/Gi1/0/7"), hears("swp1", "gpu-1/eth1"), hears("swp1", "vm-17/eth0")],

@@ -116,7 +116,7 @@ def _stranger(wiring: Wiring, port: int) -> str:
 PLAN = UNDER_A_SPINE
 _RIGHT = hears("swp1", "gpu-1/eth1")
 
-FIRES = {
+EXAMPLES = {
     "A server that the plan does not have sits on a free port of a leaf.": Case(
         {"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]}, "leaf-0/swp30"
     ),
@@ -126,9 +126,7 @@ FIRES = {
     "A planned host has a second cable to a leaf, which names only the host.": Case(
         {"leaf-1": [hears("swp3", "gpu-1")]}, "leaf-1/swp3"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Management ports, and what a host's NIC that is on no rail hears outside the plan.": Case(
         {"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]}
     ),

@@ -136,7 +136,7 @@ def _rates(*shares: float) -> dict[str, dict[str, float]]:
 _SIBLINGS = "\n".join(f"leaf-{n}/up{s} spine-{s}/p{n} speed={200 if s else 400}" for n in range(4) for s in range(4))
 _finds_leaf = partial(Case, finds="leaf-0")
 
-FIRES = {
+EXAMPLES = {
     "64 hosts send alike, and one of four uplinks carries two thirds of it.": _finds_leaf(
         rates=_HOSTS | _rates(0.66, 0.12, 0.12, 0.1)
     ),
@@ -144,9 +144,7 @@ FIRES = {
     "Adaptive routing steers away from one uplink.": _finds_leaf(
         load_balancing=LoadBalancing.ADAPTIVE, rates=_rates(0.3, 0.3, 0.3, 0.1)
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All uplinks carry alike.": Case(rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
     "Four hosts send at full speed: some uplinks get two flows, others none.": undecided(
         rates={f"leaf-0/p{n}": {"rx_bytes": 4e10 if n < 4 else 1.0} for n in range(64)}

@@ -54,7 +54,7 @@ def uplink_miscabled(round: Round) -> Findings:
 
 PLAN = "leaf-0/swp9 spine-1/swp1\nleaf-0/swp10 spine-2/swp1\nleaf-1/swp9 spine-1/swp2"
 
-FIRES = {
+EXAMPLES = {
     "Two uplinks of a leaf are swapped.": Case(
         {"leaf-0": [hears("swp9", "spine-2/swp1"), hears("swp10", "spine-1/swp1")]}, "leaf-0/swp9 leaf-0/swp10"
     ),
@@ -64,13 +64,11 @@ FIRES = {
     "The spine hears another leaf, which does not report its port; the planned leaf reports nothing.": Case(
         {"spine-2": [hears("swp1", "leaf-1")]}, "leaf-0/swp10"
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Each uplink ends on its spine.": Case(
         {
             "spine-1": [hears("swp1", "leaf-0/swp9"), hears("swp2", "leaf-1/swp9")],
             "leaf-0": [hears("swp10", "spine-2/swp1")],
         }
-    )
+    ),
 }

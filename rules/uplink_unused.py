@@ -77,9 +77,9 @@ def _over(*used: int) -> SweptFacts:
     return swept_example(lambda flow: ("leaf-0", f"spine-{used[flow % len(used)]}", "leaf-1"))
 
 
-FIRES = {"Three of four uplinks share 64 flows.": Case(_over(0, 1, 3), "leaf-0/up2")}
-
-QUIET = {
+EXAMPLES = {
+    "Three of four uplinks share 64 flows.": Case(_over(0, 1, 3), "leaf-0/up2"),
+    # Quiet:
     "All uplinks take flows.": Case(_over(0, 1, 2, 3)),
     "One of four spines never answers: it may be the one that is used.": undecided(
         swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9)

@@ -49,16 +49,14 @@ def wrong_port_on_right_leaf(round: Round) -> Findings:
 
 PLAN = railed(2)
 
-FIRES = {
+EXAMPLES = {
     "Two hosts are swapped on one leaf.": Case(
         {"leaf-0": [hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-1/nic0")]}, "gpu-1/nic0 gpu-2/nic0"
     ),
     "The cable is in a port that the plan leaves free.": finds_nic(
         {"gpu-1": [hears("nic0", "leaf-0/swp7")], "leaf-0": [hears("swp7", "gpu-1/nic0")]}
     ),
-}
-
-QUIET = {
+    # Quiet:
     "Each NIC is in its port; NX-OS writes the same port in two ways.": Case(
         {"gpu-1": [hears("nic0", "leaf-0/Ethernet1/1")], "leaf-0": [hears("Eth1/1", "gpu-1/nic0")]},
         plan="gpu-1/nic0 leaf-0/Ethernet1/1 rail=0",

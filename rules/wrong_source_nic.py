@@ -154,7 +154,7 @@ _MIXED = _both()
 _MIXED["h2"] += [heard(0, "nic0", "h1", "nic0", arrived_on="nic1")]
 _SWITCHES = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)], "leaf-1": [NetAddress("p1", "10.9.1.1", 31)]}
 
-FIRES = {
+EXAMPLES = {
     "Its packets leave by the other NIC.": Case(_both(left_by="nic1"), "h1/nic0"),
     "All packets to its address arrive on the other NIC.": Case(_STRAY, "h2/nic0"),
     "Some packets to its address arrive on the other NIC.": Case(_MIXED, "h2/nic0"),
@@ -169,9 +169,7 @@ FIRES = {
         },
         "h1/nic0",
     ),
-}
-
-QUIET = {
+    # Quiet:
     "All go their way, and the first hop is the planned leaf.": Case(
         {**_both(), **_SWITCHES, "h1": [_HOP._replace(address="10.9.0.1"), _WIRED, *_both()["h1"]]}
     ),

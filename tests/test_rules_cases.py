@@ -1,4 +1,4 @@
-"""Every example of every rule: the FIRES cases find what they say, the QUIET cases nothing, in any order of answers."""
+"""Every example of every rule: it finds what the case says, or nothing, in any order of answers."""
 
 from dataclasses import replace
 
@@ -22,7 +22,6 @@ def _turned(made: Round) -> Round:
 def test_fires(rule: Rule, case: Case) -> None:
     made = scene(case)
     findings = look(rule, made).findings
-    assert case.finds
     assert sorted(finding.subject for finding in findings) == sorted(case.finds.split()), case.summary
     for finding in findings:
         assert (finding.rule, finding.name) == (rule.code, rule.name)
@@ -35,7 +34,6 @@ def test_fires(rule: Rule, case: Case) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 @each("case", lambda rule: rule.quiet, ids=lambda case: case.summary)
 def test_quiet(rule: Rule, case: Case) -> None:
-    assert not case.finds
     made = scene(case)
     evaluated = look(rule, made)
     assert evaluated.findings == (), case.summary

@@ -35,16 +35,16 @@ class Case:
     """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
 
     `facts` maps a device to its facts, `errors` a device to the reason for its missing answer. `finds` are the subjects
-    found, in any order, with a blank between them; empty in a QUIET case. `plan` has one cable a line: `h1/nic0
+    found, in any order, with a blank between them; empty in a quiet case. `plan` has one cable a line: `h1/nic0
     leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name (`leaf`, `spine`, `superspine`, else
-    host). A case without one has that of its module, `PLAN`. `summary` is its key in the module's FIRES or QUIET.
+    host). A case without one has that of its module, `PLAN`. `summary` is its key in the module's `EXAMPLES`.
     """
 
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     finds: str = ""
     plan: str = ""
     unknown: bool = False
-    """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""
+    """Whether a quiet case is unknown instead of passed: its data are insufficient for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
     rails: str = ""
     """Rails with subnets or VLANs, if a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24,vlan101`."""
@@ -169,8 +169,7 @@ def rule_of(module_name: str) -> Rule:
     if not isinstance(declared, Rule) or any(heading not in declared.explanation for heading in HEADINGS):
         raise TypeError(f"{module_name}: needs a rule function named {name} and the headings {', '.join(HEADINGS)}")
 
-    def cases(attribute: str) -> tuple[Case, ...]:
-        given: Mapping[str, Case] = getattr(module, attribute)
-        return tuple(replace(case, summary=text, plan=case.plan or module.PLAN) for text, case in given.items())
-
-    return replace(declared, fires=cases("FIRES"), quiet=cases("QUIET"))
+    examples: Mapping[str, Case] = module.EXAMPLES
+    cases = [replace(case, summary=text, plan=case.plan or module.PLAN) for text, case in examples.items()]
+    fires, quiet = (tuple(case for case in cases if bool(case.finds) is finds) for finds in (True, False))
+    return replace(declared, fires=fires, quiet=quiet)
