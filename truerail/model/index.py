@@ -306,7 +306,7 @@ class PlanIndex:
     def has(self, device: int, ports: Sequence[int]) -> int:
         """How many of these ports have a label that the plan gives a port of this device."""
         own = self._find(np.full(len(ports), device), self.labels(np.array(ports)))
-        return np.count_nonzero((own >= 0) & (own < self.planned_ports))
+        return int(np.count_nonzero((own >= 0) & (own < self.planned_ports)))
 
     def counterparts(self, device: Codes, port: Codes) -> Codes:
         """The port of each device that is labelled as a port of another device is; it is added where needed."""
