@@ -11,7 +11,7 @@ from truerail.causes.labels import BY_PLACES, by_places, each_other
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
 from truerail.model.cause_kinds import CauseKind
-from truerail.model.columns import Codes, Mask, grouped
+from truerail.model.columns import Codes, grouped
 from truerail.model.finding import Alternative, Finding, Rename
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -49,9 +49,9 @@ def strangers(wiring: Wiring) -> Iterator[Stranger]:
         rows = (column[strange].tolist() for column in (seen, owner[open_], open_, same_port))
         votes += (((name, true), (cable, same)) for name, true, cable, same in zip(*rows, strict=True))
     heard = partner[: index.planned_ports]
+    known = index.devices.marked(ports.device_of(np.flatnonzero(heard >= 0)))  # heard, or hear, by their names
     heard = heard[np.isin(ports.device_of(heard), [name for (name, _), _ in votes])]
     under = grouped(zip(ports.device_of(heard).tolist(), heard.tolist(), strict=True))
-    known = _seen_somewhere(wiring)
     likely: dict[tuple[int, int], list[int]] = {}
     for (name, true), at in sorted(grouped(votes).items()):
         agree = index.has(true, under[name]) if name < planned else len(at)
@@ -61,12 +61,6 @@ def strangers(wiring: Wiring) -> Iterator[Stranger]:
         back = likely.get((true, name))
         if true < name and (back is not None or (name >= planned and len(cables) >= MIN_CABLES)):
             yield Stranger(name, true, np.array([*cables, *(back or ())], dtype=np.int64))
-
-
-def _seen_somewhere(wiring: Wiring) -> Mask:
-    """Which devices are heard, or hear a neighbour, under their planned names."""
-    paired = np.flatnonzero(wiring.partner[: wiring.index.planned_ports] >= 0)
-    return wiring.index.devices.marked(wiring.index.ports.device_of(paired))
 
 
 def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:

@@ -146,17 +146,16 @@ def _count(s: ObservedLinks, wrong: Mask) -> _Ballot:
     owner, resident_owner = index.a_device[s.taken_for[rows]], index.a_device[resident]
     same_slot &= owner != resident_owner
 
-    def tally(of: Codes, chosen: Mask | None = None) -> Codes:
-        values = of if chosen is None else of[chosen]
-        return np.bincount(values[values >= 0], minlength=size)
+    def tally(of: Codes) -> Codes:
+        return np.bincount(of[of >= 0], minlength=size)
 
     all_places, all_owners = ports.device_of(s.place), index.a_device[s.taken_for]
     return _Ballot(
         places=_votes(place_device[same_port], want_device[same_port]),
         owners=_votes(owner[same_slot], resident_owner[same_slot]),
-        place_right=tally(all_places, ~wrong),
+        place_right=tally(all_places[~wrong]),
         place_seen=tally(all_places),
-        owner_right=tally(all_owners, ~wrong),
+        owner_right=tally(all_owners[~wrong]),
         owner_seen=tally(all_owners),
     )
 
@@ -167,8 +166,7 @@ def _votes(name: Codes, true: Codes) -> Votes:
 
 
 def _hypotheses(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
-    is_host = s.index.devices.is_host
-    hosts = Counter({pair: n for pair, n in ballot.owners.items() if is_host(pair[0])})
+    hosts = Counter({pair: n for pair, n in ballot.owners.items() if s.index.devices.is_host(pair[0])})
     for cycle in _chains(_favourites(hosts, ballot.owner_seen)):
         true_name = _mapping(cycle)
         explained = sum(hosts[pair] for pair in true_name.items())

@@ -59,7 +59,8 @@ def correlate(
     for draft in drafts:
         if (crossing := crossings.get(id(draft))) is not None:
             draft.summary = f"{_ended(draft.summary)} {impact(ground, crossing)}"
-    _doubt_slow_nics(ground, _by_traffic_only(board), drafts)
+    by_rates_only = [board.owner[number] for number in board.found.by_rule.get("RAL002", ()) if board.made(number)]
+    _doubt_slow_nics(ground, by_rates_only, drafts)
     _confirm_by_probes(board, drafts)
     doubt_by_sweep(round, board)
     given = set(map(id, drafts))
@@ -78,11 +79,6 @@ def _confirm_by_probes(board: Correlator, drafts: Sequence[CauseCandidate]) -> N
         probed = any(board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ()))
         if CAUSE_KINDS[draft.kind].strays and probed:
             draft.confidence = 1 - (1 - draft.confidence) * PROBE_DOUBT
-
-
-def _by_traffic_only(board: Correlator) -> list[CauseCandidate]:
-    """Causes based only on a NIC's rates."""
-    return [board.owner[number] for number in board.found.by_rule.get("RAL002", ()) if board.made(number)]
 
 
 def _roots(
