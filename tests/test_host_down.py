@@ -6,18 +6,13 @@ from pathlib import Path
 import pytest
 
 from rules._examples import hears
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from truerail.model import CauseKind, Fact, NetLink
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.testing.cases import Case, scene
 
 FABRICS = {"ethernet": {}, "infiniband": {"platforms": ("infiniband",), "host_ports": "rdma"}}
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture(params=FABRICS)

@@ -209,7 +209,8 @@ def test_every_error_of_a_device_is_named_once_and_not_too_many() -> None:
 
 
 def test_two_rules_cannot_claim_one_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules_package, "rule_of", lambda name: rules()["CAB001"])
+    rule = rules()["CAB001"]
+    monkeypatch.setattr(rules_package, "rule_of", lambda name: rule)
     with pytest.raises(TypeError, match="CAB001 is claimed by both"):
         rules.__wrapped__()
 
