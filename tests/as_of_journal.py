@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from tests.fake_tower import FakeTower
-from tests.journal_helpers import Fabric, Settings, record
+from tests.journal_helpers import Fabric, Settings, record, swapped
 from tests.small_fabric import World
 from truerail.analysis.published import CollectorRun, EvaluatedRound, Published
 from truerail.analysis.round import Round
@@ -19,11 +19,6 @@ from truerail.questions.question import Asked
 from truerail.rounds import evaluate
 
 MOVED = Port("h1", "nica")
-
-
-def swapped(world: World) -> None:
-    """Two cables of a host in each other's place."""
-    world.swap(MOVED, Port("h1", "nicb"))
 
 
 @dataclass

@@ -38,6 +38,8 @@ from truerail.model.pause import garbage_collection_paused
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from tests.api_client import Api
+    from tests.live_site import Run
     from tests.page_site import Site, Watched
 
 settings.register_profile(
@@ -283,6 +285,23 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> "Run":
+    """The command line in this process."""
+    from tests.live_site import runner
+
+    return runner(monkeypatch, capsys)
+
+
+@pytest.fixture
+def api() -> "Iterator[Api]":
+    """A client of the HTTP API with a service of its own."""
+    from tests.api_client import Api
+
+    with Api() as one:
+        yield one
 
 
 @pytest.fixture(scope="module")

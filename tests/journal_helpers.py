@@ -9,7 +9,7 @@ from msgspec import structs
 from tests.small_fabric import AT, World, make_plan
 from truerail.analysis.round import Round
 from truerail.journal import Changes, Lives
-from truerail.model import Evaluation, Plan, Snapshot
+from truerail.model import Evaluation, Plan, Port, Snapshot
 from truerail.model.history import RoundRecord
 from truerail.model.target import Secret
 from truerail.rounds import evaluate
@@ -32,6 +32,11 @@ class Settings:
 def lives(recovery: timedelta = RECOVERY, episodes: int = 4) -> Lives:
     """As the service makes them."""
     return Lives(recovery, episodes, WITHIN)
+
+
+def swapped(world: World) -> None:
+    """Two cables of h1 swapped: CAB001 at both."""
+    world.swap(Port("h1", "nica"), Port("h1", "nicb"))
 
 
 @dataclass

@@ -2,11 +2,24 @@
 follow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from truerail.model import Cable, Device, GpuNicPath, Neighbor, NetLink, Plan, Port, RdmaLink, Reading, Role, Snapshot
+from truerail.model import (
+    Cable,
+    Device,
+    Fact,
+    GpuNicPath,
+    Neighbor,
+    NetLink,
+    Plan,
+    Port,
+    RdmaLink,
+    Reading,
+    Role,
+    Snapshot,
+)
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 
@@ -39,6 +52,17 @@ def rails_only(hosts: Sequence[str], rails: int, nic: str = "nic") -> Plan:
         for rail in range(rails)
     )
     return Plan({host: Device(host) for host in hosts} | leaves, cables)
+
+
+def snapshot_of(facts: Mapping[str, Sequence[Fact]]) -> Snapshot:
+    """What these devices report, with one reading for each kind of fact."""
+    collectors = {Neighbor: "lldp_host", NetLink: "net_link", RdmaLink: "rdma_link"}
+    readings = [
+        Reading(device, collectors[kind], AT, tuple(fact for fact in reported if type(fact) is kind))
+        for device, reported in facts.items()
+        for kind in dict.fromkeys(map(type, reported))
+    ]
+    return Snapshot(AT, readings)
 
 
 @dataclass

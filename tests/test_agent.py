@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from truerail.agent.allowed_commands import command_id, name_token
 from truerail.agent.bus_connection import Address
 from truerail.agent.bus_connection import BusError as AgentBusError
@@ -35,11 +35,6 @@ from truerail.poller.questions import applicable
 
 ROOM = Path(__file__).resolve().parent.parent / "truerail" / "agent"
 LINK, LLDP = "ip -j -d link", "lldpctl -f json0"
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Every error is a problem that names the value, and tells nothing of the inside."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.api_client import Api, problem_of
@@ -15,12 +13,6 @@ READS = (
     "diff?since=2h", "diff?planned=true", "why?finding=a", "storm", "storm?of=a", "timeline?of=a",
     "find?text=a",
 )  # fmt: skip
-
-
-@pytest.fixture
-def api() -> Iterator[Api]:
-    with Api() as one:
-        yield one
 
 
 def test_nothing_is_read_before_the_first_evaluation() -> None:

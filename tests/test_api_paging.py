@@ -1,7 +1,6 @@
 """Long lists in parts, while new evaluations arrive."""
 
 import dataclasses
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,12 +9,6 @@ from tests.fake_tower import fabric, published
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.rounds import evaluate
-
-
-@pytest.fixture
-def api() -> Iterator[Api]:
-    with Api() as one:
-        yield one
 
 
 def _without(shown: Published, *gone: int) -> Published:

@@ -1,6 +1,5 @@
 """What operators may change: it is stored before it is answered, logged with its author, and checked first."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,12 +7,6 @@ import pytest
 
 from tests.api_client import Api, problem_of
 from tests.fake_tower import NOW, published, step
-
-
-@pytest.fixture
-def api() -> Iterator[Api]:
-    with Api() as one:
-        yield one
 
 
 def _window(**changed: Any) -> dict[str, Any]:

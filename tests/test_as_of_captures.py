@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from truerail.model import CauseKind
 from truerail.plans import dump_csv
 from truerail.simulator import Fault, Shape, simulate
@@ -23,11 +23,6 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
         simulation.write(folder / "made").rename(folder / name)
     (folder / "plan.csv").write_text(dump_csv(right.plan))
     return folder
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(

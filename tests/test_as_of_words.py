@@ -8,10 +8,9 @@ from random import Random
 
 import pytest
 
-from tests.as_of_journal import swapped
 from tests.draws import draws
 from tests.each import each
-from tests.journal_helpers import Fabric, Settings, record
+from tests.journal_helpers import Fabric, Settings, record, swapped
 from tests.small_fabric import World
 from truerail.journal import Journal, open_journal
 from truerail.model import Evaluation, Severity

@@ -8,13 +8,13 @@ one member has carrier, and the members' own RDMA devices are gone.
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from collector import collectors
 from rules import rules
+from rules._examples import hears
 from tests.capture_trees import grow
 from tests.test_cli import run
 from truerail.analysis.cabling import State, Why, Wiring
@@ -25,7 +25,6 @@ from truerail.model import (
     Device,
     Fact,
     GpuNicPath,
-    Neighbor,
     NetLink,
     Plan,
     RdmaLink,
@@ -321,14 +320,8 @@ def test_smeared_neighbours_on_the_members_are_decided_by_the_leaves() -> None:
     """Each member lists the neighbours of both (lshca issue 75)."""
     found = files()
     readings = list(snapshot(found).readings)
-
-    def heard() -> Iterator[Neighbor]:
-        for plane in (0, 1):
-            for leaf in "ab":
-                yield Neighbor(f"ens0f{plane}np{plane}", system_name=f"leaf-0{leaf}", port_id="swp1",
-                               port_id_type="ifname")  # fmt: skip
-
-    readings.append(Reading("gpu-1", "lldp_host", AT, tuple(heard())))
+    heard = tuple(hears(f"ens0f{plane}np{plane}", f"leaf-0{leaf}/swp1") for plane in (0, 1) for leaf in "ab")
+    readings.append(Reading("gpu-1", "lldp_host", AT, heard))
     seen = Round(plan(), Snapshot(AT, readings)).cabling
     assert set(seen.state.tolist()) == {State.RIGHT}
 

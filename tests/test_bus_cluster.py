@@ -15,7 +15,7 @@ import pytest
 from nats.js.api import StreamInfo
 
 from tests.bus_service import all_seen, findings, found_again, judged, owners, polled, summary
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from tests.patience import ENOUGH, soon, until
 from tests.ports import free_address, free_port
 from tests.real import require
@@ -75,11 +75,6 @@ class Role:
     """The bus as one role reaches it."""
 
     address: BusAddress
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from tests.patience import soon
 from tests.ports import free_address
 from tests.real import require
@@ -21,11 +21,6 @@ from truerail.link.server_files import public_key, users, users_text
 from truerail.link.subjects import Subjects
 
 ZONES = ("dc1", "dc2")
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @contextmanager

@@ -26,24 +26,14 @@ from truerail.errors import CommandError
 from truerail.model import CauseKind
 from truerail.simulator import Fault, Shape, simulate
 
-LLDP = json.dumps(
-    {
-        "lldp": [
-            {
-                "interface": [
-                    {
-                        "name": "enp1s0",
-                        "via": "LLDP",
-                        "chassis": [
-                            {"id": [{"type": "mac", "value": "02:00:00:00:00:01"}], "name": [{"value": "leaf-0"}]}
-                        ],
-                        "port": [{"id": [{"type": "ifname", "value": "swp1"}], "ttl": [{"value": "120"}]}],
-                    }
-                ]
-            }
-        ]
-    }
-)
+INTERFACE = {
+    "name": "enp1s0",
+    "via": "LLDP",
+    "chassis": [{"id": [{"type": "mac", "value": "02:00:00:00:00:01"}], "name": [{"value": "leaf-0"}]}],
+    "port": [{"id": [{"type": "ifname", "value": "swp1"}], "ttl": [{"value": "120"}]}],
+}
+LLDP = json.dumps({"lldp": [{"interface": [INTERFACE]}]})
+PLAN_HEADER = "a_device,a_role,a_port,b_device,b_role,b_port,rail,plane,speed_gbps\n"
 
 
 class Done(NamedTuple):
@@ -65,6 +55,11 @@ def process(*words: str | Path, given: str = "", **env: str) -> subprocess.Compl
         env={**os.environ, "NO_COLOR": "", "COLUMNS": "100", **env},
         check=False,
     )
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    """A program in a process of its own."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
 
 def run(*words: str | Path, given: str = "", cwd: Path | None = None) -> Done:
@@ -129,7 +124,7 @@ def test_ctrl_c_while_the_program_loads_prints_nothing(module):
         "builtins.__import__ = interrupted\n"
         "runpy.run_module('truerail', run_name='__main__')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = python(code)
     assert (done.returncode in (-signal.SIGINT, 130), done.stdout, done.stderr) == (True, "", "")
 
 
@@ -141,7 +136,7 @@ def test_help_imports_nothing_heavy():
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'pandas', 'rich', 'jinja2', 'yaml', 'openpyxl'} & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = python(code)
     assert done.stderr.strip() == "[]"
 
 
@@ -152,7 +147,7 @@ def test_check_imports_no_other_formats_library_and_says_nothing_on_stderr(swapp
         "try: main()\n"
         "finally: print(sorted({'pandas', 'jinja2', 'openpyxl'} & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = python(code)
     assert (done.returncode, done.stderr) == (1, "[]\n")
     assert "C1   cable-swap" in done.stdout
     assert "\x1b" not in done.stdout
@@ -230,8 +225,7 @@ def test_without_a_plan_the_rails_are_inferred_and_that_is_said(tmp_path):
 
 def test_a_bad_plan_is_reported_problem_by_problem(tmp_path, right):
     plan = tmp_path / "plan.csv"
-    header = "a_device,a_role,a_port,b_device,b_role,b_port,rail,plane,speed_gbps\n"
-    plan.write_text(header + "h1,host,nic0,leaf-0,leaf,swp1,zero,,400\nh1,hst,nic1,leaf-1,leaf,swp1,1,,400\n")
+    plan.write_text(PLAN_HEADER + "h1,host,nic0,leaf-0,leaf,swp1,zero,,400\nh1,hst,nic1,leaf-1,leaf,swp1,1,,400\n")
     done = run("check", "--plan", plan, *right[2:])
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{plan}:2:" in done.stderr
@@ -331,8 +325,7 @@ def test_a_new_plan_lints_clean_shows_and_converts_there_and_back(tmp_path):
 
 def test_plan_lint_tells_what_is_wrong_with_exit_1(tmp_path):
     plan = tmp_path / "plan.csv"
-    header = "a_device,a_role,a_port,b_device,b_role,b_port,rail,plane,speed_gbps\n"
-    plan.write_text(header + "h1,host,nic0,leaf-0,leaf,swp1,0,,400\nh2,host,nic0,leaf-0,leaf,swp1,0,,400\n")
+    plan.write_text(PLAN_HEADER + "h1,host,nic0,leaf-0,leaf,swp1,0,,400\nh2,host,nic0,leaf-0,leaf,swp1,0,,400\n")
     done = run("plan", "lint", plan)
     assert done.returncode == 1
     assert f"{plan}:3:" in done.stdout

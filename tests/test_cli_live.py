@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live_site import Run, Site, runner
+from tests.live_site import Run, Site
 from truerail.inventory import load_inventory
 from truerail.model import CauseKind, Role
 from truerail.simulator import Fault, Shape, simulate
@@ -16,11 +16,6 @@ from truerail.transport.replay import read_capture
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 SWAP = (Fault(CauseKind.CABLE_SWAP, "one-host"),)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture

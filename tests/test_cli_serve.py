@@ -4,15 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from tests.patience import ENOUGH
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def test_a_plan_with_a_mistake_is_named_with_its_line(run: Run, tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import rules
+from rules._examples import hears
 from tests.draws import draws
 from truerail.analysis.cabling import State
 from truerail.analysis.rule import Case
 from truerail.causes import explain
 from truerail.causes.telemetry.precedence import ROWS
-from truerail.model import Cause, CauseKind, Finding, Neighbor, NetLink, Severity
+from truerail.model import Cause, CauseKind, Finding, NetLink, Severity
 from truerail.model.facts import Fact
 from truerail.testing.cases import scene
 
@@ -63,15 +64,11 @@ def apart(*findings: Finding, **more: Any) -> list[CauseKind]:
     return [cause.kind for cause in causes]
 
 
-def heard(nic: str, leaf: str, port: str) -> Neighbor:
-    return Neighbor(nic, system_name=leaf, port_id=port, port_id_type="ifname")
-
-
 def victims(*ports: str) -> list[dict[str, object]]:
     return [{"port": port, "hops": hops} for hops, port in enumerate(ports, 1)]
 
 
-MOVED = {"h1": [heard("nic0", "leaf-1", "swp90")]}
+MOVED = {"h1": [hears("nic0", "leaf-1/swp90")]}
 SENDS = 4e10
 
 
@@ -127,7 +124,7 @@ def test_c1_a_cable_without_traffic_harms_nothing_yet() -> None:
 
 
 def test_c2_two_cables_on_the_same_leaf_are_never_said_to_harm() -> None:
-    facts = {"h1": [heard("nic0", "leaf-0", "swp2")], "h2": [heard("nic0", "leaf-0", "swp1")]}
+    facts = {"h1": [hears("nic0", "leaf-0/swp2")], "h2": [hears("nic0", "leaf-0/swp1")]}
     causes = causes_of(found("LBL002", "leaf-0"), found("RAL002", "h1/nic0"), facts=facts)
     swap = causes[0]
     assert (swap.kind, len(swap.explains)) == (C.CABLE_SWAP, 2)
@@ -137,14 +134,14 @@ def test_c2_two_cables_on_the_same_leaf_are_never_said_to_harm() -> None:
 
 
 def test_c10_crossed_planes_explain_the_nics_that_lag() -> None:
-    facts = {"h4": [heard("nic2", "leaf-3", "swp5")], "h5": [heard("nic3", "leaf-2", "swp4")]}
+    facts = {"h4": [hears("nic2", "leaf-3/swp5")], "h5": [hears("nic3", "leaf-2/swp4")]}
     cause = one(found("RAL002", "h4/nic2"), found("RAL001", "h5", port="h5/nic3"), facts=facts)
     assert (cause.kind, cause.subjects) == (C.CABLE_SWAP, ("h4/nic2", "h5/nic3"))
     assert "It explains" in cause.summary
 
 
 def test_c3_swapped_uplinks_explain_uneven_uplinks() -> None:
-    facts = {"leaf-0": [heard("up0", "spine-1", "swp1")], "leaf-1": [heard("up1", "spine-0", "swp0")]}
+    facts = {"leaf-0": [hears("up0", "spine-1/swp1")], "leaf-1": [hears("up1", "spine-0/swp0")]}
     cause = one(found("LBL002", "leaf-0"), found("LBL003", "leaf-1/up1"), facts=facts)
     assert cause.kind is C.CABLE_SWAP
 
@@ -202,7 +199,7 @@ def test_c7_not_what_came_long_after_it() -> None:
 def test_c9_a_storage_nic_in_a_compute_port_explains_pauses_on_the_wrong_priority() -> None:
     rail, storage = "ens1f0np0", "ens5f0np0"  # bound to their slots: it is the cables that are swapped
     plan = PLAN.replace("h1/nic0 ", f"h1/{rail} ") + f"\nh1/{storage} leaf-9/swp1 speed=200"
-    facts = {"h1": [heard(storage, "leaf-0", "swp1"), heard(rail, "leaf-9", "swp1")]}
+    facts = {"h1": [hears(storage, "leaf-0/swp1"), hears(rail, "leaf-9/swp1")]}
     made = scene(Case(facts, plan=plan))
     odd = [found("PFC005", f"h1/{storage}"), found("CFG001", "leaf-9/swp1")]
     wrong = [Finding("CAB001", "", Severity.CRITICAL, f"h1/{nic}", "", "") for nic in (rail, storage)]

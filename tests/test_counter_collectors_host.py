@@ -235,13 +235,6 @@ def test_the_bytes_of_rdma_alone_are_not_those_of_the_wire() -> None:
 # The shell that asks all ports at once, and captures that hold a file for each.
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names_of_files_in_a_capture_are_short_enough(name: str) -> None:
-    files = [command.file for command in collectors()[name].ask]
-    assert max(map(len, files)) < 200
-    assert len(set(files)) == len(files)
-
-
 ETHTOOL = """#!/bin/sh
 case $1 in
 -S) printf 'NIC statistics:\\n     rx_bytes: 5\\n     rx_64_bytes_phy: 1\\n     [0]: rx_discards: 7\\n'

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tests.small_fabric import AT
+from tests.small_fabric import snapshot_of
 from truerail.analysis.round import Round
-from truerail.model import Cause, CauseKind, Neighbor, Plan, Port, Reading, Snapshot
+from truerail.model import Cause, CauseKind, Neighbor, Plan, Port
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.simulator.fabric.builder import build
@@ -22,11 +22,7 @@ def causes(plan: Plan, crossed: Mapping[Port, Port], *, ports: bool = True) -> S
         for end, far in ((cable.a, upper), (upper, cable.a)):
             row = Neighbor(end.name, system_name=far.device, port_id=far.name if ports else None)
             said.setdefault(end.device, []).append(row)
-    readings = [
-        Reading(device, "lldp_host" if device.startswith("gpu") else "lldp_switch", AT, tuple(rows))
-        for device, rows in said.items()
-    ]
-    return evaluate(Round(plan, Snapshot(AT, readings))).causes
+    return evaluate(Round(plan, snapshot_of(said))).causes
 
 
 def exchanged(one: Sequence[Port], other: Sequence[Port]) -> dict[Port, Port]:

@@ -7,18 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from truerail.model import CauseKind
 from truerail.plans import dump_csv
 from truerail.simulator import Fault, Shape, simulate
 
 SHAPE = Shape(hosts=4, rails=2, spines=1, uplinks=2)
 EARLY, BROKEN, LATE = ("2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z", "2026-11-20T14:00:00Z")
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture

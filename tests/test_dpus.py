@@ -8,7 +8,7 @@ import pytest
 from rules._examples import hears
 from tests.each import each
 from truerail.analysis.rule import Case
-from truerail.model import CableState, Evaluation, Neighbor, Port, Reading, Snapshot, Status
+from truerail.model import CableState, Evaluation, Port, Reading, Snapshot, Status
 from truerail.outputs.report_words import headline
 from truerail.plans import infer
 from truerail.rounds import evaluate
@@ -65,7 +65,7 @@ def test_a_number_that_hosts_do_not_agree_on_names_no_nic(name: Callable[[int, i
 
 def test_a_leaf_that_hears_a_numbered_dpu_is_enough_to_look_for_a_plan() -> None:
     """The plan that inference begins with has no cables."""
-    facts = (Neighbor("swp1", system_name="gpu-1-bf0", port_id="p0", port_id_type="ifname"),)
+    facts = (hears("swp1", "gpu-1-bf0/p0"),)
     at = datetime(2026, 11, 20, tzinfo=UTC)
     readings = [Reading("leaf-0", "lldp_switch", at, facts), Reading("gpu-1", "lldp_host", at, ())]
     assert infer(Snapshot(at, readings)).plan.cables == ()

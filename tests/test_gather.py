@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import threading
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from truerail.transport.turns import clocks_stopped, timed_by
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 QUICK = Limits(device_seconds=0.4, deadline_seconds=5.0, cancel_seconds=0.1)
 
-
 EVERYBODYS = set(collectors()) - optional()
 """The questions that every device has an answer to."""
 
@@ -50,9 +50,14 @@ def poller_of(simulation: Simulation, fleet: FakeFleet) -> Poller:
     return Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
 
 
-def two_rounds(poller: Poller) -> tuple[Gathered, Gathered]:
+def asked_of(fleet: FakeFleet, device: str = "gpu-001") -> list[tuple[str, ...]]:
+    """What this device was asked, each time."""
+    return [commands for name, commands in fleet.asked if name == device]
+
+
+def two_rounds(poller: Poller, only: Collection[str] | None = None) -> tuple[Gathered, Gathered]:
     async def rounds() -> tuple[Gathered, Gathered]:
-        return await poller.round(), await poller.round()
+        return await poller.round(only=only), await poller.round(only=only)
 
     return timeless(rounds())
 
@@ -84,7 +89,7 @@ def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> No
         if "lldpctl -f json0" in answers:
             answers["lldpctl -f keyvalue"] = answers.pop("lldpctl -f json0")
     first, second = two_rounds(poller_of(simulation, fleet))
-    asked = [commands for name, commands in fleet.asked if name == "gpu-001"]
+    asked = asked_of(fleet)
     assert "lldpctl -f json0" in asked[0]
     assert "lldpctl -f keyvalue" in asked[1]
     assert "lldpctl -f keyvalue" in asked[2]
@@ -107,7 +112,7 @@ def test_a_host_that_has_no_lldpd_is_asked_once_a_round_and_its_reason_stays() -
         return [*without, await poller.round()]
 
     *without, installed = timeless(rounds())
-    asked = [command for name, commands in fleet.asked if name == "gpu-001" for command in commands]
+    asked = list(itertools.chain(*asked_of(fleet)))
     counted = [asked.count(command) for command in applicable(Role.HOST, "linux")["lldp_host"]]
     assert counted == [4, 1, 1]
     reasons = {r.error for one in without for r in one.readings if (r.device, r.collector) == ("gpu-001", "lldp_host")}
@@ -142,7 +147,7 @@ def test_what_a_device_has_no_tool_for_is_asked_once_and_not_reported_as_unread(
     assert {r.collector for r in first.readings} == {r.collector for r in second.readings}
     assert {r.collector for r in first.readings} & optional() == {"link_speed"}  # of these all have the tool
     assert not [row for row in first.rows if row.error]
-    asked = [commands for name, commands in fleet.asked if name == "gpu-001"]
+    asked = asked_of(fleet)
     assert any("ethtool -S" in command for command in asked[0])
     assert not any("ethtool -S" in command for command in asked[-1])
 
@@ -158,7 +163,7 @@ def test_an_answer_that_takes_too_long_to_read_rests_and_costs_no_other(monkeypa
     assert ("gpu-001", "gpu_nic_topology") not in whole
     assert whole["gpu-001", "lldp_host"]
     assert whole["gpu-002", "gpu_nic_topology"]
-    asked = [command for name, commands in fleet.asked if name == "gpu-001" for command in commands]
+    asked = list(itertools.chain(*asked_of(fleet)))
     assert [command for command in asked if "nvidia-smi topo" in command] == ["nvidia-smi topo -m"]
 
 
@@ -175,8 +180,7 @@ def test_a_device_that_takes_long_to_read_is_read_last_and_rests_longer_each_tim
         whole(row, reader, seconds)
 
     monkeypatch.setattr(Row, "read", seen)
-    simulation, at, read = simulate(SHAPE, folders="inventory"), [0.0], list[str]()
-    fleet = FakeFleet(simulation)
+    (simulation, fleet), at, read = site(), [0.0], list[str]()
     good = fleet.answers["gpu-001"]
     fleet.answers["gpu-001"] = good | {"nvidia-smi topo -m": "GPU0 NIC0 CPU Affinity\n" + "GPU1 NIC1\n" * 300_000}
     still = replace(ambient(), clock=lambda: at[0], sleep=asyncio.sleep)
@@ -208,7 +212,7 @@ def test_an_answer_that_none_reads_is_dropped_before_it_is_kept_and_nothing_else
     assert "nvidia-smi topo -m" not in row.files()
     why = next(reading.error for reading in row.readings if reading.collector == "gpu_nic_topology")
     assert why == "nvidia-smi topo -m: an answer of 4.3 MB, not read: 4 MB are the most"
-    asked = [command for name, commands in fleet.asked if name == "gpu-001" for command in commands]
+    asked = list(itertools.chain(*asked_of(fleet)))
     assert [command for command in asked if "topo" in command] == ["nvidia-smi topo -m"]
 
 
@@ -226,9 +230,8 @@ def test_the_clock_of_a_device_stands_still_while_another_is_read(monkeypatch: p
 
 
 def test_a_transport_that_does_not_let_go_cannot_hold_the_round() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    limits = Limits(device_seconds=0.1, deadline_seconds=0.6, cancel_seconds=0.1)
-    found = gathered(FakeFleet(simulation, {"gpu-003": "stubborn"}), simulation, limits)
+    simulation, fleet = site({"gpu-003": "stubborn"})
+    found = gathered(fleet, simulation, Limits(device_seconds=0.1, deadline_seconds=0.6, cancel_seconds=0.1))
     assert [row.error for row in found.unreached] == ["no answer before the round's deadline of 0.6 s"]
 
 
@@ -239,10 +242,7 @@ def test_a_device_whose_turn_never_came_is_not_polled_and_comes_first_in_the_nex
     limits = Limits(at_once=1, deadline_seconds=0.6, cancel_seconds=0.1)
     poller = Poller(targets(simulation), fleet, devices=simulation.plan.devices, limits=limits)
 
-    async def rounds() -> tuple[Gathered, Gathered]:
-        return await poller.round(only=hosts), await poller.round(only=hosts)
-
-    first, second = timeless(rounds())
+    first, second = two_rounds(poller, only=hosts)
     late = "not asked: its turn had not come at the round's deadline of 0.6 s"
     waited = "no answer before the round's deadline of 0.6 s"
     assert [row.error for row in first.rows] == [waited, *[late] * (len(hosts) - 1)]
@@ -277,9 +277,7 @@ def test_a_device_is_not_blamed_for_a_round_that_leaves_it_too_little_time() -> 
 def test_what_came_too_late_is_not_asked_in_other_words() -> None:
     simulation, fleet = site({"gpu-003": "cut", "gpu-004": "endless"})
     gathered(fleet, simulation)
-    asked = [commands for name, commands in fleet.asked if name == "gpu-003"]
-    assert len(asked) == 1
-    assert fleet.asks["gpu-004"] == 1
+    assert (len(asked_of(fleet, "gpu-003")), fleet.asks["gpu-004"]) == (1, 1)
 
 
 @pytest.mark.parametrize("trouble", ["endless", "half", "cut", "dies"])
@@ -305,17 +303,14 @@ def test_only_connections_are_tried_again() -> None:
 
 
 def test_pauses_grow_and_differ() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
+    simulation, fleet = site({"gpu-001": "resets"})
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    from dataclasses import replace
-
     chances = iter([0.0, 0.9])
     mine = replace(ambient(), sleep=sleep, random=lambda: next(chances))
-    fleet = FakeFleet(simulation, {"gpu-001": "resets"})
     gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=mine)
     timeless(gatherer.round(only={"gpu-001"}))
     assert slept == pytest.approx([0.25, 1.4])
@@ -345,8 +340,7 @@ def test_a_fifth_of_the_fleet_dead_ends_within_the_deadline_and_is_named() -> No
 
 
 def test_not_more_than_so_many_at_once() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
-    fleet = FakeFleet(simulation, dict.fromkeys(simulation.plan.devices, "slow"))
+    simulation, fleet = site(dict.fromkeys(simulate(SHAPE).plan.devices, "slow"))
     gathered(fleet, simulation, Limits(at_once=3))
     assert fleet.most_open == 3
 
@@ -394,9 +388,8 @@ SHOW_VERSIONS = {
 
 
 def test_switches_are_identified_by_their_show_version() -> None:
-    assert {name: platform_of([Answer(SHOW_VERSION, text)]) for name, text in SHOW_VERSIONS.items()} == {
-        name: name for name in SHOW_VERSIONS
-    }
+    for name, text in SHOW_VERSIONS.items():
+        assert platform_of([Answer(SHOW_VERSION, text)]) == name
 
 
 @pytest.mark.parametrize("platform", ["srlinux", "iosxr", "os10", "aoscx", "comware", "vrp", "sonic_cli"])
@@ -430,9 +423,8 @@ def test_a_wish_to_stop_ends_the_round_with_what_is_there() -> None:
 
 
 def test_progress_tells_of_every_row_once() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
+    simulation, fleet = site({"gpu-002": "locked"})
     reported: list[tuple[str, int, int, bool]] = []
-    fleet = FakeFleet(simulation, {"gpu-002": "locked"})
     gathered(
         fleet, simulation, progress=lambda row, done, total: reported.append((row.name, done, total, bool(row.files())))
     )
@@ -442,10 +434,10 @@ def test_progress_tells_of_every_row_once() -> None:
 
 
 def test_a_failing_progress_ends_the_round() -> None:
-    simulation = simulate(SHAPE, folders="inventory")
+    simulation, fleet = site()
 
     def full(row: object, done: int, total: int) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        gathered(FakeFleet(simulation), simulation, progress=full)
+        gathered(fleet, simulation, progress=full)

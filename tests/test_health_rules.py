@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules import rules
+from rules._examples import hears
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, looked, only
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.ring import Samples
@@ -21,7 +22,6 @@ from truerail.model import (
     BitErrorRate,
     Counter,
     Finding,
-    Neighbor,
     Optic,
     PortCounters,
     RdmaLink,
@@ -85,7 +85,7 @@ def test_both_ends_that_count_a_fall_are_one_finding_and_more_sure() -> None:
 
 
 def test_a_fall_is_reported_where_the_cable_is_seen_not_where_it_is_planned() -> None:
-    facts = {"leaf-0": [Neighbor("swp2", system_name="gpu-1", port_id="nic0", port_id_type="ifname")]}
+    facts = {"leaf-0": [hears("swp2", "gpu-1/nic0")]}
     rates: Rates = {"leaf-0/swp2": {"link_downs": at({6: 0.1})}, "leaf-0/swp1": {"link_downs": 0.0}}
     assert only(found("LNK003", facts=facts, rates=rates)).subject == "gpu-1/nic0"
     elsewhere: Rates = {"leaf-0/swp1": {"link_downs": at({6: 0.1})}, "leaf-0/swp2": {"link_downs": 0.0}}
@@ -187,7 +187,7 @@ def test_the_transmitter_of_the_other_end_is_blamed_where_the_other_direction_is
 
 
 def test_the_sender_is_who_is_seen_there_and_may_be_unknown() -> None:
-    facts = {"leaf-0": [Neighbor("swp2", system_name="gpu-1", port_id="nic0", port_id_type="ifname")]}
+    facts = {"leaf-0": [hears("swp2", "gpu-1/nic0")]}
     rates: Rates = {"gpu-1/nic0": {"fec_uncorrected": 1.0}}
     assert "leaf-0/swp2" in detail(signal(rates, facts=facts))["blame"]
     left = signal({"leaf-0/swp1": {"fec_uncorrected": 1.0}}, facts=facts)

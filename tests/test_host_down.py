@@ -5,18 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.live_site import Run, runner
-from truerail.model import CauseKind, Fact, Neighbor, NetLink
+from rules._examples import hears
+from tests.live_site import Run
+from truerail.model import CauseKind, Fact, NetLink
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.testing.cases import Case, scene
 
 FABRICS = {"ethernet": {}, "infiniband": {"platforms": ("infiniband",), "host_ports": "rdma"}}
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture(params=FABRICS)
@@ -91,7 +87,7 @@ def test_a_switch_that_is_off_explains_the_uplinks_that_are_lost(off: str) -> No
             dark = off in (device, far)
             facts.setdefault(device, []).append(NetLink(port, operstate="DOWN" if dark else "UP", flags=("UP",)))
             if not dark:
-                facts[device].append(Neighbor(port, system_name=far, port_id=far_port, port_id_type="ifname"))
+                facts[device].append(hears(port, f"{far}/{far_port}"))
     del facts[off]
     evaluation = evaluate(scene(Case(facts, plan="".join(lower + upper), errors={off: "timed out"})))
     assert "CAP001" in {finding.rule for finding in evaluation.findings}

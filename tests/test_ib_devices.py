@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from truerail.analysis.round import Round
 from truerail.causes.device_only import MIN_CABLES
 from truerail.model import CableState, CauseKind
@@ -19,11 +19,6 @@ from truerail.simulator import Fault, Shape, simulate
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6, platforms=("infiniband",), host_ports="rdma")
 NAMELESS = ["ib_unmanaged", "ib_director"]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def checked(run: Run, folder: Path, flags: Sequence[str], faults: Sequence[Fault] = ()) -> tuple[int, dict[str, Any]]:

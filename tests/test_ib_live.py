@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from tests.ports import free_port
 from tests.sshd import Sshd, sshd
 from truerail.inventory import Inventory, dump_yaml, load_inventory
@@ -56,11 +56,6 @@ class Manager:
 def manager(tmp_path: Path) -> Iterator[Manager]:
     with sshd(tmp_path / "sshd") as server:
         yield Manager(tmp_path, server)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def unread(report: dict[str, Any]) -> dict[tuple[str, str], str]:

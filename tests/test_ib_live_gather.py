@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from tests.fake_fleet import NOW, FakeFleet, ambient, targets
-from tests.live_site import Run, Site, runner
+from tests.live_site import Run, Site
 from tests.virtual_time import timeless
 from truerail.analysis.round import Round
 from truerail.errors import UndeclaredCommandError
@@ -47,11 +47,6 @@ class Fabric(FakeFleet):
 @pytest.fixture
 def simulation() -> Simulation:
     return simulate(SHAPE, SWAP, seed=2)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def of(found: Gathered, device: str) -> dict[str, str]:

@@ -11,16 +11,11 @@ import pytest
 
 from tests.ib_site import DGX, Site
 from tests.ibsim import Ibsim, ibsim
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from tests.sshd import sshd
 from tests.test_unplanned_links import plan_of
 from truerail.inventory import Inventory, dump_yaml
 from truerail.plans import dump_csv
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module")

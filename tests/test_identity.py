@@ -5,13 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.small_fabric import AT
+from tests.small_fabric import snapshot_of
 from truerail.analysis.cabling import DEVICE_ONLY, ONE_END, State, Why, Wiring
 from truerail.analysis.round import Round
-from truerail.model import Cable, Device, Fact, Neighbor, NetLink, Plan, Port, RdmaLink, Reading, Role, Snapshot
+from truerail.model import Cable, Device, Fact, Neighbor, NetLink, Plan, Port, RdmaLink, Role
 from truerail.model.names import port_key
-
-_COLLECTOR = {Neighbor: "lldp_host", NetLink: "net_link", RdmaLink: "rdma_link"}
 
 
 def fabric(*ports: str, leaf_port: str = "swp1", host: str = "gpu-1", **leaf: object) -> Plan:
@@ -28,12 +26,7 @@ def fabric(*ports: str, leaf_port: str = "swp1", host: str = "gpu-1", **leaf: ob
 
 
 def evaluated(plan: Plan, facts: dict[str, Sequence[Fact]]) -> Wiring:
-    readings = [
-        Reading(device, _COLLECTOR[kind], AT, tuple(f for f in reported if type(f) is kind))
-        for device, reported in facts.items()
-        for kind in {type(f): None for f in reported}
-    ]
-    return Round(plan, Snapshot(AT, readings)).cabling
+    return Round(plan, snapshot_of(facts)).cabling
 
 
 def heard(port: str, name: str | None, port_id: str, kind: str = "ifname", text: str | None = None) -> Neighbor:

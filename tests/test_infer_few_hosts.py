@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.ib_site import DGX, HCA, Site
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Evaluation, Port, Snapshot
 from truerail.plans import infer
@@ -26,11 +26,6 @@ UNITS = {
     "uneven units": (12, 11, 1, 2, 3),
     "one large": (16,),
 }
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def found(site: Site, folder: Path) -> tuple[set[Port], set[Port], set[str], list[str]]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from rules import rules
+from rules._examples import hears
 from tests.test_jobs import AT, answered, asked, hurt_host, lived, others, record, shown, slurm
 from truerail.analysis.explained import HURT_BY, Explained, with_explained
 from truerail.analysis.published import Published
@@ -147,12 +148,7 @@ SIMULATION_CAUSES = shown().evaluation.causes
 def apart() -> Published:
     """A job of three hosts, of which the third is on leaves of its own."""
     facts: dict[str, list[Neighbor | SchedulerJob]] = {
-        f"gpu-{host}": [
-            Neighbor(
-                f"nic{rail}", system_name=f"leaf-{rail + 2 * (host > 2)}", port_id=f"swp{host}", port_id_type="ifname"
-            )
-            for rail in (0, 1)
-        ]
+        f"gpu-{host}": [hears(f"nic{rail}", f"leaf-{rail + 2 * (host > 2)}/swp{host}") for rail in (0, 1)]
         for host in (1, 2, 3)
     }
     job = record("7", "gpu-1", "gpu-2", "gpu-3", gpus=24)
@@ -177,9 +173,7 @@ def ranked(*ranks: RasRank, counted: bool = False, leaves: bool = True) -> Expla
         a, b, _ = line.split()
         for here, there in ((a, b), (b, a)) if leaves else ((a, b),):
             device, port = here.split("/")
-            far, far_port = there.split("/")
-            heard = Neighbor(port, system_name=far, port_id=far_port, port_id_type="ifname")
-            facts.setdefault(device, []).append(heard)
+            facts.setdefault(device, []).append(hears(port, there))
     rates = {line.split()[0]: {"tx_bytes": 1e9, "rx_bytes": 1e9} for line in RAILS.splitlines()} if counted else {}
     facts["gpu-1"] += ranks
     return explained_scene(scene(Case(facts, plan=RAILS, rates=rates)))
@@ -210,10 +204,7 @@ def topology_findings(*units: TopologyUnit) -> list[tuple[str, str]]:
     """What JOB008 finds of this topology on a clean fabric of two groups that spines do not join."""
     lines = (f"gpu-{host}/nic0 leaf-{(host - 1) // 2}/swp{host} rail=0" for host in (1, 2, 3, 4))
     facts: dict[str, list[Neighbor | TopologyUnit]] = {
-        f"gpu-{host}": [
-            Neighbor("nic0", system_name=f"leaf-{(host - 1) // 2}", port_id=f"swp{host}", port_id_type="ifname")
-        ]
-        for host in (1, 2, 3, 4)
+        f"gpu-{host}": [hears("nic0", f"leaf-{(host - 1) // 2}/swp{host}")] for host in (1, 2, 3, 4)
     }
     explained = explained_scene(scene(Case(facts | {"slurm": [*units]}, plan="\n".join(lines))))
     return [(one.subject, one.summary) for one in rules()["JOB008"].look(explained).findings]

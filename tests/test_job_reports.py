@@ -1,7 +1,6 @@
 """Jobs that a scheduler's hooks report by themselves, and jobs over a reload of the settings."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,12 +28,6 @@ from truerail.service.hook_jobs import SOURCE, ReportedJobs
 SIMULATION = simulated(SPINES)
 SEEN = SIMULATION.snapshot()
 AT = SEEN.at
-
-
-@pytest.fixture
-def api() -> Iterator[Api]:
-    with Api() as one:
-        yield one
 
 
 def taken(reports: ReportedJobs, *jobs: dict[str, Any], complete: bool = False, at: datetime = AT) -> tuple[int, ...]:

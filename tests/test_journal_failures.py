@@ -16,17 +16,16 @@ from pathlib import Path
 import pytest
 
 from tests.draws import draws
-from tests.journal_helpers import Fabric, Settings, record
+from tests.journal_helpers import Fabric, Settings, record, swapped
 from tests.patience import ENOUGH, waited
 from tests.patience import soon as until
 from tests.real import require
 from tests.real_postgres import Postgres, one_postgres
-from tests.small_fabric import AT, World
+from tests.small_fabric import AT
 from truerail.analysis.published import JournalHealth, JournalState
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import Changes, Journal, Keeper, open_journal
 from truerail.journal.database import Database
-from truerail.model import Port
 from truerail.model.history import LinkChange
 from truerail.model.target import Secret
 
@@ -54,11 +53,6 @@ def keeping(journal: Journal, max_queued_rounds: int = 100) -> Iterator[tuple[Ke
     finally:
         keeper.close(ENOUGH)
         journal.close()
-
-
-def swapped(world: World) -> None:
-    """Two cables of h1 swapped."""
-    world.swap(Port("h1", "nica"), Port("h1", "nicb"))
 
 
 def sqlite(folder: Path) -> Journal:
@@ -316,9 +310,8 @@ def test_urls_that_cannot_be(url: str, summary: str) -> None:
 _WRITER = """
 import sys
 from datetime import timedelta
-from tests.journal_helpers import Fabric, Settings, record
+from tests.journal_helpers import Fabric, Settings, record, swapped
 from tests.small_fabric import AT
-from tests.test_journal_failures import swapped
 from truerail.journal import Keeper, open_journal
 
 journal = open_journal(Settings(sys.argv[1]))

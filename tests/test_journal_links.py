@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from msgspec import structs
 
-from tests.journal_helpers import ROUND, Fabric, lives
+from tests.journal_helpers import ROUND, Fabric, lives, swapped
 from tests.small_fabric import AT, World
 from truerail.journal.round_changes import Backlog, Changes, LinkState, Memory
 from truerail.model import Cable, Neighbor, Port, Reading
@@ -14,11 +14,6 @@ from truerail.model.index import PlanIndex
 from truerail.poller.received import NOT_YET
 
 ONE, OTHER = Port("h1", "nica"), Port("h1", "nicb")
-
-
-def swapped(world: World) -> None:
-    """Two cables of h1 swapped."""
-    world.swap(ONE, OTHER)
 
 
 def reported(changes: Changes) -> set[tuple[str, str | None, str | None, str, str]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.draws import draws
-from tests.journal_helpers import RECOVERY, ROUND, WITHIN, Fabric, lives
+from tests.journal_helpers import RECOVERY, ROUND, WITHIN, Fabric, lives, swapped
 from tests.small_fabric import AT, World
 from truerail.journal.episodes import Patience, Sight
 from truerail.journal.lives import Chronicle
@@ -19,11 +19,6 @@ from truerail.model.history import EventKind
 from truerail.model.life import Life, LifeState
 
 ONE, OTHER = Port("h1", "nica"), Port("h1", "nicb")
-
-
-def swapped(world: World) -> None:
-    """Two cables of h1 swapped: CAB001 at both."""
-    world.swap(ONE, OTHER)
 
 
 def life(changes: Changes, subject: str = str(ONE)) -> Life:

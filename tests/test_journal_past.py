@@ -5,9 +5,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from tests.journal_helpers import ROUND, Fabric, Settings, record
+from tests.journal_helpers import ROUND, Fabric, Settings, record, swapped
 from tests.real_postgres import each_journal, one_postgres
-from tests.small_fabric import AT, World
+from tests.small_fabric import AT
 from truerail.journal import Changes, Journal
 from truerail.model import Port
 from truerail.model.history import EventKind, LinkPlace, RowRange
@@ -15,10 +15,6 @@ from truerail.model.life import LifeState
 
 server = one_postgres
 journal = each_journal
-
-
-def swapped(world: World) -> None:
-    world.swap(Port("h1", "nica"), Port("h1", "nicb"))
 
 
 def keep(journal: Journal, *rounds: Changes) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.journal_helpers import ROUND, Fabric, Settings, record
+from tests.journal_helpers import ROUND, Fabric, Settings, record, swapped
 from tests.patience import until
-from tests.small_fabric import AT, World
+from tests.small_fabric import AT
 from tests.watched_service import fabric_of, settings_for, steady, watched
 from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal, open_journal
@@ -31,10 +31,7 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal
     monkeypatch.setattr("truerail.journal.queries.utc_now", lambda: AT)
     fabric = Fabric()
 
-    def swap(world: World) -> None:
-        world.swap(Port("h1", "nica"), Port("h1", "nicb"))
-
-    for number, changes in enumerate((fabric.round(), fabric.round(swap), fabric.round()), 1):
+    for number, changes in enumerate((fabric.round(), fabric.round(swapped), fabric.round()), 1):
         opened.record(record(number, changes), changes)
     for who in ("ann", "bob"):
         opened.acknowledge("a" * 12, who, "known", AT, AT + ROUND)

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from tests.journal_helpers import ROUND, Fabric, Settings, lives, record
+from tests.journal_helpers import ROUND, Fabric, Settings, lives, record, swapped
 from tests.patience import ENOUGH
 from tests.real_postgres import Postgres, one_postgres
-from tests.small_fabric import AT, World
+from tests.small_fabric import AT
 from truerail.analysis.running_jobs import Jobs, JobSource, RunningJob
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import Journal, open_journal, tables
@@ -57,11 +57,6 @@ def journal(new_url: Callable[[], str]) -> Iterator[Journal]:
     opened = open_journal(Settings(new_url()))
     yield opened
     opened.close()
-
-
-def swapped(world: World) -> None:
-    """Two cables of h1 swapped."""
-    world.swap(Port("h1", "nica"), Port("h1", "nicb"))
 
 
 def keep(journal: Journal, fabric: Fabric, *rounds: Changes) -> None:

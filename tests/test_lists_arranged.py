@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -32,12 +31,6 @@ ROLES = ["host", "leaf", "spine", "superspine"]
 SEVERITIES = ["info", "warning", "critical"]
 FACING = ["down", "up", "free"]
 VERIFIED = ["none", "device only", "one end", "both ends"]
-
-
-@pytest.fixture
-def api() -> Iterator[Api]:
-    with Api() as one:
-        yield one
 
 
 def value(name: str, column: str, row: dict[str, Any]) -> Any:

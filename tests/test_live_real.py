@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from tests.patience import ENOUGH, soon
 from tests.sshd import Sshd, new_key, odd_server, resetting, silent, sshd
 from truerail.inventory import Inventory, dump_yaml
@@ -62,11 +62,6 @@ def _program(server: Sshd, command: str, text: str) -> None:
 def hall(tmp_path: Path) -> Iterator[Hall]:
     with ExitStack() as stack:
         yield Hall(tmp_path, stack)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def test_hosts_are_read_and_those_in_trouble_are_named(hall: Hall, run: Run, tmp_path: Path) -> None:

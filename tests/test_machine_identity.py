@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from rules._examples import hears
 from truerail.analysis.rule import Case
-from truerail.model import Cause, CauseKind, Neighbor
+from truerail.model import Cause, CauseKind
 from truerail.model.facts import Fact
 from truerail.model.witness_facts import MachineIdentity
 from truerail.plans import dump_csv, dump_yaml, loads
@@ -23,17 +24,14 @@ def cause(
     """The cause of gpu-1 and gpu-2 being cabled as the other is planned, with these serial numbers reported."""
     stands = {1: 2, 2: 1, 3: 3}
     facts: dict[str, list[Fact]] = {
-        f"leaf-{rail}": [
-            Neighbor(f"swp{port}", system_name=f"gpu-{host}", port_id=f"nic{rail}", port_id_type="ifname")
-            for host, port in stands.items()
-        ]
+        f"leaf-{rail}": [hears(f"swp{port}", f"gpu-{host}/nic{rail}") for host, port in stands.items()]
         for rail in range(4)
     }
     for name in SERIALS:
         facts[name] = [MachineIdentity("system", serial) for serial in reported.get(name, ())]
         port = f"swp{stands[int(name[-1])]}"
         for rail in range(4) if hosts_hear else ():
-            heard = Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id=port, port_id_type="ifname")
+            heard = hears(f"nic{rail}", f"leaf-{rail}/{port}")
             facts[name].append(heard)
     round = scene(Case(facts, plan=PLAN))
     known = SERIALS if serials is None else serials

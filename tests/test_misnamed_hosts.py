@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from benchmarks.accuracy.orders import heard
-from tests.small_fabric import AT, rails_only
+from tests.small_fabric import AT, rails_only, snapshot_of
 from truerail.analysis.round import Round
 from truerail.model import (
     Cable,
@@ -47,10 +47,8 @@ def evaluated(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Eva
             for at, host in enumerate(HOSTS, 1)
             if host in names
         )
-    kinds = {"leaf": "lldp_host", "gpu": "net_link"}
-    readings = [Reading(name, kinds[name.split("-")[0]], AT, facts) for name, facts in reported.items()]
-    readings += [Reading(host, "net_link", AT, (), "timed out") for host in HOSTS if host not in answering]
-    return evaluate(Round(PLAN, Snapshot(AT, readings)))
+    silent = [Reading(host, "net_link", AT, (), "timed out") for host in HOSTS if host not in answering]
+    return evaluate(Round(PLAN, Snapshot(AT, [*snapshot_of(reported).readings, *silent])))
 
 
 def states(found: Evaluation, host: str) -> set[CableState]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from tests.small_fabric import AT
+from rules._examples import hears
+from tests.small_fabric import snapshot_of
 from truerail.analysis.cabling import State
 from truerail.analysis.round import Round
-from truerail.model import Cable, Device, Neighbor, Plan, Port, Reading, Role, Snapshot
+from truerail.model import Cable, Device, Neighbor, Plan, Port, Role
 
 LEAVES, SPINES = ("leaf-0", "leaf-1", "leaf-2"), ("spine-0", "spine-1", "spine-2")
 PLAN = Plan(
@@ -29,20 +30,11 @@ def states(
     heard: dict[str, list[Neighbor]] = {name: [] for name in PLAN.devices if name not in silent}
     for own, peer in far.items():
         if own.device in heard:
-            heard[own.device].append(
-                Neighbor(
-                    own.name,
-                    system_name="localhost" if peer.device in NAMELESS else peer.device,
-                    chassis_id=(chassis or {}).get(
-                        peer.device, f"02:00:00:00:00:{sorted(PLAN.devices).index(peer.device):02x}"
-                    ),
-                    port_id=peer.name,
-                    port_id_type="ifname",
-                )
-            )
-    wiring = Round(
-        PLAN, Snapshot(AT, [Reading(name, "lldp_switch", AT, tuple(rows)) for name, rows in heard.items()])
-    ).cabling
+            name = "localhost" if peer.device in NAMELESS else peer.device
+            usual_chassis = f"02:00:00:00:00:{sorted(PLAN.devices).index(peer.device):02x}"
+            chassis_id = (chassis or {}).get(peer.device, usual_chassis)
+            heard[own.device].append(hears(own.name, f"{name}/{peer.name}", chassis_id=chassis_id))
+    wiring = Round(PLAN, snapshot_of(heard)).cabling
     return {str(cable.a): State(state) for cable, state in zip(PLAN.cables, wiring.state.tolist(), strict=True)}
 
 

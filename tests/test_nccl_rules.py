@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from rules import rules
+from rules._examples import hears
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, Evaluated
-from truerail.model import Fact, Finding, Neighbor, RdmaLink, Severity, Status
+from truerail.model import Fact, Finding, RdmaLink, Severity, Status
 from truerail.model.nccl_facts import NcclHop, NcclNetwork, NcclNic, NcclOverride, NcclRank, NcclSetting
 from truerail.rounds import evaluate
 from truerail.testing.cases import scene
@@ -80,10 +81,7 @@ def test_a_crossing_has_its_reason(facts: list[Fact], words: str) -> None:
 
 
 def test_a_cable_in_another_place_is_the_reason_where_the_plan_has_one_rail() -> None:
-    swapped = {
-        f"leaf_{leaf}": [Neighbor("p1", system_name="gpu-1", port_id=f"mlx5_{nic}", port_id_type="ifname")]
-        for leaf, nic in ((0, 1), (1, 0))
-    }
+    swapped = {f"leaf_{leaf}": [hears("p1", f"gpu-1/mlx5_{nic}")] for leaf, nic in ((0, 1), (1, 0))}
     found = the_finding("JOB002", round_of([*LISTS, *pair(0, 0)], **swapped))
     assert "a cable is in another place than planned: gpu-1/mlx5_0" in found.summary
     assert "its moves are there" in found.action

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 
+from rules._examples import hears
 from tests.each import each
 from tests.view_fabrics import SHAPES, fabric, faulty, of_kind, right, shaped
 from truerail.analysis.published import Published
@@ -196,7 +197,7 @@ def heard(*facts: Neighbor, by: str = "h1", **others: list[Neighbor]) -> Publish
 
 
 def test_who_confirms_a_cable_is_reported() -> None:
-    one_end = heard(Neighbor("nic0", system_name="leaf-0", port_id="p1", port_id_type="ifname"))
+    one_end = heard(hears("nic0", "leaf-0/p1"))
     device_only = heard(Neighbor("nic0", system_name="leaf-0"))
     elsewhere = heard(Neighbor("nic0", system_name="leaf-7"), h2=[Neighbor("nic0", system_name="leaf-0")])
     path = where(one_end, "h1/nic0").paths[0]
@@ -211,7 +212,7 @@ def test_who_confirms_a_cable_is_reported() -> None:
 
 
 def test_a_device_that_no_plan_has_is_found_by_what_is_seen_on_it() -> None:
-    rogue = heard(Neighbor("nic0", system_name="rogue", port_id="p9", port_id_type="ifname"))
+    rogue = heard(hears("nic0", "rogue/p9"))
     answer = where(rogue, "rogue")
     assert [path.subject for path in answer.paths] == ["h1/nic0"]
     assert "not in the plan" in answer.summary

@@ -7,12 +7,13 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from rules._examples import hears
 from tests.each import each
 from tests.view_fabrics import SHAPES, fabric, faulty, shaped
 from truerail.analysis.published import CollectorRun, Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import CableState, CauseKind, Fact, Finding, Neighbor, NetLink, Role, Severity
+from truerail.model import CableState, CauseKind, Fact, Finding, NetLink, Role, Severity
 from truerail.model.life import Mute, MuteKind
 from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape
@@ -86,8 +87,8 @@ def test_a_rail_that_a_host_lacks_is_empty() -> None:
 )
 def test_the_worst_of_several_cables_shows(cables: str, shown: int) -> None:
     facts: tuple[Fact, ...] = (
-        Neighbor("right", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
-        Neighbor("wrong", system_name="leaf-0", port_id="swp9", port_id_type="ifname"),
+        hears("right", "leaf-0/swp1"),
+        hears("wrong", "leaf-0/swp9"),
         NetLink("missing", operstate="DOWN", flags=("UP", "NO-CARRIER")),
         *(NetLink(name, operstate="UP", flags=("UP", "LOWER_UP")) for name in ("right", "wrong", "unknown")),
     )

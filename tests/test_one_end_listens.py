@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tests.small_fabric import AT, rails_only
+from tests.small_fabric import AT, rails_only, snapshot_of
 from truerail.analysis.round import Round
 from truerail.model import CableState, Fact, Finding, Neighbor, NetLink, Reading, Severity, Snapshot
 from truerail.rounds import evaluate
@@ -30,12 +30,7 @@ def findings(facts: Mapping[str, Sequence[Fact]], listening: Sequence[str] = ())
     """Findings by rule and subject. Hosts hear no one; those that are `listening` were asked, and say so."""
     reported: dict[str, Sequence[Fact]] = {host: up() for host in HOSTS}
     reported |= facts
-    readings = [
-        Reading(device, "lldp_host" if kind is Neighbor else "net_link", AT, tuple(f for f in rows if type(f) is kind))
-        for device, rows in reported.items()
-        for kind in {type(fact): None for fact in rows}
-    ]
-    readings += [Reading(host, "lldp_host", AT, ()) for host in listening]
+    readings = [*snapshot_of(reported).readings, *(Reading(host, "lldp_host", AT, ()) for host in listening)]
     evaluation = evaluate(Round(PLAN, Snapshot(AT, readings)))
     assert CableState.WRONG not in evaluation.cable_states.values()
     return {(one.rule, one.subject): one for one in evaluation.findings}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.small_fabric import AT
+from rules._examples import hears
+from tests.small_fabric import AT, snapshot_of
 from truerail.analysis.cabling import ONE_END, State, Wiring
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Neighbor, Plan, Reading, Snapshot
@@ -21,16 +22,8 @@ def pod() -> Plan:
 
 def wiring(plan: Plan, said: dict[str, list[tuple[str, str]]]) -> Wiring:
     """What devices hear of each other by name: device to (own port, device heard)."""
-    return Round(
-        plan,
-        Snapshot(
-            AT,
-            [
-                Reading(device, "lldp_host", AT, tuple(Neighbor(port, system_name=name) for port, name in rows))
-                for device, rows in said.items()
-            ],
-        ),
-    ).cabling
+    facts = {device: [hears(port, name) for port, name in rows] for device, rows in said.items()}
+    return Round(plan, snapshot_of(facts)).cabling
 
 
 def crossed(plan: Plan) -> dict[str, list[tuple[str, str]]]:
@@ -78,7 +71,7 @@ def test_a_port_that_is_taken_is_no_place_for_a_cable_whose_leaf_is_heard() -> N
     """The NIC hears its own leaf, and its port there has another cable: neither right nor missing."""
     plan = pod()
     one, other = (cable for cable in plan.cables if cable.a.device == "gpu-001")
-    heard = Neighbor(one.b.name, system_name="gpu-001", port_id=other.a.name, port_id_type="ifname")
+    heard = hears(one.b.name, f"gpu-001/{other.a.name}")
     found = Round(
         plan,
         Snapshot(

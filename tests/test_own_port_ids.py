@@ -7,16 +7,11 @@ from typing import Any
 import pytest
 
 from tests.capture_trees import grow
-from tests.live_site import Run, runner
+from tests.live_site import Run
 
 HOSTS, RAILS = 4, 2
 IDS = {"sonic": "port-{}", "junos": "{}", "junos-text": "{}"}
 """Ids that no scheme of aliases explains."""
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def port(nos: str, host: int) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from collector.formats.port_words import of_snmp, of_word, of_words
 from rules import rules
+from rules._examples import hears
 from tests.each import each
 from tests.test_cli import run
 from tests.test_identity import evaluated, fabric
@@ -22,7 +23,6 @@ from truerail.model import (
     Device,
     Fact,
     LinkSpeed,
-    Neighbor,
     NetLink,
     RdmaLink,
     Role,
@@ -210,7 +210,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
     reason: str | None, summary: str, action: str
 ) -> None:
     leaf = NetLink("swp1", operstate="DOWN", flags=("NO-CARRIER", "UP"), down_reason=reason)  # type: ignore[arg-type]
-    neighbor = Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname")
+    neighbor = hears("swp2", "gpu-2/nic0")
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0"
     evaluation = evaluate(scene(Case({"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]}, plan=plan)))
     (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.LINK_DOWN]

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from rules._examples import heard, sent
+from rules._examples import heard, hears, sent
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import CauseKind, Evaluation, Fact, Neighbor, NetAddress, ProbeHop
+from truerail.model import CauseKind, Evaluation, Fact, NetAddress, ProbeHop
 from truerail.rounds import evaluate
 from truerail.scrub import scrub_round
 from truerail.testing.cases import scene
@@ -30,8 +30,8 @@ def _neighbors(swapped: bool) -> dict[str, list[Fact]]:
         ends[LOST[0]], ends[LOST[1]] = ends[LOST[1]], ends[LOST[0]]
     for (host, nic), (leaf, port) in ends.items():
         if not swapped:
-            facts[host].append(Neighbor(nic, system_name=leaf, port_id=port, port_id_type="ifname"))
-        facts[leaf].append(Neighbor(port, system_name=host, port_id=nic, port_id_type="ifname"))
+            facts[host].append(hears(nic, f"{leaf}/{port}"))
+        facts[leaf].append(hears(port, f"{host}/{nic}"))
     return facts
 
 

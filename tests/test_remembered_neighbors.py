@@ -1,26 +1,16 @@
 """Ports that list two neighbours, as both ends do after a cable was moved where carrier stays."""
 
-from tests.small_fabric import AT
+from rules._examples import hears
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.round import Round
-from truerail.model import Neighbor, Reading, Snapshot
-from truerail.testing.cases import Case, plan_of
+from truerail.testing.cases import Case, scene
 
 PLAN = "h0/nic0 leaf-0/p0 rail=0\nh1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0\n"
 
 
 def listed(said: dict[str, list[tuple[str, str, str]]]) -> Wiring:
     """Who lists whom: device to (own port, device listed, its port)."""
-    readings = [
-        Reading(
-            device,
-            "lldp_host",
-            AT,
-            tuple(Neighbor(p, system_name=d, port_id=q, port_id_type="ifname") for p, d, q in rows),
-        )
-        for device, rows in said.items()
-    ]
-    return Round(plan_of(Case(plan=PLAN)), Snapshot(AT, readings)).cabling
+    facts = {device: [hears(port, f"{far}/{name}") for port, far, name in rows] for device, rows in said.items()}
+    return scene(Case(facts, plan=PLAN)).cabling
 
 
 MOVED = ("nic0", "leaf-0", "p1"), ("p1", "h0", "nic0")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.small_fabric import AT, rails_only
+from tests.small_fabric import rails_only, snapshot_of
 from truerail.analysis.round import Round
 from truerail.model import (
     CableState,
@@ -15,7 +15,6 @@ from truerail.model import (
     Neighbor,
     NetLink,
     RdmaLink,
-    Reading,
     Severity,
     Snapshot,
 )
@@ -26,7 +25,6 @@ HOSTS = ("gpu-1", "gpu-2", "gpu-3")
 RAILS = 4
 SHIFTED = (0, 1, 3, 4)
 PLAN = rails_only(HOSTS, RAILS, "mlx5_")
-_COLLECTOR = {Neighbor: "lldp_host", NetLink: "net_link", RdmaLink: "rdma_link"}
 
 
 def host(numbers: Sequence[int], buses: Sequence[int] = range(RAILS)) -> list[Fact]:
@@ -46,15 +44,7 @@ def seen(hosts: dict[str, list[Fact]], cabled: dict[str, Sequence[int]] | None =
         ]
         for rail in range(RAILS)
     }
-    facts: dict[str, Sequence[Fact]] = {**hosts, **heard}
-    return Snapshot(
-        AT,
-        [
-            Reading(device, _COLLECTOR[kind], AT, tuple(fact for fact in reported if type(fact) is kind))
-            for device, reported in facts.items()
-            for kind in {type(fact): None for fact in reported}
-        ],
-    )
+    return snapshot_of({**hosts, **heard})
 
 
 def wrong(found: Evaluation) -> list[str]:

@@ -7,13 +7,14 @@ import pytest
 from msgspec import structs
 
 from rules import rules
+from rules._examples import hears
 from tests.health_scenes import FOUR, Rates, at
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, Replugged, Spans
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import loaded, packed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import Counter, Fact, Neighbor, NetLink, PortCounters, Reading, Snapshot
+from truerail.model import Counter, Fact, NetLink, PortCounters, Reading, Snapshot
 from truerail.model.history import LinkChange
 from truerail.testing.cases import AT, scene
 
@@ -25,10 +26,6 @@ FELL_AT_6: Rates = {
 }
 """The fall lies between 60 and 50 seconds ago."""
 NIC, PORT = "gpu-1/nic0", "leaf-0/swp1"
-
-
-def hears(device: str, port: str) -> Neighbor:
-    return Neighbor("nic0", system_name=device, port_id=port, port_id_type="ifname")
 
 
 def falls(
@@ -63,7 +60,7 @@ def test_a_plug_that_comes_back_three_times_was_not_moved_by_hand() -> None:
 
 
 def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_again() -> None:
-    made = scene(Case({"gpu-1": [hears("leaf-0", "swp1")]}, plan=FOUR, rates=FELL_AT_6))
+    made = scene(Case({"gpu-1": [hears("nic0", "leaf-0/swp1")]}, plan=FOUR, rates=FELL_AT_6))
     heard, *counted = made.snapshot.readings
     old = replace(made.snapshot, readings=(structs.replace(heard, at=AT - timedelta(seconds=70)), *counted))
     still = replace(made, snapshot=old, before=Plugs())
@@ -86,7 +83,7 @@ def rounds(*places: str | None, seconds: float = 60.0) -> Replugged:
     plugs, plan = Plugs(), scene(Case(plan=FOUR)).plan
     for number, place in enumerate(places):
         moment = AT - timedelta(seconds=seconds * (len(places) - 1 - number))
-        fact: Fact = hears("leaf-0", place) if place else NetLink("nic0", operstate="DOWN", flags=("UP",))
+        fact: Fact = hears("nic0", f"leaf-0/{place}") if place else NetLink("nic0", operstate="DOWN", flags=("UP",))
         made = scene(Case({"gpu-1": [fact]}, plan=FOUR))
         seen = made.snapshot
         seen = Snapshot(moment, tuple(structs.replace(one, at=moment) for one in seen.readings))
@@ -141,7 +138,7 @@ def test_what_ended_before_the_window_is_forgotten() -> None:
 
 def test_a_run_goes_on_with_the_places_that_the_one_before_saw() -> None:
     plugs = Plugs().restored({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
-    after = plugs.after(scene(Case({"gpu-1": [hears("leaf-0", "swp1")]}, plan=FOUR)).cabling, 0.0)
+    after = plugs.after(scene(Case({"gpu-1": [hears("nic0", "leaf-0/swp1")]}, plan=FOUR)).cabling, 0.0)
     assert after.restored({NIC: "leaf-0/swp3"}, NOW) is after, "a round was seen since"
     assert after.replugged.spans == dict.fromkeys((NIC, PORT, "leaf-0/swp2"), ((NOW - 400, NOW),))
 

@@ -12,6 +12,7 @@ from msgspec import structs
 import rules as rules_package
 from collector import collectors
 from rules import rules
+from rules._examples import hears
 from rules.stale_data import FREQUENT, RARE_SECONDS, STALE_AFTER_SECONDS
 from truerail.analysis.cabling import State
 from truerail.analysis.round import Round
@@ -71,7 +72,7 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str)
             {
                 "gpu-1": [NetLink("nic0", mtu=9000, speed_gbps=100.0), RdmaLink("mlx5_0", 1, "DOWN", None, "nic0")],
                 "leaf-0": [
-                    Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+                    hears("swp1", "gpu-2/nic0"),
                     NetLink("swp1", mtu=1500, speed_gbps=200.0),
                 ],
                 "gpu-2": [NetAddress("nic0", "10.0.1.1", 24)],
@@ -97,7 +98,7 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
                     NetLink("nic0"),
                 ],
                 "leaf-0": [Neighbor(port, system_name=HOSTILE) for port in ("swp2", "swp7\x1b")],
-                "leaf-1": [Neighbor("swp3", system_name="gpu-1", port_id="nic7\x1b", port_id_type="ifname")],
+                "leaf-1": [hears("swp3", "gpu-1/nic7\x1b")],
             },
             plan=PLAN,
             errors={"gpu-2": HOSTILE},
@@ -132,9 +133,9 @@ def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
         {
             "gpu-1": [
                 RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "enp26s0"),
-                Neighbor("enp26s0", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
+                hears("enp26s0", "leaf-0/swp1"),
             ],
-            "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="enp26s0", port_id_type="ifname")],
+            "leaf-0": [hears("swp1", "gpu-1/enp26s0")],
         },
         plan="gpu-1/mlx5_0 leaf-0/swp1 rail=0",
     )
@@ -208,7 +209,8 @@ def test_every_error_of_a_device_is_named_once_and_not_too_many() -> None:
 
 
 def test_two_rules_cannot_claim_one_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules_package, "rule_of", lambda name: rules()["CAB001"])
+    rule = rules()["CAB001"]
+    monkeypatch.setattr(rules_package, "rule_of", lambda name: rule)
     with pytest.raises(TypeError, match="CAB001 is claimed by both"):
         rules.__wrapped__()
 

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 
+from rules._examples import hears
 from tests.oncall_fabrics import RAIL_ONLY, all_hosts, published
 from tests.small_fabric import AT
 from truerail.analysis.published import Published
@@ -75,8 +76,8 @@ def test_right_cables_of_storage_show_that_bundles_are_crossed_and_not_names(lea
     actual = {a: place({1: 2, 2: 1}.get(int(a[4]), int(a[4])), int(a[-1])) for a in cables} | other
     heard: dict[str, list[Neighbor]] = {}
     for (host, nic), (leaf, port) in ((a.split("/"), b.split("/")) for a, b in actual.items()):
-        heard.setdefault(host, []).append(Neighbor(nic, system_name=leaf, port_id=port, port_id_type="ifname"))
-        heard.setdefault(leaf, []).append(Neighbor(port, system_name=host, port_id=nic, port_id_type="ifname"))
+        heard.setdefault(host, []).append(hears(nic, f"{leaf}/{port}"))
+        heard.setdefault(leaf, []).append(hears(port, f"{host}/{nic}"))
     readings = [Reading(device, "lldp_host", AT, tuple(rows)) for device, rows in heard.items()]
     (cause,) = evaluate(Round(plan, Snapshot(AT, readings))).causes
     assert (cause.kind, cause.subjects) == (CauseKind.HOST_SWAP, ("gpu-1", "gpu-2"))
@@ -90,7 +91,7 @@ def test_no_cable_is_moved_into_what_only_the_plan_knows(slip: str, exists: bool
     """One line of the plan names another port, or another switch, than all that is reported."""
     planned = {f"gpu-{n}/nic0": f"leaf-0/swp{n}" for n in range(1, 5)} | {"gpu-1/nic0": slip}
     ports = [f"swp{n}" for n in range(1, 6)]
-    heard = [Neighbor(f"swp{n}", system_name=f"gpu-{n}", port_id="nic0", port_id_type="ifname") for n in range(1, 5)]
+    heard = [hears(f"swp{n}", f"gpu-{n}/nic0") for n in range(1, 5)]
     answers: dict[str, list[Fact]] = {"leaf-0": [*heard, *(NetLink(port, operstate="UP") for port in ports)]}
     if exists:
         leaf, port = slip.split("/")

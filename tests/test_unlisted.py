@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.live_site import Run, Site, runner
+from tests.live_site import Run, Site
 from truerail.analysis.coverage import unlisted
 from truerail.files.nodesets import expand
 from truerail.model.names import folded
@@ -16,11 +16,6 @@ from truerail.plans import load
 from truerail.simulator import Shape, simulate
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture

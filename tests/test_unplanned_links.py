@@ -8,17 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.ib_site import DGX, Site
-from tests.live_site import Run, runner
+from tests.live_site import Run
 from truerail.analysis.round import Round
 from truerail.model import Cable, Device, Neighbor, Plan, Port, RdmaLink, Reading, Role, Severity, Snapshot, Transport
 from truerail.plans import dump_csv
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 def plan_of(site: Site) -> Plan:

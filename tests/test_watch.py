@@ -24,7 +24,7 @@ from rich.console import Console
 from benchmarks.accuracy.list_forms import FORMS
 from benchmarks.accuracy.lists import written
 from tests.fake_fleet import FakeFleet
-from tests.live_site import Run, Site, runner
+from tests.live_site import Run, Site
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist, line_of, screen, status_line, totals
@@ -176,11 +176,6 @@ def test_a_hostile_label_cannot_act_on_the_terminal() -> None:
     change = Worklist().update(evaluate(Round(plan, simulation.snapshot())))[0]
     assert "\x1b" not in line_of(change, plan)
     assert "\\x1b[2Jpwned" in line_of(change, plan)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture
