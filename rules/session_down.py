@@ -106,8 +106,7 @@ EXAMPLES = {
         {"leaf-1": [*_UPLINKS, BgpPeer("swp52", "spine-2", None, _UP, "Down")]}, "leaf-1/swp52"
     ),
     "The cables of two uplinks are swapped: both of their sessions are down.": Case(
-        {"leaf-1": [*_SWAPPED, _ACTIVE, _ACTIVE._replace(interface="swp52")]},
-        "leaf-1/swp51 leaf-1/swp52",
+        {"leaf-1": [*_SWAPPED, _ACTIVE, _ACTIVE._replace(interface="swp52")]}, "leaf-1/swp51 leaf-1/swp52"
     ),
     "A cable was moved to a free port, and its session with it.": Case(
         {"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), _ACTIVE._replace(interface="swp52")]}, "leaf-1/swp52"

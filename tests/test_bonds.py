@@ -20,19 +20,7 @@ from tests.test_cli import run
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import (
-    CauseKind,
-    Device,
-    Fact,
-    GpuNicPath,
-    NetLink,
-    Plan,
-    RdmaLink,
-    Reading,
-    Role,
-    Snapshot,
-    Status,
-)
+from truerail.model import CauseKind, Device, Fact, GpuNicPath, NetLink, Plan, RdmaLink, Reading, Role, Snapshot, Status
 from truerail.model.bonds import bond_members, interfaces_of
 from truerail.rounds import evaluate
 from truerail.testing.cases import AT, plan_of

@@ -35,7 +35,7 @@ def test_what_is_asked_first_of_whom(name: str, roles: tuple[Role, ...], first: 
 def test_a_command_stands_once_in_the_list_and_names_a_file(name: str) -> None:
     files = [command.file for command in collectors()[name].ask]
     assert len(set(files)) == len(files)
-    assert max(map(len, files)) < 255
+    assert max(map(len, files)) < 200
 
 
 def test_what_equal_servers_answer_alike_is_read_once_and_everything_else_is_not() -> None:

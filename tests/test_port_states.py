@@ -18,18 +18,7 @@ from tests.test_cli import run
 from tests.test_identity import evaluated, fabric
 from truerail.analysis.cabling import State, Why
 from truerail.analysis.rule import Case
-from truerail.model import (
-    CauseKind,
-    Device,
-    Fact,
-    LinkSpeed,
-    NetLink,
-    RdmaLink,
-    Role,
-    Severity,
-    Status,
-    Transport,
-)
+from truerail.model import CauseKind, Device, Fact, LinkSpeed, NetLink, RdmaLink, Role, Severity, Status, Transport
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.testing.cases import scene

@@ -7,17 +7,7 @@ import pytest
 
 from tests.small_fabric import rails_only, snapshot_of
 from truerail.analysis.round import Round
-from truerail.model import (
-    CableState,
-    CauseKind,
-    Evaluation,
-    Fact,
-    Neighbor,
-    NetLink,
-    RdmaLink,
-    Severity,
-    Snapshot,
-)
+from truerail.model import CableState, CauseKind, Evaluation, Fact, Neighbor, NetLink, RdmaLink, Severity, Snapshot
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 

@@ -71,10 +71,7 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str)
         Case(
             {
                 "gpu-1": [NetLink("nic0", mtu=9000, speed_gbps=100.0), RdmaLink("mlx5_0", 1, "DOWN", None, "nic0")],
-                "leaf-0": [
-                    hears("swp1", "gpu-2/nic0"),
-                    NetLink("swp1", mtu=1500, speed_gbps=200.0),
-                ],
+                "leaf-0": [hears("swp1", "gpu-2/nic0"), NetLink("swp1", mtu=1500, speed_gbps=200.0)],
                 "gpu-2": [NetAddress("nic0", "10.0.1.1", 24)],
             },
             plan=PLAN,
@@ -131,10 +128,7 @@ def test_a_bridge_beside_a_planned_device_is_no_contradiction() -> None:
 def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
     case = Case(
         {
-            "gpu-1": [
-                RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "enp26s0"),
-                hears("enp26s0", "leaf-0/swp1"),
-            ],
+            "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "enp26s0"), hears("enp26s0", "leaf-0/swp1")],
             "leaf-0": [hears("swp1", "gpu-1/enp26s0")],
         },
         plan="gpu-1/mlx5_0 leaf-0/swp1 rail=0",

@@ -255,10 +255,7 @@ def measured(hosts: int, seconds: float, port: int = 18765) -> tuple[Figures, di
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "benchmarks.service.measure", "--hosts", str(hosts), "--port", str(port)]
         server = subprocess.Popen(  # noqa: S603 - this file, in a process of its own
-            [*command, "--serve", folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            [*command, "--serve", folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         _wait(port, server)
         client = subprocess.run(  # noqa: S603 - this file, in a process of its own

@@ -168,10 +168,5 @@ _FOLDED = Alert(
 )  # fmt: skip
 
 CAUSE_GROUP = Group(
-    "truerail.causes",
-    alerts=(
-        *(alert for one in ALERTING for alert in alerts(one)),
-        *map(_finding, (C, W)),
-        _FOLDED,
-    ),
+    "truerail.causes", alerts=(*(alert for one in ALERTING for alert in alerts(one)), *map(_finding, (C, W)), _FOLDED)
 )

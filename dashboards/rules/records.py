@@ -46,10 +46,7 @@ RECORDS = Group(
     "truerail.records",
     (
         # Twelve samples in two minutes are all that there can be: one look every ten seconds, none of them in vain.
-        Record(
-            STEADY,
-            "truerail_evaluation_number\nand\n(count_over_time(truerail_evaluation_number[2m:10s]) >= 12)",
-        ),
+        Record(STEADY, "truerail_evaluation_number\nand\n(count_over_time(truerail_evaluation_number[2m:10s]) >= 12)"),
         _held(CAUSES, _open("truerail_cause_info", "fabric, pod, cause, kind")),
         _held(FINDINGS, _open("truerail_finding_info", "fabric, pod, finding, rule")),
         # The subquery looks at whole ten minutes only, so a new Prometheus has nothing else to go by until the first.

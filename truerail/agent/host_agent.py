@@ -65,13 +65,7 @@ class HostAgent:
     """`name` is the host's in the inventory. `report` takes what people should read."""
 
     def __init__(
-        self,
-        declared: Declared,
-        address: Address,
-        fabric: str,
-        zone: str,
-        name: str,
-        report: Callable[[str], None],
+        self, declared: Declared, address: Address, fabric: str, zone: str, name: str, report: Callable[[str], None]
     ) -> None:
         self._declared, self._clock, self._report = declared, time.monotonic, report
         token = name_token(name)

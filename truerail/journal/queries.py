@@ -128,9 +128,7 @@ class JournalQueries(Database):
         with self.reading() as connection:
             asked = select(tables.findings).where(among_numbers(connection, number, ids)).order_by(tables.findings.c.id)
         return self._lives(
-            tables.findings,
-            asked,
-            lambda row, newest: KeptFinding(finding_record(row, newest), finding_of(row)),
+            tables.findings, asked, lambda row, newest: KeptFinding(finding_record(row, newest), finding_of(row))
         )
 
     def kept_cause(self, key: str) -> history.KeptCause | None:

@@ -54,11 +54,7 @@ class JudgeLease:
     """
 
     def __init__(
-        self,
-        streams: JetStreamContext,
-        subjects: Subjects,
-        judge: str,
-        timing: LeaseTiming | None = None,
+        self, streams: JetStreamContext, subjects: Subjects, judge: str, timing: LeaseTiming | None = None
     ) -> None:
         self._streams, self._stream = streams, subjects.live_stream
         self._subject = subjects.judge_lease

@@ -14,15 +14,7 @@ from truerail.analysis.published import Published
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
 from truerail.model.columns import grouped
-from truerail.model.history import (
-    CauseEvent,
-    EventKind,
-    FindingEvent,
-    History,
-    LinkChange,
-    MaintenanceWindow,
-    RowRange,
-)
+from truerail.model.history import CauseEvent, EventKind, FindingEvent, History, LinkChange, MaintenanceWindow, RowRange
 from truerail.model.names import device_key
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence

@@ -26,16 +26,7 @@ from truerail.outputs.worklist import Entry, Mark, Worklist
 from truerail.views.findings import SEVERITIES, severity_of
 from truerail.views.layout import ranks
 from truerail.views.lines import cable_line, cause_lines, finding_line, state_count
-from truerail.views.list_rows import (
-    RowList,
-    findings_on_cables,
-    of_device,
-    on_nodes,
-    on_rail,
-    on_words,
-    one_of,
-    states,
-)
+from truerail.views.list_rows import RowList, findings_on_cables, of_device, on_nodes, on_rail, on_words, one_of, states
 from truerail.views.pieces import StateCount, StepLine
 from truerail.views.racks import NO_RACK
 from truerail.views.view import View, view_of

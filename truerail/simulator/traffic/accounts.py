@@ -9,14 +9,7 @@ from truerail.model.columns import Codes
 from truerail.simulator.traffic.connections import Connections
 from truerail.simulator.traffic.flow_routes import Switching
 from truerail.simulator.traffic.ledger import KEYS, PLACE, Q
-from truerail.simulator.traffic.load import (
-    Load,
-    Pauses,
-    facing,
-    held_back,
-    pause_frames_per_second,
-    tight_port,
-)
+from truerail.simulator.traffic.load import Load, Pauses, facing, held_back, pause_frames_per_second, tight_port
 from truerail.simulator.traffic.net import Conditions, Net, Rates
 
 PACKET_BYTES = 4166

@@ -112,8 +112,7 @@ async def windows(request: Request) -> Response:
 async def window(request: Request, number: Number) -> Response:
     """One open or announced window."""
     return await remembered(
-        request,
-        lambda history: _one(history.windows(), number, f"no maintenance window {number} is open or announced"),
+        request, lambda history: _one(history.windows(), number, f"no maintenance window {number} is open or announced")
     )
 
 
