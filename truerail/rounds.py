@@ -36,7 +36,7 @@ from truerail.model import (
 )
 from truerail.model.finding import with_actions
 from truerail.model.life import Maintained
-from truerail.model.names import folded, natural_key, printable
+from truerail.model.names import folded, natural_key, printable, some
 from truerail.plans.linting import contradictions
 from truerail.verify import proven
 
@@ -283,11 +283,10 @@ def _by_place(wiring: Wiring) -> Iterable[str]:
     if found.placed:
         many = len(found.placed) != 1
         shown = [f"{names[true]} is {names[node]}" for node, true in sorted(found.placed.items(), key=lambda p: p[1])]
-        more = f" and {len(shown) - _MOST_DEVICES:,} more" if len(shown) > _MOST_DEVICES else ""
         yield (
             f"{len(shown):,} switch{'es' * many} of the plan {'are' if many else 'is'} known by the wiring alone, so a "
             "whole switch in another's place stays undetected; give GUIDs as chassis_ids in the plan: "
-            f"{', '.join(shown[:_MOST_DEVICES])}{more}"
+            f"{some(shown, _MOST_DEVICES)}"
         )
     if found.unplaced:
         many = len(found.unplaced) != 1

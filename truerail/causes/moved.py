@@ -16,7 +16,7 @@ from truerail.causes.shift import Shift
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes, Mask, distinct
 from truerail.model.finding import Alternative, Move, Rename, cause_key
-from truerail.model.names import natural_key
+from truerail.model.names import clauses, natural_key
 
 WIRING = ("CAB", "RAL003", "CFG002", "CFG003", "LAG001", "BGP001")
 ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
@@ -283,9 +283,8 @@ def _spare(draft: CauseCandidate) -> CauseCandidate:
 
 def walk(steps: tuple[Move, ...]) -> str:
     """The moves in words."""
-    shown = [f"{m.cable} from {m.source} to {m.target}" for m in steps[:8]]
     first = " and ".join(dict.fromkeys(move.after for move in steps if move.after))
-    walk = "; ".join(shown) + (f"; and {len(steps) - 8} more" if len(steps) > 8 else "")
+    walk = clauses([f"{m.cable} from {m.source} to {m.target}" for m in steps], 8)
     return f"{walk}; not before {first}" if first else walk
 
 

@@ -7,7 +7,6 @@ where on the path it happened does not, so that a cause names every place where 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from truerail.model import Alternative, CauseKind, Move, Plan
 from truerail.model.cause_kinds import CAUSE_KINDS
 from truerail.model.columns import NONE, distinct
 from truerail.model.index import PlanIndex
-from truerail.model.names import natural_key
+from truerail.model.names import clauses, natural_key
 from truerail.model.panel_paths import checked_first, hops, meetings, panel_words, spot
 from truerail.model.plan import path_text
 
@@ -271,8 +270,7 @@ def with_paths(index: PlanIndex, draft: CauseCandidate) -> CauseCandidate:
     if CAUSE_KINDS[draft.kind].panels or not cables:
         return draft
     fronts = ([port for port in cable.path if not spot(port).trunk or port not in cable.via] for cable in cables)
-    shown = "; ".join(map(path_text, islice(fronts, _SHOWN)))
-    more = f"; and {len(cables) - _SHOWN} more" * (len(cables) > _SHOWN)
+    shown = clauses([*map(path_text, fronts)], _SHOWN)
     check = checked_first(index.plan, draft.moves)
     first = f"Check first at {check}, since LLDP shows the ends alone. " if check else ""
-    return replace(draft, summary=f"{draft.summary}; planned: {shown}{more}", action=f"{first}{draft.action}")
+    return replace(draft, summary=f"{draft.summary}; planned: {shown}", action=f"{first}{draft.action}")

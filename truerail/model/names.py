@@ -155,10 +155,15 @@ def folded(names: Iterable[str]) -> str:
     return some(shown, MOST_RANGES)
 
 
-def some(names: Sequence[str], most: int = 4, more: str = " and {:,} more") -> str:
+def some(names: Sequence[str], most: int = 4, more: str = " and {:,} more", between: str = ", ") -> str:
     """The first few names, and how many more there are."""
     left = len(names) - most
-    return ", ".join(names[:most]) + (more.format(left) if left > 0 else "")
+    return between.join(names[:most]) + (more.format(left) if left > 0 else "")
+
+
+def clauses(parts: Sequence[str], most: int) -> str:
+    """The first few parts of a sentence, and how many more there are."""
+    return some(parts, most, "; and {:,} more", "; ")
 
 
 _FIGURE = re.compile(r"(?<![\w/-])\d[\d.,]*")

@@ -18,7 +18,7 @@ from truerail.errors import NotFoundError
 from truerail.files.nodesets import fold
 from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.columns import grouped
-from truerail.model.names import printable
+from truerail.model.names import clauses, printable
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import PORT, hanging
@@ -159,10 +159,9 @@ def _summary(found: list[GateHost], bad: list[GateHost], unsure: list[GateHost])
         return f"fit: {count(len(found), 'host')}"
     worst = bad or unsure
     word = "not fit" if bad else "not known"
-    named = "; ".join(f"{one.host} ({one.summary})" for one in worst[:_MOST_NAMED])
-    more = f"; and {len(worst) - _MOST_NAMED:,} more" if len(worst) > _MOST_NAMED else ""
+    named = clauses([f"{one.host} ({one.summary})" for one in worst], _MOST_NAMED)
     beside = f". Not known: {fold([one.host for one in unsure])}" if bad and unsure else ""
-    return f"{word}: {named}{more}{beside}"
+    return f"{word}: {named}{beside}"
 
 
 def gate_text(answer: Gate, options: Options) -> Iterator[RenderableType]:

@@ -15,7 +15,7 @@ from truerail.model.cause_kinds import CAUSE_KINDS, Harm
 from truerail.model.columns import NONE, Codes, distinct
 from truerail.model.history import CauseEvent, EventKind, RowRange
 from truerail.model.job_record import JobRecord
-from truerail.model.names import printable
+from truerail.model.names import clauses, printable
 from truerail.outputs.report_words import count
 from truerail.questions.job_answer import (
     Doubts,
@@ -213,9 +213,8 @@ def job_asked(publication: Published, asked: str) -> Job:
             raise kind(f"{_no_job(known, asked)}, and {error.args[0]}") from error
     if len(found) > 1:
         several = len({one.source for one in found}) > 1
-        listed = "; ".join(f"{f'{one.source}:' * several}{one.key} on {fold(one.hosts)}" for one in found[:_MOST_NAMED])
-        more = f"; and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
-        raise QueryError(f"{len(found):,} running jobs are meant by {printable(asked, 80)!r}: {listed}{more}")
+        meant = clauses([f"{f'{one.source}:' * several}{one.key} on {fold(one.hosts)}" for one in found], _MOST_NAMED)
+        raise QueryError(f"{len(found):,} running jobs are meant by {printable(asked, 80)!r}: {meant}")
     return _of_run(publication, known, found[0], asked)
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from truerail.files.nodesets import fold
 from truerail.model import Device
 from truerail.model.cause_kinds import Work
+from truerail.model.names import some
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, count, name, place, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
@@ -219,9 +220,8 @@ def _together(answer: RepairPlan, most: int | None) -> Iterator[RenderableType]:
         yield heading("Not at the same time")
     ids = {one.key: one.id for one in answer.repairs}
     for group in answer.not_together[:most]:
-        named = ", ".join(name(ids[key]) for key in group.causes[:8] if key in ids)
-        rest = f" and {len(group.causes) - 8:,} more" if len(group.causes) > 8 else ""
-        yield hanging("-", Text(f"{named}{rest}: {sentence(group.why)}"))
+        named = some([name(ids[key]) for key in group.causes if key in ids], 8)
+        yield hanging("-", Text(f"{named}: {sentence(group.why)}"))
     yield from more(len(answer.not_together) - len(answer.not_together[:most]), "reasons")
 
 

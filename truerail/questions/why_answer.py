@@ -58,8 +58,6 @@ class Why:
     ended: datetime | None = None
     repair: str = ""
     """What ended it, as far as the journal has it: a sentence without its full stop."""
-    note: str = ""
-    """What the journal no longer has of it."""
     trace: tuple[str, ...] = ()
     """If wanted: each step of the search for causes in this evaluation, and what it took."""
 
@@ -128,8 +126,6 @@ def _life(answer: Why) -> Iterator[tuple[str, RenderableType | str]]:
         yield "ended", when(answer.ended)
     if answer.repair:
         yield "repaired", sentence(answer.repair)
-    if answer.note:
-        yield "note", sentence(answer.note)
     if answer.acknowledged_by:
         yield "known to", f"{name(answer.acknowledged_by)}: {sentence(answer.acknowledged_reason or '')}"
 
