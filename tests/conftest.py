@@ -295,6 +295,12 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return runner(monkeypatch, capsys)
 
 
+@pytest.fixture(params=["gufo", "pysnmp"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each of the libraries that ask SNMP agents."""
+    return str(request.param)
+
+
 @pytest.fixture
 def api() -> "Iterator[Api]":
     """A client of the HTTP API with a service of its own."""

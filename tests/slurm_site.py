@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests import left_over
+from tests.lab.system import signal_all
 from tests.patience import ENOUGH, soon
 from tests.ports import free_port
 from tests.real import require
@@ -126,6 +128,7 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+        signal_all([*left_over.with_environment(f"SLURM_CONF={self.folder}/slurm.conf\0")], signal.SIGKILL)  # steps
 
 
 @contextmanager

@@ -132,18 +132,8 @@ def snmpd(folder: Path, *, namespace: str = "", engine_id: str = "", port: int =
         text += f"createUser {name} {keys.format(auth=AUTH, privacy=PRIVACY)}\nrouser {name} {level}\n"
     (folder / "snmpd.conf").write_text(text)
     inside = ["ip", "netns", "exec", namespace] if namespace else []
-    command = [
-        *inside,
-        "snmpd",
-        "-f",
-        "-C",
-        "-c",
-        str(folder / "snmpd.conf"),
-        "-Lf",
-        str(folder / "log"),
-        "-I",
-        "-smux",
-    ]
+    files = ["-c", str(folder / "snmpd.conf"), "-Lf", str(folder / "log")]
+    command = [*inside, "snmpd", "-f", "-C", *files, "-I", "-smux"]
     environment = {**os.environ, "SNMP_PERSISTENT_DIR": str(folder / "persistent"), "MIBS": ""}
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
     try:

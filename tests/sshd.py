@@ -18,6 +18,9 @@ from tests.patience import ENOUGH, soon
 from tests.ports import free_port
 from tests.real import give_up, require
 from truerail.model import SshAccess, Target
+from truerail.transport.framing import LIMITS, Limits
+from truerail.transport.protocol import Answer
+from truerail.transport.ssh_transports import SshHosts, SwitchCli
 
 _CONFIG = (Path(__file__).parent / "daemons" / "sshd_config").read_text()
 
@@ -195,3 +198,22 @@ def closing_after_banner(client: socket.socket) -> None:
     """Says that it is an SSH server, and hangs up."""
     client.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
     client.shutdown(socket.SHUT_RDWR)
+
+
+ODD = (silent, stuck_after_banner, resetting, closing_after_banner)
+
+
+async def asking(
+    transport: type[SshHosts | SwitchCli], target: Target, *asked: list[str], limits: Limits = LIMITS
+) -> list[list[Answer]]:
+    """Asks one target in one round after the other, over what connection is held."""
+    devices = transport(limits=limits)
+    try:
+        return [await devices.ask(target, commands) for commands in asked]
+    finally:
+        await devices.close()
+
+
+def texts(answers: list[Answer]) -> list[tuple[str, str]]:
+    """What each answer says, and why it says nothing."""
+    return [(answer.text, answer.error) for answer in answers]

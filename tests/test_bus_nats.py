@@ -247,6 +247,7 @@ def test_what_is_late_repeated_of_another_schema_or_of_another_zone_does_not_cou
             await stored("refused_total", foreign)
             await stored("refused_total", foreign, zone="core")
             await stored("refused_total", b"no message")
+            assert inbox.senders["core", "c"].start != "x"  # what is refused ends no poller's run
             assert (counts["refused_total"], counts["stale_total"]) == (refused + 3, stales + 1)
             assert counts["skipped_schema_total"] == asking.figures["bus_other_schema_total"] == 2
             for _ in range(2):

@@ -178,6 +178,20 @@ def test_a_zone_reports_its_own_devices_only() -> None:
     assert not pair.deliver()
 
 
+def test_what_is_refused_ends_no_run() -> None:
+    pair = Pair()
+    pair.outbox.put([reading("gpu-1", UP)])
+    pair.deliver()
+    pair.inbox.keep({"gpu-1": "dc1", "gpu-2": "dc2"})
+    later = pair.poller("p1", epoch=9)
+    later.put([reading("gpu-2", UP)])
+    pair.deliver(later)
+    pair.outbox.put([reading("gpu-1", DOWN)])
+    pair.deliver()
+    assert (pair.inbox.counts["refused_total"], pair.inbox.counts["stale_total"]) == (1, 0)
+    assert pair.held("gpu-1").facts == (DOWN,)
+
+
 def test_a_clock_that_is_an_hour_off_is_put_right_and_rates_with_it() -> None:
     pair = Pair()
     ahead = pair.poller("p1", skew_seconds=3600.0)

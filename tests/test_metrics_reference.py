@@ -28,53 +28,21 @@ from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, Declared, Kind
 from truerail.outputs.metrics.fault_series import MOST
 from truerail.simulator import Noise, Shape, simulate
 
-SHOWN_ELSEWHERE = {
-    f"{PREFIX}service_{name}"
-    for name in (
-        "evaluations_total",
-        "evaluations_failed_total",
-        "full_parse_differences_total",
-        "reader_faults_total",
-        "devices_in_flight",
-        "pollers",
-        "pollers_running",
-        "poller_restarts_total",
-        "poller_messages_dropped_total",
-        "agents_running",
-        "agents_silent",
-        "agent_messages_dropped_total",
-        "bus_connected",
-        "bus_reconnects_total",
-        "bus_store_losses_total",
-        "bus_other_schema_total",
-        "bus_copies_missing",
-        "bus_zones_without_poller",
-        "bus_clock_offset_seconds",
-        "tls_certificate_not_after_timestamp_seconds",
-        "history_failing",
-        "history_writes_total",
-        "history_lost_minutes_total",
-        "history_waiting_rows",
-        "history_unreadable_files",
-        "history_bytes",
-        "notifications_sent_total",
-        "notifications_failed_total",
-        "notifications_lost_total",
-        "notifications_queue_length",
-        "otlp_exports_total",
-        "otlp_exports_failed_total",
-        "otlp_export_points",
-        "gate_files",
-        "gate_files_failing",
-        "otlp_export_duration_seconds",
-        "probe_interval_seconds",
-        "probe_age_seconds",
-        "probe_duration_seconds",
-        "probe_runs_total",
-        "probe_runs_failed_total",
-        "probe_packets_total",
-    )
-} | {f"{PREFIX}view_{name}" for name in ("age_seconds", "write_seconds", "written_bytes")}
+_OF_THE_SERVICE = """
+    evaluations_total evaluations_failed_total full_parse_differences_total reader_faults_total devices_in_flight
+    pollers pollers_running poller_restarts_total poller_messages_dropped_total agents_running agents_silent
+    agent_messages_dropped_total bus_connected bus_reconnects_total bus_store_losses_total bus_other_schema_total
+    bus_copies_missing bus_zones_without_poller bus_clock_offset_seconds
+    tls_certificate_not_after_timestamp_seconds history_failing history_writes_total history_lost_minutes_total
+    history_waiting_rows history_unreadable_files history_bytes notifications_sent_total
+    notifications_failed_total notifications_lost_total notifications_queue_length otlp_exports_total
+    otlp_exports_failed_total otlp_export_points gate_files gate_files_failing otlp_export_duration_seconds
+    probe_interval_seconds probe_age_seconds probe_duration_seconds probe_runs_total probe_runs_failed_total
+    probe_packets_total
+"""
+SHOWN_ELSEWHERE = {f"{PREFIX}service_{name}" for name in _OF_THE_SERVICE.split()} | {
+    f"{PREFIX}view_{name}" for name in ("age_seconds", "write_seconds", "written_bytes")
+}
 SHOWN_ELSEWHERE |= {f"{PREFIX}judge_{name}" for name in ("leader", "epoch")}
 """Figures of the service that the tests' counters do not have."""
 

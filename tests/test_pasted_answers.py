@@ -5,21 +5,15 @@ answer is refused: it never silently loses or alters a neighbour, a link or a co
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from collector import collectors
 from tests.each import each
-from tests.test_recordings import EXCERPTS
+from tests.test_cut_answers import ANY, CASES, RECORDINGS, outcome, recorded
 from truerail.errors import UnreadableError
-from truerail.model import Device, Fact
+from truerail.model import Fact
 from truerail.model.nccl_facts import NcclTorn
-
-RECORDINGS = Path(__file__).parent / "recordings"
-CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json") if not path.parent.name.startswith(EXCERPTS))
-"""Cases of whole answers; the others lack what shows that an answer is cut or doubled."""
-ANY = Device("any")
 
 CHANGES_NOTHING: dict[str, Callable[[str], str]] = {
     "carriage returns": lambda answer: answer.replace("\r\n", "\n").replace("\n", "\r\n"),
@@ -42,37 +36,24 @@ PAGERS = (
 )
 
 
-def outcome(name: str, answer: str) -> tuple[Fact, ...] | None:
-    """The facts, None for a refusal."""
-    try:
-        return collectors()[name].read(answer, ANY)
-    except UnreadableError:
-        return None
-
-
 def lost_aloud(seen: tuple[Fact, ...] | None, whole: tuple[Fact, ...] | None) -> bool:
     """Whether the lines that were left out of a log are counted, and nothing else is said than before."""
     counted = any(isinstance(fact, NcclTorn) for fact in seen or ())
     return counted and all(fact in (whole or ()) for fact in seen or () if not isinstance(fact, NcclTorn))
 
 
-def recorded(case: Path) -> str:
-    return (case / "answer.txt").read_bytes().decode()
-
-
 @pytest.mark.parametrize("change", CHANGES_NOTHING)
 def test_a_terminal_and_an_editor_change_no_fact(change: str) -> None:
     for case in CASES:
-        answer = recorded(case)
-        assert outcome(case.parent.name, CHANGES_NOTHING[change](answer)) == outcome(case.parent.name, answer), case
+        answer, whole = recorded(case)
+        assert outcome(case.parent.name, CHANGES_NOTHING[change](answer)) == whole, case
 
 
 @pytest.mark.parametrize("change", CHANGES_NOTHING_OR_IS_REFUSED)
 def test_a_paste_changes_no_fact_or_is_refused(change: str) -> None:
     kept = 0
     for case in CASES:
-        answer = recorded(case)
-        whole = outcome(case.parent.name, answer)
+        answer, whole = recorded(case)
         seen = outcome(case.parent.name, CHANGES_NOTHING_OR_IS_REFUSED[change](answer))
         assert seen in (None, whole) or lost_aloud(seen, whole), case
         kept += seen == whole
@@ -82,9 +63,8 @@ def test_a_paste_changes_no_fact_or_is_refused(change: str) -> None:
 @each("pager", PAGERS)
 @each("case", ["nxos-table", "nxos-detail-text", "ios-table-crlf", "junos-table", "eos-detail-text"])
 def test_a_pager_that_stops_before_any_line_changes_no_fact(case: str, pager: str) -> None:
-    answer = recorded(RECORDINGS / "lldp_switch" / case)
+    answer, whole = recorded(RECORDINGS / "lldp_switch" / case)
     lines = answer.splitlines(keepends=True)
-    whole = outcome("lldp_switch", answer)
     for at in range(1, len(lines)):
         if not lines[at][0].isspace():
             assert outcome("lldp_switch", "".join((*lines[:at], pager, *lines[at:]))) == whole, at
@@ -92,15 +72,15 @@ def test_a_pager_that_stops_before_any_line_changes_no_fact(case: str, pager: st
 
 def test_a_fence_of_markdown_is_no_line_of_the_answer() -> None:
     for case in CASES:
-        answer = recorded(case)
+        answer, whole = recorded(case)
         if answer.endswith("\n"):
-            whole, seen = (outcome(case.parent.name, text) for text in (answer, f"```text\n{answer}```\n"))
+            seen = outcome(case.parent.name, f"```text\n{answer}```\n")
             assert seen in (None, whole) or lost_aloud(seen, whole), case
 
 
 def test_no_report_of_rdma_core_that_is_cut_is_one_of_no_device() -> None:
     for case in ("ibstat", "ibstatus", "ibv_devinfo_verbose"):
-        lines = recorded(RECORDINGS / "rdma_link" / case).splitlines(keepends=True)
+        lines = recorded(RECORDINGS / "rdma_link" / case)[0].splitlines(keepends=True)
         assert all(outcome("rdma_link", "".join(lines[:end])) != () for end in range(len(lines)))
 
 

@@ -33,11 +33,6 @@ def agent() -> Iterator[Snmpd]:
         yield running
 
 
-@pytest.fixture(params=["gufo", "pysnmp"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture(autouse=True)
 def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"COMMUNITY": COMMUNITY, "AUTH": AUTH, "PRIVACY": PRIVACY, "WRONG": WRONG}.items():

@@ -76,11 +76,6 @@ def ends_after(rows: int) -> Rows:
     return lambda after, _: [() if last(after) >= rows else (*COLUMN, last(after) + 1)]
 
 
-@pytest.fixture(params=["gufo", "pysnmp"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture(autouse=True)
 def community(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRUERAIL_TEST_COMMUNITY", "public")

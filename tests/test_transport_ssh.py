@@ -15,7 +15,18 @@ import pytest
 
 from tests.patience import ENOUGH, soon, until, waited
 from tests.ports import refusing_port
-from tests.sshd import Sshd, closing_after_banner, new_key, odd_server, resetting, silent, sshd, stuck_after_banner
+from tests.sshd import (
+    Sshd,
+    asking,
+    closing_after_banner,
+    new_key,
+    odd_server,
+    resetting,
+    silent,
+    sshd,
+    stuck_after_banner,
+    texts,
+)
 from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import Secret, Target
 from truerail.transport.framing import LIMITS, Frames, Limits, script
@@ -37,16 +48,7 @@ def server(tmp_path: Path) -> Iterator[Sshd]:
 
 
 def rounds(target: Target, *asked: list[str], limits: Limits = LIMITS) -> list[list[Answer]]:
-    return asyncio.run(asking(target, *asked, limits=limits))
-
-
-async def asking(target: Target, *asked: list[str], limits: Limits = LIMITS) -> list[list[Answer]]:
-    """Asks one target in one round after the other, over what connection is held."""
-    hosts = SshHosts(limits=limits)
-    try:
-        return [await hosts.ask(target, commands) for commands in asked]
-    finally:
-        await hosts.close()
+    return asyncio.run(asking(SshHosts, target, *asked, limits=limits))
 
 
 def refused(target: Target) -> str:
@@ -54,10 +56,6 @@ def refused(target: Target) -> str:
     with pytest.raises(TransportError) as caught:
         rounds(target, [TOPO])
     return str(caught.value)
-
-
-def texts(answers: list[Answer]) -> list[tuple[str, str]]:
-    return [(answer.text, answer.error) for answer in answers]
 
 
 def test_two_rounds_are_one_login_and_two_sessions(
@@ -126,7 +124,7 @@ def test_a_command_for_another_platform_is_refused(server: Sshd) -> None:
 def test_a_command_that_hangs_costs_its_own_answer_and_its_time(server: Sshd) -> None:
     server.program("rdma", "exec sleep 600")
     began = time.monotonic()
-    found, seconds = asyncio.run(waited(asking(server.target(timeout_seconds=4.0), [TOPO, RDMA, LLDP])))
+    found, seconds = asyncio.run(waited(asking(SshHosts, server.target(timeout_seconds=4.0), [TOPO, RDMA, LLDP])))
     assert not isinstance(found, BaseException)
     assert texts(found[0]) == [("topo\n", ""), ("", "no answer within 4 s"), ("lldp\n", "")]
     assert time.monotonic() - began >= 4.0
@@ -204,7 +202,7 @@ def test_a_server_that_hangs_or_resets_is_an_error_in_time(behave: object, has_s
     with odd_server(behave) as port:  # type: ignore[arg-type]  # one of the functions above
         target = Target("gpu-001", "127.0.0.1", timeout_seconds=has_seconds)
         target = replace(target, ssh=replace(target.ssh, port=port, agent=False))
-        error, seconds = asyncio.run(waited(asking(target, [TOPO])))
+        error, seconds = asyncio.run(waited(asking(SshHosts, target, [TOPO])))
     assert isinstance(error, TransportError)
     assert re.match(rf"127\.0\.0\.1 port {port}: ({summary})", str(error))
     assert seconds < 3.0

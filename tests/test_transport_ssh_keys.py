@@ -14,7 +14,7 @@ import pytest
 
 from tests.patience import ENOUGH
 from tests.ports import refusing_port
-from tests.sshd import Sshd, new_key, sshd
+from tests.sshd import Sshd, asking, new_key, sshd
 from truerail.errors import ConnectError, HostKeyError, TransportError
 from truerail.model import Secret, SshAccess, Target
 from truerail.transport.framing import LIMITS
@@ -38,14 +38,7 @@ def server(tmp_path: Path) -> Iterator[Sshd]:
 
 
 def ask(transport: type[SshHosts | SwitchCli], target: Target) -> list[Answer]:
-    async def run() -> list[Answer]:
-        asked: Transport = transport()
-        try:
-            return await asked.ask(target, [RDMA])
-        finally:
-            await asked.close()
-
-    return asyncio.run(run())
+    return asyncio.run(asking(transport, target, [RDMA]))[0]
 
 
 def refused(transport: type[SshHosts | SwitchCli], target: Target) -> str:

@@ -11,7 +11,7 @@ import asyncssh
 import pytest
 
 from tests.patience import ENOUGH, soon, until, waited
-from tests.sshd import Sshd, closing_after_banner, odd_server, resetting, silent, sshd, stuck_after_banner
+from tests.sshd import ODD, Sshd, asking, odd_server, sshd, texts
 from truerail.errors import TransportError, UndeclaredCommandError
 from truerail.extras import EXTRAS
 from truerail.model import Secret, SshAccess, Target
@@ -30,24 +30,12 @@ def server(tmp_path: Path) -> Iterator[Sshd]:
         yield running
 
 
-async def asking(target: Target, *asked: list[str], limits: Limits = LIMITS) -> list[list[Answer]]:
-    switches = SwitchCli(limits=limits)
-    try:
-        return [await switches.ask(target, commands) for commands in asked]
-    finally:
-        await switches.close()
-
-
 def rounds(target: Target, *asked: list[str], limits: Limits = LIMITS) -> list[list[Answer]]:
-    return asyncio.run(asking(target, *asked, limits=limits))
+    return asyncio.run(asking(SwitchCli, target, *asked, limits=limits))
 
 
 def switch(server: Sshd, **options: float) -> Target:
     return replace(server.target("leaf-1"), platform="cumulus", **options)  # type: ignore[arg-type]  # fields of Target
-
-
-def texts(answers: list[Answer]) -> list[tuple[str, str]]:
-    return [(answer.text, answer.error) for answer in answers]
 
 
 def test_commands_are_exec_channels_of_one_connection(server: Sshd) -> None:
@@ -61,6 +49,20 @@ def test_commands_are_exec_channels_of_one_connection(server: Sshd) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("truerail-switch")]
 
 
+def test_an_own_key_of_a_type_that_paramiko_lacks_is_passed_over_and_a_named_one_is_reported(
+    server: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    odd = tmp_path / ".ssh" / "id_ecdsa"
+    odd.parent.mkdir()
+    asyncssh.generate_private_key("ecdsa-sha2-1.3.132.0.10").write_private_key(odd)
+    odd.with_name("id_rsa").symlink_to(server.key)
+    asked = replace(server.target("leaf-1", key=""), platform="cumulus")
+    assert texts(rounds(asked, [LLDP])[0]) == [("lldp\n", "")]
+    with pytest.raises(TransportError, match=f"key {odd}: Unsupported key type"):
+        rounds(replace(server.target("leaf-1", key=str(odd)), platform="cumulus"), [LLDP])
+
+
 def test_what_no_collector_declares_is_refused(server: Sshd) -> None:
     for command in ("reload", "show running-config", "lldpctl -f json0 | sh"):
         with pytest.raises(UndeclaredCommandError):
@@ -70,7 +72,7 @@ def test_what_no_collector_declares_is_refused(server: Sshd) -> None:
 
 def test_a_command_that_hangs_costs_its_own_answer(server: Sshd) -> None:
     server.program("ip", "exec sleep 600")
-    found, seconds = asyncio.run(waited(asking(switch(server, timeout_seconds=4.0), [LLDP, LINK, LLDP])))
+    found, seconds = asyncio.run(waited(asking(SwitchCli, switch(server, timeout_seconds=4.0), [LLDP, LINK, LLDP])))
     assert not isinstance(found, BaseException)
     assert texts(found[0]) == [("lldp\n", ""), ("", "no answer in time"), ("lldp\n", "")]
     assert seconds < 8.0
@@ -97,12 +99,12 @@ def test_a_held_connection_that_died_is_made_again(server: Sshd) -> None:
     assert texts(asyncio.run(run())) == [("lldp\n", "")]
 
 
-@pytest.mark.parametrize("behave", [silent, stuck_after_banner, resetting, closing_after_banner])
+@pytest.mark.parametrize("behave", ODD)
 def test_a_switch_that_hangs_or_resets_is_an_error_in_time(behave: object) -> None:
     with odd_server(behave) as port:  # type: ignore[arg-type]  # one of the functions above
         access = SshAccess(port=port, agent=False)
         target = Target("leaf-1", "127.0.0.1", platform="eos", timeout_seconds=0.5, ssh=access)
-        error, seconds = asyncio.run(waited(asking(target, [SHOW])))
+        error, seconds = asyncio.run(waited(asking(SwitchCli, target, [SHOW])))
     assert isinstance(error, TransportError)
     assert str(error).startswith(f"127.0.0.1 port {port}: ")
     assert not str(error).endswith(": ")
@@ -233,7 +235,7 @@ def test_a_switch_that_has_a_shell_alone_is_asked_through_it(tmp_path: Path) -> 
 def test_a_platform_whose_shell_nobody_knows_is_reported(tmp_path: Path) -> None:
     async def run() -> None:
         async with eos(tmp_path, []) as target:
-            await asking(replace(target, platform="sonic"), [LLDP])
+            await asking(SwitchCli, replace(target, platform="sonic"), [LLDP])
 
     with pytest.raises(TransportError, match="exec channels are refused, and no shell of platform sonic is known"):
         asyncio.run(run())
@@ -244,7 +246,7 @@ def test_without_netmiko_a_shell_names_its_extra(tmp_path: Path, monkeypatch: py
 
     async def run() -> None:
         async with eos(tmp_path, []) as target:
-            await asking(target, [SHOW])
+            await asking(SwitchCli, target, [SHOW])
 
     with pytest.raises(TransportError, match=r"pip install 'truerail\[switches\]'"):
         asyncio.run(run())

@@ -163,10 +163,11 @@ class Inbox:
                 sent = f"poller {envelope.poller!r} of zone {envelope.zone!r}"
                 raise BusMessageError(f"a message of {sent} came as one of zone {zone!r}, poller {poller or 'any'!r}")
             sender = self._sender(envelope)
-            if sender is None or self._repeated(envelope, sender):
+            if sender is None:
                 return None
             sender.clock.heard(envelope.sent_at, self._now() if arrived_at is None else arrived_at)
             self._take(envelope, sender)
+            self._taken(envelope, sender)
         except BusSchemaError as error:
             self.counts["skipped_schema_total"] += 1
             self.problem = str(error)
@@ -201,24 +202,24 @@ class Inbox:
         self._put_latest([reading])
 
     def _sender(self, envelope: Envelope) -> Sender | None:
-        """The run of the poller; None for a message of an earlier run than the one known."""
+        """The run of the poller; None for a message of an earlier run than the one known, and for a repeated one."""
         place = envelope.zone, envelope.poller
         known = self.senders.get(place)
         if known is None or known.start != envelope.start:
             if known is not None and envelope.epoch < known.epoch:
                 self.counts["stale_total"] += 1
                 return None
-            known = self.senders[place] = Sender(place, envelope.start, counters=CounterReader(self._names))
-        known.epoch = max(known.epoch, envelope.epoch)
+            return Sender(place, envelope.start, counters=CounterReader(self._names))
+        if envelope.number <= known.highest.get(envelope.body.kind, 0):
+            self.counts["duplicates_total"] += 1
+            return None
         return known
 
-    def _repeated(self, envelope: Envelope, sender: Sender) -> bool:
-        kind = envelope.body.kind
-        if envelope.number <= sender.highest.get(kind, 0):
-            self.counts["duplicates_total"] += 1
-            return True
-        sender.highest[kind] = envelope.number
-        return False
+    def _taken(self, envelope: Envelope, sender: Sender) -> None:
+        """Only what was not refused begins a run, ends the one before it and makes what follows a repetition."""
+        self.senders[sender.place] = sender
+        sender.epoch = max(sender.epoch, envelope.epoch)
+        sender.highest[envelope.body.kind] = envelope.number
 
     def _take(self, envelope: Envelope, sender: Sender) -> None:
         match envelope.body:

@@ -222,13 +222,9 @@ def _default_keys() -> list[_KeyAndCertificate]:
     keys = []
     for name in DEFAULT_FILES:
         path = Path(name).expanduser()
-        try:
-            key = _key(path, path.stat().st_mtime_ns)
-        except (OSError, asyncssh.KeyImportError):
-            continue
-        if key:
-            keys.append(key)
-    return keys
+        with suppress(OSError, asyncssh.KeyImportError):
+            keys.append(_key(path, path.stat().st_mtime_ns))
+    return [key for key in keys if key]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

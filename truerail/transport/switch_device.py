@@ -117,21 +117,22 @@ def _taken(method: Any, *arguments: Any) -> bool:
 
 
 def _keys(access: SshAccess) -> Iterator[Any]:
-    """The keys that a login offers, in paramiko's form: the agent's before the user's own."""
+    """The keys that a login offers, in paramiko's form: the agent's before the user's own, of which those of a type
+    that paramiko does not have are skipped. Raises `TransportError` where the inventory names such a key.
+    """
     offered = identities(access)
     if offered["agent_path"]:
         named = offered.get("agent_identities")
         yield from (key for key in paramiko.Agent().get_keys() if not named or key.asbytes() in named)
-    for key, _ in offered["client_keys"]:
-        yield _in_paramikos_form(os.fsdecode(key.get_filename()))
-
-
-def _in_paramikos_form(path: str) -> Any:
-    """A private key that asyncssh has read. Raises `TransportError` for a type that paramiko does not have."""
-    try:
-        return paramiko.PKey.from_path(path)
-    except (paramiko.SSHException, UnknownKeyType, UnsupportedAlgorithm, ValueError) as error:
-        raise TransportError(f"key {path}: {printable(str(error), 120)}") from None
+    for read, _ in offered["client_keys"]:
+        path = os.fsdecode(read.get_filename())
+        try:
+            key = paramiko.PKey.from_path(path)
+        except (paramiko.SSHException, UnknownKeyType, UnsupportedAlgorithm, ValueError) as error:
+            if access.key:
+                raise TransportError(f"key {path}: {printable(str(error), 120)}") from None
+        else:
+            yield key
 
 
 # ----------------------------------------------------------------------------------------------------------------------
