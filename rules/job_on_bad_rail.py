@@ -7,15 +7,15 @@ GPU of the job, and each hour of it costs all of them.
 ## How it is detected
 A scheduler reports which job runs on which hosts, and a cause affects cables of these hosts, or the hosts themselves.
 One finding for each job and cause; it has the cause's severity and ends with the job. Causes that say that something
-is intended, or a matter of names alone, hurt no job. Whether a job is hurt is unknown on hosts that are not read, and
-where swapped cables explain what is seen as well as swapped names.
+is intended, or a matter of names only, affect no job. Whether a job is affected is unknown on hosts that are not read,
+and where swapped cables explain what is seen as well as swapped names.
 
 ## What to do
 Repair the cause. Until then let no new job start on these hosts; whether this one is worth a restart elsewhere is for
 its owner: `truerail job ID` has the GPU-hours so far.
 
 ## Decide
-- `is hurt`: the lines below it name the causes, their hosts and what they cost. Repair the first one first.
+- `is affected`: the lines below it name the causes, their hosts and what they cost. Repair the first one first.
 - `GPU-hours unknown`: the scheduler reports no GPUs, or it is not known since when the cause lasts.
   Where the first line says that a scheduler does not answer, its jobs are those of its last answer.
 
@@ -29,7 +29,7 @@ import numpy as np
 
 from rules._examples import Facts, down, hears, railed, undecided
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
-from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
+from truerail.analysis.explained import AFFECTED_BY, DeviceCables, Explained
 from truerail.analysis.rule import Case, Findings, Round, report_not_evaluated, rule
 from truerail.analysis.running_jobs import RunningJob
 from truerail.model import Cause, Finding, NotEvaluated, PodOfJob, SchedulerJob, Severity
@@ -39,11 +39,11 @@ from truerail.model.names import printable
 
 @rule("JOB001", Severity.CRITICAL, [], first="jobs", after_causes=True)
 def job_on_bad_rail(explained: Explained) -> Findings:
-    """Jobs with hosts that a cause hurts."""
+    """Jobs with hosts that a cause affects."""
     jobs = jobs_of(explained.round)
     devices = explained.round.cabling.index.devices
     on_host = grouped((host, job) for job in jobs.running for host in job.hosts)
-    for key, hosts in explained.hosts_hurt.items():
+    for key, hosts in explained.hosts_affected.items():
         hit: dict[int, tuple[RunningJob, list[str]]] = {}
         for code in hosts.tolist():
             for job in on_host.get(devices.names[code], ()):
@@ -54,7 +54,7 @@ def job_on_bad_rail(explained: Explained) -> Findings:
 
 
 def _in_doubt(explained: Explained, on_host: Mapping[str, list[RunningJob]]) -> Iterator[NotEvaluated]:
-    """The jobs with hosts of which it is unknown whether a cause hurts them."""
+    """The jobs with hosts of which it is unknown whether a cause affects them."""
     names = explained.round.cabling.index.devices.names
     hosts = [name for code in sorted(explained.hosts_in_doubt) if (name := names[code]) in on_host]
     jobs = {id(job): job for host in hosts for job in on_host[host]}
@@ -81,7 +81,7 @@ def _finding(explained: Explained, job: RunningJob, cause: Cause, names: list[st
         rail=rails[0] if len(rails) == 1 else None,
         confidence=cause.confidence,
         detail=(
-            (HURT_BY, cause.key),
+            (AFFECTED_BY, cause.key),
             ("job", job.key),
             ("scheduler", job.scheduler),
             ("hosts", tuple(names)),

@@ -17,7 +17,7 @@ has no way, as between the pods of a rail-only fabric, the scheduler must not pl
 ## Decide
 - `no way to its other N hosts`: the plan has no way. Give the scheduler the right topology: `truerail export topology`.
 - `GPU-hours unknown`: what it costs is not counted: whether the job runs at all like this is not known. A cause that
-  hurts the job as well is listed below it: repair that first.
+  affects the job as well is listed below it: repair that first.
 
 ## False positives
 A job that has several communicators, each within one group. Uplinks that the plan does not have.
@@ -28,7 +28,7 @@ import numpy as np
 from rules._examples import Facts, hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
+from truerail.analysis.explained import AFFECTED_BY, DeviceCables, Explained
 from truerail.analysis.rule import Case, Findings, report_not_evaluated, rule
 from truerail.analysis.running_jobs import RunningJob
 from truerail.model import Finding, SchedulerJob, Severity
@@ -95,7 +95,7 @@ def _finding(explained: Explained, job: RunningJob, apart: dict[int, list[str]])
         rail=rails[0] if len(rails) == 1 else None,
         confidence=0.9,
         detail=(
-            *(((HURT_BY, causes[0]),) if causes else ()),
+            *(((AFFECTED_BY, causes[0]),) if causes else ()),
             ("job", job.key),
             ("scheduler", job.scheduler),
             ("hosts", tuple(hosts)),

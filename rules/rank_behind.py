@@ -34,7 +34,7 @@ import numpy as np
 
 from rules._examples import down, finds_nic, hears, railed
 from truerail.analysis.cabling import State
-from truerail.analysis.explained import HURT_BY, DeviceCables, Explained
+from truerail.analysis.explained import AFFECTED_BY, DeviceCables, Explained
 from truerail.analysis.nccl.job_path import is_on, unevaluated
 from truerail.analysis.rule import Case, Findings, NotApplicableError, Round, report_not_evaluated, rule
 from truerail.model import Evidence, Fact, Finding, NetAddress, NotEvaluated, Severity
@@ -175,7 +175,7 @@ def _finding(explained: Explained, held: _Held, host: int) -> Finding:
         rail=rails.pop() if len(rails) == 1 else None,
         confidence=held.confidence,
         evidence=(_evidence(round, held.device, held.fact),),
-        detail=(((HURT_BY, cause),) if cause else ()),
+        detail=(((AFFECTED_BY, cause),) if cause else ()),
     )
 
 

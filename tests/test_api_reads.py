@@ -213,8 +213,8 @@ def test_head_is_get_without_a_body(api: Api) -> None:
 def test_what_a_device_calls_itself_is_data() -> None:
     name = '<img src=x onerror="alert(1)">\x1b[31m'
     shown = published()
-    hurt = dataclasses.replace(shown.evaluation.findings[0], summary=name, observed=name)
-    evaluation = dataclasses.replace(shown.evaluation, findings=(hurt,))
+    affected = dataclasses.replace(shown.evaluation.findings[0], summary=name, observed=name)
+    evaluation = dataclasses.replace(shown.evaluation, findings=(affected,))
     with Api(
         FakeTower(dataclasses.replace(shown, evaluated=dataclasses.replace(shown.evaluated, evaluation=evaluation)))
     ) as api:
@@ -226,8 +226,8 @@ def test_what_a_device_calls_itself_is_data() -> None:
 
 def test_text_that_utf8_cannot_carry_breaks_nothing() -> None:
     shown = published()
-    hurt = dataclasses.replace(shown.evaluation.findings[0], summary="\udcff end")
-    evaluation = dataclasses.replace(shown.evaluation, findings=(hurt,))
+    affected = dataclasses.replace(shown.evaluation.findings[0], summary="\udcff end")
+    evaluation = dataclasses.replace(shown.evaluation, findings=(affected,))
     with Api(
         FakeTower(dataclasses.replace(shown, evaluated=dataclasses.replace(shown.evaluated, evaluation=evaluation)))
     ) as api:

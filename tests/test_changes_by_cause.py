@@ -143,7 +143,7 @@ def test_a_resolved_finding_keeps_its_evidence_and_its_repair(past: Past) -> Non
     then = next(one for one in past.during.evaluation.findings if one.rule == "CAB001")
     answer = why(past.now, past.journal, then.id)
     assert answer.finding is not None
-    assert (answer.finding.state, answer.finding.action, answer.note) == ("resolved", "", "")
+    assert (answer.finding.state, answer.finding.action) == ("resolved", "")
     assert {one.fact["port_id"] for one in answer.evidence if one.kind == "Neighbor"} == {
         one.fact.port_id for one in then.evidence if isinstance(one.fact, Neighbor)
     }

@@ -90,7 +90,7 @@ def test_a_lost_plane_and_a_cause_that_slows_are_no_fit() -> None:
     assert "one plane left on rail" in asked(lost, host).summary
     order = published(SPINES, Fault(CauseKind.GPU_NIC_ORDER))
     (host,) = unfit(order)
-    assert f"hurt by gpu-nic-order {host}" in asked(order, host).summary
+    assert f"affected by gpu-nic-order {host}" in asked(order, host).summary
 
 
 def test_the_api_answers_by_its_status_and_the_command_by_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:

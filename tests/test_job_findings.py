@@ -9,8 +9,8 @@ import pytest
 
 from rules import rules
 from rules._examples import hears
-from tests.test_jobs import AT, answered, asked, hurt_host, lived, others, record, shown, slurm
-from truerail.analysis.explained import HURT_BY, Explained, with_explained
+from tests.test_jobs import AT, affected_host, answered, asked, lived, others, record, shown, slurm
+from truerail.analysis.explained import AFFECTED_BY, Explained, with_explained
 from truerail.analysis.published import Published
 from truerail.analysis.rule import Case
 from truerail.model import Finding, Neighbor, NetLink, SchedulerJob, TopologyUnit
@@ -40,7 +40,7 @@ def jobs_of(publication: Published) -> list[Finding]:
 
 
 def test_a_finding_for_each_job_stands_under_its_cause() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     first, second = record("1", host, gpus=8), record("2", host, others(shown(), host)[0], gpus=16, name=None)
     publication = lived(shown(slurm(first, second)), AT - 2 * HOUR)
     found = jobs_of(publication)
@@ -51,21 +51,21 @@ def test_a_finding_for_each_job_stands_under_its_cause() -> None:
     assert f"job 2 runs on {host}, 1 of its 2 hosts, with a cable swap at" in found[1].summary
     assert {finding.severity for finding in found} == {publication.evaluation.findings[0].severity}
     (line,) = cause_lines(view_of(publication))
-    assert [(job.key, job.hosts_hurt, job.gpus, job.waiting, job.gpu_hours) for job in line.jobs] == [
+    assert [(job.key, job.hosts_affected, job.gpus, job.waiting, job.gpu_hours) for job in line.jobs] == [
         ("1", 1, 4, 4, 8.0),
         ("2", 1, 4, 12, 8.0),
     ]
-    assert (line.jobs_hurt, line.jobs[1].waiting_hours, line.jobs[1].nodes) == (2, 24.0, 2)
+    assert (line.jobs_affected, line.jobs[1].waiting_hours, line.jobs[1].nodes) == (2, 24.0, 2)
     text = " ".join(answer_text(where(publication, host), Options(100)).split())
-    assert f"hurts job 1 (train) on {host}, 8.0 GPU-hours so far; job 2 on {host}, 8.0 GPU-hours so far" in text
+    assert f"affects job 1 (train) on {host}, 8.0 GPU-hours so far; job 2 on {host}, 8.0 GPU-hours so far" in text
     many = shown(slurm(*(record(str(number), host) for number in range(1, 6))))
     assert f"job 3 (train) on {host}; and 2 more" in " ".join(answer_text(where(many, host), Options(100)).split())
     (quiet,) = cause_lines(view_of(shown(slurm(record("9", others(shown(), host)[0])))))
-    assert (quiet.jobs, quiet.jobs_hurt) == ((), 0)
+    assert (quiet.jobs, quiet.jobs_affected) == ((), 0)
     unknown = cause_lines(view_of(shown(slurm(error="timed out"))))[0]
-    assert (unknown.jobs, unknown.jobs_hurt) == ((), None)
+    assert (unknown.jobs, unknown.jobs_affected) == ((), None)
     (unasked,) = cause_lines(view_of(shown()))
-    assert (unasked.jobs, unasked.jobs_hurt) == ((), None)
+    assert (unasked.jobs, unasked.jobs_affected) == ((), None)
 
 
 def test_what_is_known_of_jobs_has_a_verdict() -> None:
@@ -75,7 +75,7 @@ def test_what_is_known_of_jobs_has_a_verdict() -> None:
         assert [one.rule for one in evaluation.verdicts] == list(rules())
         return found.status, found.why
 
-    host = hurt_host(shown())
+    host = affected_host(shown())
     assert verdict() == (Status.NOT_APPLICABLE, "")
     assert verdict(slurm()) == (Status.PASS, "")
     assert verdict(slurm(error="timed out")) == (
@@ -93,7 +93,7 @@ def test_a_rule_on_causes_that_breaks_costs_nothing_else(monkeypatch: pytest.Mon
     def broken(explained: object) -> list[Finding]:
         raise ValueError("a bug")
 
-    host = hurt_host(shown())
+    host = affected_host(shown())
     monkeypatch.setitem(rules(), "JOB001", replace(rules()["JOB001"], evaluate=broken))
     evaluation = shown(slurm(record("1", host))).evaluation
     (found,) = (one for one in evaluation.verdicts if one.rule == "JOB001")
@@ -101,8 +101,8 @@ def test_a_rule_on_causes_that_breaks_costs_nothing_else(monkeypatch: pytest.Mon
     assert evaluation.causes
 
 
-def test_a_job_is_muted_with_the_cause_that_hurts_it() -> None:
-    host = hurt_host(shown())
+def test_a_job_is_muted_with_the_cause_that_affects_it() -> None:
+    host = affected_host(shown())
     publication = shown(slurm(record("1", host)))
     (cause,) = publication.evaluation.causes
     (finding,) = jobs_of(publication)
@@ -120,8 +120,8 @@ def test_a_job_is_muted_with_the_cause_that_hurts_it() -> None:
     assert muted(notes=(Acknowledgement(2, one, "ann", "", AT),)).keys() == {one}
 
 
-def test_alerts_name_the_jobs_that_a_cause_hurts() -> None:
-    host = hurt_host(shown())
+def test_alerts_name_the_jobs_that_a_cause_affects() -> None:
+    host = affected_host(shown())
 
     def summary(*jobs: SchedulerJob) -> str:
         publication = lived(shown(slurm(*jobs)), AT - HOUR)
@@ -129,16 +129,16 @@ def test_alerts_name_the_jobs_that_a_cause_hurts() -> None:
         return fault.summary
 
     plain = summary()
-    assert summary(record("1", host)) == f"{plain}; it hurts job 1 (train)"
+    assert summary(record("1", host)) == f"{plain}; it affects job 1 (train)"
     five = summary(*(record(str(number), host, name=None, gpus=number) for number in range(1, 6)))
-    assert five == f"{plain}; it hurts jobs 5, 4, 3 and 2 more"
+    assert five == f"{plain}; it affects jobs 5, 4, 3 and 2 more"
 
 
 def test_findings_without_a_cause_leave_causes_as_they_are() -> None:
     (cause,) = SIMULATION_CAUSES
     finding = rules()["JOB001"].found("slurm/1@x", summary="s", action="A.")
     assert with_explained(SIMULATION_CAUSES, [finding]) == SIMULATION_CAUSES
-    other = replace(finding, detail=((HURT_BY, cause.key),))
+    other = replace(finding, detail=((AFFECTED_BY, cause.key),))
     assert with_explained(SIMULATION_CAUSES, [other])[0].explains == (*cause.explains, other.id)
 
 
@@ -155,12 +155,12 @@ def apart() -> Published:
     return publication_of(scene(Case(facts | {"slurm": [job]}, plan=RAILS)))
 
 
-def test_a_job_whose_hosts_are_apart_is_hurt_without_a_cause() -> None:
+def test_a_job_whose_hosts_are_apart_is_affected_without_a_cause() -> None:
     publication = apart()
     why = "gpu-3 of job 7 (train) has no way to its other 2 hosts on rails 0, 1: no uplinks join their leaves"
     (run,) = answered(publication).jobs
-    assert (run.findings, run.harm, run.hurt, run.gpu_hours) == ((why,), (), True, None)
-    assert answered(publication).hurt == 1
+    assert (run.findings, run.harm, run.affected, run.gpu_hours) == ((why,), (), True, None)
+    assert answered(publication).affected == 1
     answer = asked(publication, "7")
     assert answer.summary.startswith(f"Yes: {why}. ")
     assert JOB.good(answer) is False

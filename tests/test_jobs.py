@@ -1,4 +1,4 @@
-"""Running jobs: joined from what schedulers report, and what hurts them."""
+"""Running jobs: joined from what schedulers report, and what affects them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -86,7 +86,7 @@ def asked(publication: Published, what: str) -> Job:
     return answer
 
 
-def hurt_host(publication: Published) -> str:
+def affected_host(publication: Published) -> str:
     (hosts,) = hosts_by_cause(view_of(publication).sight).values()
     return publication.wiring.index.devices.names[int(hosts[0])]
 
@@ -95,8 +95,8 @@ def others(publication: Published, host: str) -> list[str]:
     return [one for one in all_hosts(publication).split(",") if one != host]
 
 
-def test_a_job_is_hurt_by_the_cause_on_its_host_for_as_long_as_both_last() -> None:
-    host = hurt_host(shown())
+def test_a_job_is_affected_by_the_cause_on_its_host_for_as_long_as_both_last() -> None:
+    host = affected_host(shown())
     well = others(shown(), host)
     publication = lived(
         shown(
@@ -112,10 +112,10 @@ def test_a_job_is_hurt_by_the_cause_on_its_host_for_as_long_as_both_last() -> No
     answer = answered(publication)
     assert [(run.key, len(run.harm)) for run in answer.jobs] == [("1", 1), ("2", 0)]
     (harm,) = answer.jobs[0].harm
-    assert (harm.kind, harm.hosts, harm.hosts_hurt, harm.gpus, harm.waiting) == ("cable-swap", host, 1, 2, 14)
+    assert (harm.kind, harm.hosts, harm.hosts_affected, harm.gpus, harm.waiting) == ("cable-swap", host, 1, 2, 14)
     assert (harm.since, harm.gpu_hours, harm.waiting_hours) == (datetime.fromtimestamp(START, UTC), 4.0, 28.0)
     assert (answer.jobs[0].gpu_hours, answer.jobs[0].waiting_hours) == (4.0, 28.0)
-    assert answer.summary == "2 jobs run, 1 is hurt: 4.0 GPU-hours so far"
+    assert answer.summary == "2 jobs run, 1 is affected: 4.0 GPU-hours so far"
     assert JOBS.good(answer) is False
     assert [run.key for run in answered(publication, harm.id).jobs] == ["1"]
     assert [run.key for run in answered(publication, harm.key).jobs] == ["1"]
@@ -125,27 +125,27 @@ def test_a_job_is_hurt_by_the_cause_on_its_host_for_as_long_as_both_last() -> No
 
 
 def test_what_is_not_known_of_gpus_and_times_stays_unknown() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     (run,) = answered(shown(slurm(record("1", host, gpus=None, start_at=None, user=None, name=None)))).jobs
     (harm,) = run.harm
     assert (run.gpus, run.start, harm.gpus, harm.waiting, harm.gpu_hours, run.gpu_hours) == (None,) * 6
     (run,) = answered(shown(slurm(record("1", host, gpus=1)))).jobs
     assert (run.harm[0].gpus, run.harm[0].waiting, run.harm[0].since, run.gpu_hours) == (1, 0, None, None)
     answer = asked(shown(slurm(record("1", host))), "1")
-    assert "is hurt; its GPU-hours are unknown." in answer.summary
-    assert answered(shown(slurm(record("1", host)))).summary == "1 job runs, 1 is hurt: GPU-hours unknown"
+    assert "is affected; its GPU-hours are unknown." in answer.summary
+    assert answered(shown(slurm(record("1", host)))).summary == "1 job runs, 1 is affected: GPU-hours unknown"
     both = shown(slurm(record("1", host), record("2", others(shown(), host)[0])))
-    assert [run.key for run in jobs(both, None, "hurt").jobs] == ["1"]
+    assert [run.key for run in jobs(both, None, "affected").jobs] == ["1"]
     assert [run.key for run in jobs(both, None, "running").jobs] == ["1", "2"]
-    for state, why in (("ended", "need a time: since"), ("well", "no state 'well': hurt, running, ended")):
+    for state, why in (("ended", "need a time: since"), ("well", "no state 'well': affected, running, ended")):
         with pytest.raises(QueryError, match=why):
             jobs(both, None, state)
     two = lived(shown(slurm(record("1", host, gpus=8), record("2", host))), AT - timedelta(hours=1))
-    assert answered(two).summary == "2 jobs run, 2 are hurt: 4.0 GPU-hours so far or more"
+    assert answered(two).summary == "2 jobs run, 2 are affected: 4.0 GPU-hours so far or more"
 
 
 def test_a_job_is_found_by_id_array_component_and_name() -> None:
-    first, second, third, fourth = others(shown(), hurt_host(shown()))[:4]
+    first, second, third, fourth = others(shown(), affected_host(shown()))[:4]
     publication = shown(
         slurm(
             record("324_5", first, job_id=324, gpus=8),
@@ -183,7 +183,7 @@ def test_a_job_is_found_by_id_array_component_and_name() -> None:
 
 
 def test_records_of_one_name_are_one_job_and_no_time_is_beyond_the_calendar() -> None:
-    host, other = others(shown(), hurt_host(shown()))[:2]
+    host, other = others(shown(), affected_host(shown()))[:2]
     twice = shown(slurm(record("7", host, gpus=8), record("7", host, gpus=8), record("8", host, gpus=8)))
     assert [(job.key, job.hosts, job.gpus) for job in twice.round.jobs.running] == [
         ("7", (host,), 8),
@@ -198,12 +198,12 @@ def test_records_of_one_name_are_one_job_and_no_time_is_beyond_the_calendar() ->
 
 
 def test_the_first_line_answers_the_question() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     publication = lived(shown(slurm(record("1", host, gpus=4))), AT - timedelta(hours=1))
     answer = asked(publication, "1")
     assert answer.summary.startswith("Yes: ")
     assert answer.summary.endswith(
-        f"Job 1 is hurt since {AT - timedelta(hours=1):%Y-%m-%d %H:%M} UTC, 2.0 GPU-hours so far."
+        f"Job 1 is affected since {AT - timedelta(hours=1):%Y-%m-%d %H:%M} UTC, 2.0 GPU-hours so far."
     )
     assert answer.query == "1"
     clean = asked(shown(slurm(record("1", host, "cpu-1")), simulation=CLEAN), "1")
@@ -223,7 +223,7 @@ def test_cables_that_were_not_seen_are_named() -> None:
 
 
 def test_a_scheduler_that_is_away_leaves_its_jobs_as_they_were() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     before = shown(slurm(record("1", host))).round.jobs
     later = shown(slurm(error="connection refused"), before=before)
     answer = answered(later)
@@ -253,11 +253,11 @@ def test_without_a_scheduler_nothing_is_known_of_jobs() -> None:
     idle = answered(shown(slurm()))
     assert (idle.known, idle.summary, JOBS.good(idle)) == (True, "No job runs", True)
     well = answered(shown(slurm(record("1", "gpu-001")), simulation=CLEAN))
-    assert well.summary == "1 job runs, none is known to be hurt by a fault of the network"
+    assert well.summary == "1 job runs, none is known to be affected by a fault of the network"
 
 
 def test_names_that_a_site_keeps_to_itself_are_nowhere() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     for how in (KnownJobs(show_users=False), KnownJobs(show_names=False)):
         (run,) = answered(shown(slurm(record("1", host)), before=how)).jobs
         assert (run.user, run.name) == (("", "train") if not how.show_users else ("ann", ""))
@@ -268,7 +268,7 @@ def run_of(key: str, nodes: str, begun: datetime, ended: datetime | None, gpus: 
 
 
 def test_jobs_that_ran_since_a_fault_began_are_named_with_those_that_have_ended() -> None:
-    host, hour = hurt_host(shown()), timedelta(hours=1)
+    host, hour = affected_host(shown()), timedelta(hours=1)
     well = others(shown(), host)[0]
     publication = lived(shown(slurm(record("1", host, gpus=4))), AT - 3 * hour)
     history = FakeHistory(
@@ -300,10 +300,10 @@ def test_jobs_that_ran_since_a_fault_began_are_named_with_those_that_have_ended(
         ("4", AT - hour, 0.0, False),
     ]
     assert found.jobs[1].not_in_plan == ("cpu-1",)
-    assert (found.running, found.ended, found.hurt, found.since) == (2, 4, 2, AT - 6 * hour)
-    assert found.summary.endswith("4 of them have ended; 2 are or were hurt: 8.0 GPU-hours so far")
+    assert (found.running, found.ended, found.affected, found.since) == (2, 4, 2, AT - 6 * hour)
+    assert found.summary.endswith("4 of them have ended; 2 are or were affected: 8.0 GPU-hours so far")
     assert [run.key for run in since("6h", None, "ended").jobs] == ["2", "3", "6", "4"]
-    assert [run.key for run in since("6h", None, "hurt").jobs] == ["1", "2"]
+    assert [run.key for run in since("6h", None, "affected").jobs] == ["1", "2"]
     assert (since("6h", None, "running").ended, since("6h", None, "running").running) == (0, 2)
     broke = since("fault", cause.id)
     assert (broke.since, [run.key for run in broke.jobs]) == (AT - 3 * hour, ["1", "2", "5", "6", "4"])
@@ -312,20 +312,20 @@ def test_jobs_that_ran_since_a_fault_began_are_named_with_those_that_have_ended(
     assert f"; the journal begins {AT - hour:%Y-%m-%d %H:%M} UTC" in early.summary
     quiet = JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "3h", "state": None})
     assert quiet.summary.startswith("No scheduler is asked for jobs, and the journal has none since")
-    with pytest.raises(QueryError, match="no fault hurts the fabric now"):
+    with pytest.raises(QueryError, match="no fault affects the fabric now"):
         JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "fault", "state": None})
-    with pytest.raises(QueryError, match=f"no fault hurts {well} now"):
+    with pytest.raises(QueryError, match=f"no fault affects {well} now"):
         since("fault", well)
     assert JOBS.journal({"since": None}) is not JOBS.journal({"since": "2h"})
 
 
 def test_the_api_has_the_same_answers() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     tower = FakeTower(shown(slurm(record("1", host, gpus=4))))
     tower.history.job_records = [run_of("2", host, AT - timedelta(hours=2), AT - timedelta(hours=1))]
     with Api(tower) as api:
         assert [run["key"] for run in api.json("jobs", since="5h")["jobs"]] == ["1", "2"]
-        assert api.json("jobs")["hurt"] == 1
+        assert api.json("jobs")["affected"] == 1
         assert api.json("job", nodes="1")["run"]["key"] == "1"
         assert api.json("jobs/1")["run"]["key"] == "1"
         assert api.get("jobs/77").status_code == 404
@@ -358,30 +358,30 @@ def test_metrics_count_jobs_and_say_which_scheduler_is_away() -> None:
     }
 
 
-def hurt_series(publication: Published) -> dict[tuple[str, ...], float]:
-    """The series of hurt jobs, by name and last label."""
+def affected_series(publication: Published) -> dict[tuple[str, ...], float]:
+    """The series of affected jobs, by name and last label."""
     return {
         (sample.name, *(value for label, value in sample.labels.items() if label != "fabric")): sample.value
         for metric in FabricWide(publication).collect()
         for sample in metric.samples
-        if sample.name in ("truerail_job_hurt", "truerail_job_hurt_gpus", "truerail_job_info", "truerail_jobs_left_out")
+        if sample.name.startswith(("truerail_job_affected", "truerail_job_info", "truerail_jobs_left"))
     }
 
 
-def test_metrics_name_the_jobs_that_are_hurt_and_no_others() -> None:
-    host = hurt_host(shown())
-    assert hurt_series(shown()) == {}
-    assert hurt_series(shown(slurm(error="timed out"))) == {}
-    assert hurt_series(shown(slurm(record("1", others(shown(), host)[0])))) == {("truerail_jobs_left_out",): 0}
-    assert hurt_series(shown(slurm(record("1", host, gpus=8), record("2", host)))) == {
-        ("truerail_job_hurt", "cable-swap"): 2,
-        ("truerail_job_hurt_gpus", "0"): 2,
-        ("truerail_job_hurt_gpus", "3"): 2,
+def test_metrics_name_the_jobs_that_are_affected_and_no_others() -> None:
+    host = affected_host(shown())
+    assert affected_series(shown()) == {}
+    assert affected_series(shown(slurm(error="timed out"))) == {}
+    assert affected_series(shown(slurm(record("1", others(shown(), host)[0])))) == {("truerail_jobs_left_out",): 0}
+    assert affected_series(shown(slurm(record("1", host, gpus=8), record("2", host)))) == {
+        ("truerail_job_affected", "cable-swap"): 2,
+        ("truerail_job_affected_gpus", "0"): 2,
+        ("truerail_job_affected_gpus", "3"): 2,
         ("truerail_job_info", "1", "slurm"): 1,
         ("truerail_job_info", "2", "slurm"): 1,
         ("truerail_jobs_left_out",): 0,
     }
-    many = hurt_series(shown(slurm(*(record(str(number), host) for number in range(1, 53)))))
+    many = affected_series(shown(slurm(*(record(str(number), host) for number in range(1, 53)))))
     assert sum(name == "truerail_job_info" for name, *_ in many) == 50
     assert many["truerail_jobs_left_out",] == 2
 
@@ -398,12 +398,12 @@ def test_a_scheduler_that_does_not_answer_is_a_finding() -> None:
 
 
 def test_a_users_only_job_is_meant_by_the_user_and_what_is_not_known_of_a_job_is_marked() -> None:
-    first, second = others(shown(), hurt_host(shown()))[:2]
+    first, second = others(shown(), affected_host(shown()))[:2]
     publication = shown(slurm(record("7", first, user="bo"), record("8", second, "cpu-1", user="ann")))
     assert asked(publication, "bo").hosts == (first,)
     assert asked(publication, "ann").summary.endswith(" 1 of its 2 hosts not in the plan.")
     answer = answered(publication)
-    assert answer.summary == "2 jobs run, none is known to be hurt by a fault of the network; of 1 it is not known"
+    assert answer.summary == "2 jobs run, none is known to be affected by a fault of the network; of 1 it is not known"
     text = answer_text(answer, Options(120))
     assert "- 7  train" in text
     assert "? 8  train" in text
@@ -411,7 +411,7 @@ def test_a_users_only_job_is_meant_by_the_user_and_what_is_not_known_of_a_job_is
 
 
 def test_what_is_asked_before_work_on_the_fabric_knows_the_jobs_of_the_scheduler() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     first, second = others(shown(), host)[:2]
     publication = shown(slurm(record("7", first, second, "cpu-1", name="llama", gpus=16), record("8", host)))
 
@@ -457,7 +457,7 @@ def test_what_is_asked_before_work_on_the_fabric_knows_the_jobs_of_the_scheduler
 
 
 def test_the_gate_names_the_drain_that_a_scheduler_would_need_and_the_one_it_has() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     states = {
         "idle": (SchedulerNode(f"{host}.cluster", ("IDLE",), None),),
         "drained": (SchedulerNode(host, ("IDLE", "DRAIN"), 'truerail: C4 "cable-swap"'),),

@@ -77,7 +77,7 @@ def test_a_job_is_unknown_until_its_rules_are_evaluated() -> None:
     assert publication.at >= ready.pop()
     assert question_of(answer).good(answer) is False, answer.summary
     assert answer.summary.startswith("Yes: slow host")
-    assert run.hurt
+    assert run.affected
 
 
 def test_a_cause_of_unknown_effect_is_on_the_way_of_jobs_that_cross_leaves() -> None:
@@ -86,7 +86,7 @@ def test_a_cause_of_unknown_effect_is_on_the_way_of_jobs_that_cross_leaves() -> 
     assert (line.impact, line.impact_known) == (0, False)
     wide = running(publication, "gpu-001", f"gpu-{HOSTS:03}")
     assert "ecmp-polarization at p1-spine-1" in wide.unevaluated
-    assert not wide.hurt
+    assert not wide.affected
     narrow = running(publication, "gpu-001", "gpu-002")
     assert "ecmp-polarization" not in narrow.unevaluated
     answer = job(publication, f"gpu-001,gpu-{HOSTS:03}")

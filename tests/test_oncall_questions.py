@@ -174,7 +174,7 @@ def test_a_spine_takes_uplinks_and_no_nic() -> None:
     assert (uplink.matched_type, uplink.uplink_share_lost, uplink.rails) == ("uplink", 0.25, (0,))
 
 
-def test_a_cable_is_hurt_by_the_leaf_it_sits_on() -> None:
+def test_a_cable_is_affected_by_the_leaf_it_sits_on() -> None:
     publication = moved(simulated(SPINES), 0, 1, "leaf-3")
     here, away = blast(publication, "leaf-3"), blast(publication, "leaf-1")
     assert "gpu-001" in names(here.hosts)
@@ -344,5 +344,5 @@ def test_causes_without_effect_on_a_job_are_named_as_such() -> None:
     assert f" Leaf swap at {first} and {second}: no effect on their traffic is known. All 8 hosts" in answer.summary
     assert JOB.good(answer) is True
     assert answer_text(answer, Options(80)).startswith("✓ No network fault is known")
-    hurt = job(published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host")), "gpu-[001-008]")
-    assert (hurt.without_effect, JOB.good(hurt)) == (False, False)
+    affected = job(published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host")), "gpu-[001-008]")
+    assert (affected.without_effect, JOB.good(affected)) == (False, False)

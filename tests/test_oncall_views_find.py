@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_jobs import hurt_host, record, shown, slurm
+from tests.test_jobs import affected_host, record, shown, slurm
 from tests.view_fabrics import faulty
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import NoHistory
@@ -46,7 +46,7 @@ def test_the_search_box_finds_macs_and_findings_by_their_parts() -> None:
 
 
 def test_a_job_is_found_by_what_people_call_it_before_any_address_that_contains_it() -> None:
-    host = hurt_host(shown())
+    host = affected_host(shown())
     publication = shown(slurm(record("80", host, name="training", user="ana"), record("8001", host, user=None)))
     job, *addresses = find(publication, "8001")
     assert job == Found("8001", "job", "train, 1 host")

@@ -51,14 +51,14 @@ def site() -> Iterator[Site]:
         yield one
 
 
-def test_a_thousand_jobs_are_listed_the_hurt_one_first(watched: Watched) -> None:
+def test_a_thousand_jobs_are_listed_the_affected_one_first(watched: Watched) -> None:
     page = watched.open("/")
     page.locator("nav[aria-label=Pages] a", has_text="Jobs").click()
     page.wait_for_url("**/jobs")
     rows = page.locator("table.rows tbody tr")
     expect(rows).to_have_count(100)
     expect(page.locator(".total")).to_contain_text("1,000 jobs, 1 to 100 shown")
-    expect(rows.first).to_contain_text("✗ hurt by 1 cause")
+    expect(rows.first).to_contain_text("✗ affected by 1 cause")
     expect(rows.first.locator('td[data-head="Job"]')).to_contain_text(str(MANY))
     page.get_by_role("button", name="Last").click()
     expect(page.locator(".total")).to_contain_text("901 to 1,000 shown")
@@ -71,7 +71,7 @@ def test_jobs_are_found_by_words_state_and_place(watched: Watched) -> None:
     expect(rows).to_have_count(2)
     expect(rows.filter(has_text=str(MANY + 2))).to_contain_text("? unknown: the plan has none of its hosts")
     expect(rows.filter(has_text=str(MANY + 3))).to_contain_text("? unknown: 1 host not in the plan")
-    page.get_by_role("combobox", name="Network").select_option("hurt")
+    page.get_by_role("combobox", name="Network").select_option("affected")
     expect(rows).to_have_count(1)
     page = watched.open("/jobs")
     page.get_by_role("searchbox", name="Search jobs").fill("train-7 ANN")
@@ -82,10 +82,10 @@ def test_jobs_are_found_by_words_state_and_place(watched: Watched) -> None:
     page.wait_for_url(f"**/jobs/{MANY}")
 
 
-def test_a_job_shows_what_hurts_it_its_rails_by_host_and_the_findings(watched: Watched) -> None:
+def test_a_job_shows_what_affects_it_its_rails_by_host_and_the_findings(watched: Watched) -> None:
     page = watched.open(f"/jobs/{MANY}")
     expect(page.locator("h1")).to_have_text(str(MANY))
-    expect(page.get_by_role("region", name="What hurts it")).to_contain_text("cable swap")
+    expect(page.get_by_role("region", name="What affects it")).to_contain_text("cable swap")
     grid = page.get_by_role("region", name="Its hosts by rail")
     expect(grid.locator("tbody tr")).to_have_count(1)
     expect(grid.locator("tbody tr")).to_contain_text(BAD)
@@ -141,5 +141,5 @@ def test_a_new_round_shows_its_jobs(browser: Browser) -> None:
         )
         site.publish(later)
         expect(page.locator("table.rows tbody tr")).to_have_count(2)
-        expect(page.locator("table.rows tbody tr").first).to_contain_text("✗ hurt")
+        expect(page.locator("table.rows tbody tr").first).to_contain_text("✗ affected")
         one.close()

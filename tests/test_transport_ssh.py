@@ -19,6 +19,7 @@ from tests.sshd import (
     Sshd,
     asking,
     closing_after_banner,
+    install,
     new_key,
     odd_server,
     resetting,
@@ -93,10 +94,8 @@ def test_a_missing_program_and_a_failing_one_cost_their_own_answer(server: Sshd)
 def test_a_real_sshd_receives_the_declared_commands_and_nothing_else(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     recorder = tmp_path / "recorder"
-    recorder.write_text(
-        f'#!/bin/sh\nprintf "%s\\n" "$SSH_ORIGINAL_COMMAND" >>{seen}\nexec sh -c "$SSH_ORIGINAL_COMMAND"\n'
-    )
-    recorder.chmod(0o755)
+    record = f'printf "%s\\n" "$SSH_ORIGINAL_COMMAND" >>{seen}'
+    install(recorder, f'#!/bin/sh\n{record}\nexec sh -c "$SSH_ORIGINAL_COMMAND"\n')
     with sshd(tmp_path / "sshd", extra=f"ForceCommand {recorder}") as server:
         server.program("nvidia-smi", "echo topo")
         assert texts(rounds(server.target(), [TOPO, RDMA], [TOPO])[0])[0] == ("topo\n", "")
@@ -342,8 +341,7 @@ def test_a_key_in_the_agent_logs_in_and_one_with_a_passphrase_is_left_to_it(
     try:
         soon(socket.exists)
         ask = tmp_path / "ask"
-        ask.write_text("#!/bin/sh\necho open sesame\n")
-        ask.chmod(0o755)
+        install(ask, "#!/bin/sh\necho open sesame\n")
         environment = {
             **os.environ,
             "SSH_AUTH_SOCK": str(socket),

@@ -130,12 +130,12 @@ class _Writer:
             rails,
             frozenset(crossings),
             not self.silent and not lost,
-            self._is_hurt(crosses=bool(crossings) or self.cross),
+            self._is_affected(crosses=bool(crossings) or self.cross),
             {channel: self._ring(channel) for channel in range(2 * self.rails)} if first else {},
             frozenset(steps),  # type: ignore[arg-type]  # mypy cannot count the parts of a key
         )
 
-    def _is_hurt(self, *, crosses: bool) -> bool:
+    def _is_affected(self, *, crosses: bool) -> bool:
         """Whether a fault is on a cable or a device of the job. `crosses`: whether it uses uplinks."""
         truth = self.simulation.truth
         ports = {port for host in self.hosts for nic in self.nics[host] for port in nic.ports}
@@ -145,10 +145,10 @@ class _Writer:
             cables += [cable for cable in self.plan.cables if cable.a.device in leaves]
         places = {str(end) for cable in cables for end in cable[:2]}
         devices = {end.device for cable in cables for end in cable[:2]}
-        hurt = {str(port) for port in (*truth.wrong, *truth.missing)}
+        affected = {str(port) for port in (*truth.wrong, *truth.missing)}
         for cause in (*truth.causes, *truth.noise):
-            hurt |= {*cause.subjects, *map(str, cause.cables)}
-        return bool(hurt & (places | devices))
+            affected |= {*cause.subjects, *map(str, cause.cables)}
+        return bool(affected & (places | devices))
 
     def _ring(self, channel: int) -> tuple[int, ...]:
         """The ring of a channel: each host is entered at one rank and left at the next one, the others between."""

@@ -99,17 +99,17 @@ def marks(*, of_pods: bool) -> AnnotationQuery:
 
 
 def job_marks() -> AnnotationQuery:
-    """Regions on every panel over time: each job from when a fault begins to hurt it, or it begins on one, to the end
+    """Regions on every panel over time: each job from when a fault begins to affect it, or it begins on one, to the end
     of either.
     """
     return AnnotationQuery(
-        name="Hurt jobs",
+        name="Affected jobs",
         datasource=SOURCE,
         icon_color="purple",
         expr=f"max by (fabric, scheduler, job_id) (truerail_job_info{{{FABRIC}}})",
         step=_STEP,
         title_format="job {{job_id}}",
-        text_format="{{scheduler}} job {{job_id}} is hurt by a fault of the network",
+        text_format="{{scheduler}} job {{job_id}} is affected by a fault of the network",
         tag_keys="scheduler",
         use_value_for_time=False,
     )

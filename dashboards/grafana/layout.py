@@ -44,7 +44,7 @@ class Board:
     page: str = "/"
     hours: int = 6
     shows_jobs: bool = False
-    """Whether it marks when jobs were hurt."""
+    """Whether it marks when jobs were affected."""
 
 
 def built(board: Board, truerail: str) -> Dashboard:

@@ -17,9 +17,8 @@ from .system import LabError, remove_namespaces
 
 @contextmanager
 def claimed(layout: Layout) -> Iterator[int]:
-    """Makes the lab's folder and yields the descriptor of the lock that its devices are to inherit.
-
-    Raises `LabError` where a lab of this name runs. Leftovers of any name are removed first.
+    """Makes the lab's folder and yields the descriptor of the lock that its devices are to inherit. Raises `LabError`
+    where a lab of this name runs. Leftovers of any name are removed first.
     """
     root = layout.root
     with _alone():
@@ -37,22 +36,26 @@ def claimed(layout: Layout) -> Iterator[int]:
         os.close(starting)
 
 
-def remove_leftovers() -> list[str]:
-    """Removes the labs that nothing keeps alive, and says which."""
+def remove_leftovers() -> None:
+    """Removes the labs that nothing keeps alive."""
     with _alone():
-        return _remove_leftovers()
+        _remove_leftovers()
 
 
-def _remove_leftovers() -> list[str]:
+def _remove_leftovers() -> None:
     """The same, for who is alone: a lab that is just being claimed looks like a leftover for a moment."""
-    found = [name for name in all_names() if _is_leftover(RUN / name)]
-    for name in found:
-        remove(name)
-    return found
+    for name in all_names():
+        if _is_leftover(RUN / name):
+            _remove(name)
 
 
 def remove(name: str) -> None:
     """Ends everything in a lab's namespaces, and removes them and the lab's folder under /run."""
+    with _alone():  # once its processes have ended, it is a leftover for the lab that is claimed next
+        _remove(name)
+
+
+def _remove(name: str) -> None:
     prefix = f"truerail-{name}-"
     remove_namespaces(prefix, keep_processes_of=[f"{prefix}mgmt"])
     shutil.rmtree(RUN / name, ignore_errors=True)

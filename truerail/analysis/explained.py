@@ -14,7 +14,7 @@ from truerail.model.finding import Cause, Finding, Severity, Verdict
 from truerail.model.index import PlanColumns, PlanIndex
 from truerail.model.plan import Plan, Port
 
-HURT_BY = "hurt_by"
+AFFECTED_BY = "affected_by"
 """The field of a finding's detail with the key of the cause that explains it."""
 
 
@@ -45,15 +45,15 @@ class Explained:
         return {key: affected_cables(wiring, self.by_id, cause, hidden) for key, cause in self.by_key.items()}
 
     @cached_property
-    def hosts_hurt(self) -> Mapping[str, Codes]:
-        """The hosts that each cause hurts, by its key; without causes that hurt none."""
+    def hosts_affected(self) -> Mapping[str, Codes]:
+        """The hosts that each cause affects, by its key; without causes that affect none."""
         wiring = self.round.cabling
-        found = {key: hosts_hurt(wiring, cause, self.affected[key]) for key, cause in self.by_key.items()}
+        found = {key: hosts_affected(wiring, cause, self.affected[key]) for key, cause in self.by_key.items()}
         return {key: hosts for key, hosts in found.items() if len(hosts)}
 
     @cached_property
     def hosts_in_doubt(self) -> frozenset[int]:
-        """The hosts of which it is unknown whether a cause hurts them."""
+        """The hosts of which it is unknown whether a cause affects them."""
         wiring = self.round.cabling
         found = (hosts_in_doubt(wiring, cause, self.affected[key]) for key, cause in self.by_key.items())
         return frozenset(host for hosts in found for host in hosts.tolist())
@@ -96,7 +96,7 @@ class Explained:
 
 def with_explained(causes: Iterable[Cause], findings: Iterable[Finding]) -> tuple[Cause, ...]:
     """The causes with the findings that name them in their detail."""
-    keys = ((dict(finding.detail).get(HURT_BY), finding.id) for finding in findings)
+    keys = ((dict(finding.detail).get(AFFECTED_BY), finding.id) for finding in findings)
     more = grouped((str(key), found) for key, found in keys if key is not None)
     if not more:
         return tuple(causes)
@@ -208,8 +208,8 @@ def _off_rail(wiring: Wiring, cables: Codes) -> Mask:
     return np.asarray((state != State.RIGHT) & ~((state == State.WRONG) & stays), dtype=bool)
 
 
-def hosts_hurt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
-    """The hosts that a cause hurts, ascending: none where it is unknown whether it does. `affected` are its cables."""
+def hosts_affected(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
+    """The hosts that a cause affects, ascending: none where that is unknown. `affected` are its cables."""
     harm = CAUSE_KINDS[cause.kind].harm
     if harm in (Harm.UNREAD, Harm.INTENDED) or cause.names_only or cause.undecided:
         return np.empty(0, dtype=np.int64)
@@ -218,7 +218,7 @@ def hosts_hurt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
 
 
 def hosts_in_doubt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
-    """The hosts of which it is unknown whether a cause hurts them, ascending: they are not read, or swapped cables
+    """The hosts of which it is unknown whether a cause affects them, ascending: they are not read, or swapped cables
     explain it as well as swapped names.
     """
     if cause.kind is not CauseKind.UNREACHABLE and not cause.undecided:

@@ -152,7 +152,7 @@ class Stage:
             service = "" if url == LOCAL_SERVICE else f" --service {url}"
             yield "on the command line", f"{terminal_command()} where {port}{service}"
         if jobs := self._fabric.traffic.jobs:
-            yield "the jobs that run", f"{url}/jobs: which of them the faults hurt, such as {jobs[0].name}"
+            yield "the jobs that run", f"{url}/jobs: which of them the faults affect, such as {jobs[0].name}"
         yield "the technician's list", f"{url}/punch (steps are ticked off automatically; works on a phone)"
         yield "the API", f"{url}/openapi.json"
 

@@ -59,18 +59,18 @@ def cause(line: CauseLine, *, reported: bool = False) -> Iterator[RenderableType
     if line.action and not reported:
         yield hanging("do", Text(sentence(line.action), style="bold"), indent=4)
     if line.jobs:
-        yield hanging("", Text(_hurt_jobs(line)), indent=4)
+        yield hanging("", Text(_affected_jobs(line)), indent=4)
 
 
-def _hurt_jobs(line: CauseLine) -> str:
-    """The jobs that a cause hurts, the first few."""
+def _affected_jobs(line: CauseLine) -> str:
+    """The jobs that a cause affects, the first few."""
     words = []
     for job in line.jobs[:MOST_JOBS]:
         named = f" ({name(job.name)})" if job.name and job.name != job.key.partition("/")[2] else ""
         hours = "" if job.gpu_hours is None else f", {job.gpu_hours:,.1f} GPU-hours so far"
         words.append(f"job {name(job.key)}{named} on {name(job.hosts)}{hours}")
-    more = (line.jobs_hurt or len(line.jobs)) - len(words)
-    return f"hurts {'; '.join(words)}{f'; and {more:,} more' if more > 0 else ''}"
+    more = (line.jobs_affected or len(line.jobs)) - len(words)
+    return f"affects {'; '.join(words)}{f'; and {more:,} more' if more > 0 else ''}"
 
 
 def state_word(state: str) -> Text:

@@ -13,7 +13,7 @@ from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes, Mask, distinct
 from truerail.model.plan import Role
-from truerail.questions.blast_answer import Blast, BlastHost, BlastJob, Hurt, blast_text, drain, summary
+from truerail.questions.blast_answer import Blast, BlastHost, BlastJob, Loss, blast_text, drain, summary
 from truerail.questions.pairs import joined, rails_of
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
@@ -63,7 +63,7 @@ def blast(publication: Published, of: str) -> Blast:
         jobs=tuple(jobs[:_MOST_JOBS]),
         jobs_affected=affected,
     )
-    hurt = Hurt(
+    loss = Loss(
         answer=answer,
         name=target.name,
         below=in_order(view, below.tolist()),
@@ -72,7 +72,7 @@ def blast(publication: Published, of: str) -> Blast:
         weak=_weak(view, standing, target, below),
         rail_only=standing.rail_only,
     )
-    return replace(answer, summary=summary(hurt), drain=drain(hurt))
+    return replace(answer, summary=summary(loss), drain=drain(loss))
 
 
 def _jobs(publication: Published, below: list[str]) -> tuple[list[BlastJob], int | None]:

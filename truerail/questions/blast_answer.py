@@ -72,7 +72,7 @@ class Blast:
 
 
 @dataclass(frozen=True, slots=True)
-class Hurt:
+class Loss:
     """What the words of an answer are made of. `below` are all affected hosts, `of_rails` all rails that these have,
     `elsewhere` the ports that are here but planned elsewhere or planned here but elsewhere, `weak` hosts that already
     have faults on what would remain.
@@ -92,61 +92,61 @@ class Hurt:
         return self.answer.matched_type == "host"
 
 
-def summary(hurt: Hurt) -> str:
+def summary(loss: Loss) -> str:
     """The impact: what is lost, what remains, which hosts are affected, and whether it is down now."""
-    parts = [_now(hurt), _damage(hurt)]
-    if hurt.answer.pairs_cut:
-        verb = "are" if hurt.answer.down_now else "would be"
-        parts.append(f"Rail-only: {count(hurt.answer.pairs_cut, 'pair')} of hosts {verb} cut, with no other path.")
-    for ports, where in zip(hurt.elsewhere, ("here and counted", "elsewhere and not counted"), strict=True):
+    parts = [_now(loss), _damage(loss)]
+    if loss.answer.pairs_cut:
+        verb = "are" if loss.answer.down_now else "would be"
+        parts.append(f"Rail-only: {count(loss.answer.pairs_cut, 'pair')} of hosts {verb} cut, with no other path.")
+    for ports, where in zip(loss.elsewhere, ("here and counted", "elsewhere and not counted"), strict=True):
         if ports:
             parts.append(f"Not as planned: {named(ports)} {'is' if len(ports) == 1 else 'are'} cabled {where}.")
     return " ".join(part for part in parts if part)
 
 
-def _now(hurt: Hurt) -> str:
-    if hurt.answer.down_now is None:
-        return f"Whether {hurt.name} is down is unknown."
-    return f"{hurt.name} is down." if hurt.answer.down_now else ""
+def _now(loss: Loss) -> str:
+    if loss.answer.down_now is None:
+        return f"Whether {loss.name} is down is unknown."
+    return f"{loss.name} is down." if loss.answer.down_now else ""
 
 
-def _damage(hurt: Hurt) -> str:
-    gpus = sum(len(one.gpus) for one in hurt.answer.hosts)
-    if hurt.answer.hosts and not hurt.host:
-        lost = Fraction(hurt.answer.share_lost).limit_denominator(1000)
-        verb = "lose" if hurt.answer.down_now or len(hurt.answer.hosts) > 1 else "loses"
-        who = f"{count(len(hurt.answer.hosts), 'host')} ({count(gpus, 'GPU')})"
-        would = "" if hurt.answer.down_now else f"Without {hurt.name} "
-        whose = "its" if len(hurt.answer.hosts) == 1 else "their"
+def _damage(loss: Loss) -> str:
+    gpus = sum(len(one.gpus) for one in loss.answer.hosts)
+    if loss.answer.hosts and not loss.host:
+        lost = Fraction(loss.answer.share_lost).limit_denominator(1000)
+        verb = "lose" if loss.answer.down_now or len(loss.answer.hosts) > 1 else "loses"
+        who = f"{count(len(loss.answer.hosts), 'host')} ({count(gpus, 'GPU')})"
+        would = "" if loss.answer.down_now else f"Without {loss.name} "
+        whose = "its" if len(loss.answer.hosts) == 1 else "their"
         if lost == 1:
             return f"{would}{who} {verb} all of {whose} bandwidth."
-        return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(hurt)}; {1 - lost} remains."
-    if hurt.host:
+        return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(loss)}; {1 - lost} remains."
+    if loss.host:
         return (
-            f"{'Its' if hurt.answer.down_now else f'Without {hurt.name} its'} {count(gpus, 'GPU')} are off all rails."
+            f"{'Its' if loss.answer.down_now else f'Without {loss.name} its'} {count(gpus, 'GPU')} are off all rails."
         )
-    if not hurt.below:
-        return f"No planned cable depends on {hurt.name}."
-    lost = Fraction(hurt.answer.uplink_share_lost).limit_denominator(1000)
+    if not loss.below:
+        return f"No planned cable depends on {loss.name}."
+    lost = Fraction(loss.answer.uplink_share_lost).limit_denominator(1000)
     return (
-        f"Without {hurt.name} the switches below lose {lost} of their uplinks{_on(hurt)}; no host loses its NIC, "
-        f"{count(len(hurt.below), 'host')} share the remaining uplinks."
+        f"Without {loss.name} the switches below lose {lost} of their uplinks{_on(loss)}; no host loses its NIC, "
+        f"{count(len(loss.below), 'host')} share the remaining uplinks."
     )
 
 
-def _on(hurt: Hurt) -> str:
+def _on(loss: Loss) -> str:
     """The affected rails; empty if these are all rails of the hosts."""
-    return f" on {rail_words(hurt.answer.rails)}" if hurt.answer.rails and hurt.answer.rails != hurt.of_rails else ""
+    return f" on {rail_words(loss.answer.rails)}" if loss.answer.rails and loss.answer.rails != loss.of_rails else ""
 
 
-def drain(hurt: Hurt) -> str:
+def drain(loss: Loss) -> str:
     """What fails at once if it is drained, what remains afterwards, and what to do first."""
-    if hurt.answer.down_now:
+    if loss.answer.down_now:
         return "It is down: there is nothing left to drain."
-    if hurt.host:
-        return f"At once: every job on {hurt.name} fails. Drain its jobs first; no other host is affected."
-    if hurt.answer.uplink_share_lost and not hurt.answer.hosts:
-        if hurt.answer.uplink_share_lost >= 1:
+    if loss.host:
+        return f"At once: every job on {loss.name} fails. Drain its jobs first; no other host is affected."
+    if loss.answer.uplink_share_lost and not loss.answer.hosts:
+        if loss.answer.uplink_share_lost >= 1:
             return (
                 "At once: traffic between leaves stops, because this is the only uplink path. "
                 "Drain the jobs that use several leaves first."
@@ -155,29 +155,29 @@ def drain(hurt: Hurt) -> str:
             "At once: packets in flight are lost and resent; no connection ends. Afterwards the other "
             "uplinks carry the traffic. First withdraw its routes. Take down one at a time, and wait until it is back."
         )
-    if not hurt.answer.hosts:
+    if not loss.answer.hosts:
         return "No host depends on it: it can be taken out of service."
-    if hurt.rail_only and hurt.answer.pairs_cut:
-        return f"Not under jobs: no way leads round a rail, and jobs across {named(hurt.below)} would fail{_on(hurt)}."
-    left = sorted(set(hurt.of_rails) - set(hurt.answer.rails))
-    if hurt.answer.share_lost >= 1:
-        return f"Drain the jobs of {named(hurt.below)} first: no bandwidth remains for them."
-    if hurt.weak:
+    if loss.rail_only and loss.answer.pairs_cut:
+        return f"Not under jobs: no way leads round a rail, and jobs across {named(loss.below)} would fail{_on(loss)}."
+    left = sorted(set(loss.of_rails) - set(loss.answer.rails))
+    if loss.answer.share_lost >= 1:
+        return f"Drain the jobs of {named(loss.below)} first: no bandwidth remains for them."
+    if loss.weak:
         return (
-            f"Not under jobs: the RDMA connections over it end at once. Repair {named(hurt.weak)} first: the rails "
+            f"Not under jobs: the RDMA connections over it end at once. Repair {named(loss.weak)} first: the rails "
             "that would remain for them have faults."
         )
     rest = (
         f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} the traffic"
         if left
         else "the hosts that keep NICs carry their traffic on these"
-        if any(one.share_lost >= 1 for one in hurt.answer.hosts)
+        if any(one.share_lost >= 1 for one in loss.answer.hosts)
         else "the other plane carries the traffic"
     )
-    few = len(hurt.below) == 1
+    few = len(loss.below) == 1
     return (
         f"Not under jobs. At once: the RDMA connections over it end, and with them every job that runs on "
-        f"{'this host' if few else 'these hosts'}. First end or checkpoint the jobs of {named(hurt.below)}. Afterwards "
+        f"{'this host' if few else 'these hosts'}. First end or checkpoint the jobs of {named(loss.below)}. Afterwards "
         f"{rest}, for jobs that start then. One rail at a time: take down no other of these hosts until it is back."
     )
 

@@ -63,7 +63,7 @@ class Gate:
 @dataclass(frozen=True)
 class Fitness:
     """What is wrong with hosts, by their codes: rails that are lost or degraded, rails that are unknown, and causes
-    that hurt their traffic. `rails` has the number of rails of every host.
+    that affect their traffic. `rails` has the number of rails of every host.
     """
 
     rails: Mapping[int, int]
@@ -88,10 +88,10 @@ def _fitness(publication: Published) -> Fitness:
     lost, degraded, unknown = (
         grouped(zip(cells.host[one].tolist(), cells.rail[one].tolist(), strict=True)) for one in here
     )
-    return Fitness(number, lost, degraded, unknown, grouped(_hurt(view)))
+    return Fitness(number, lost, degraded, unknown, grouped(_affected(view)))
 
 
-def _hurt(view: View) -> Iterator[tuple[int, str]]:
+def _affected(view: View) -> Iterator[tuple[int, str]]:
     """Causes with the hosts whose traffic they stall, slow or interrupt, though their cables are right."""
     for key, hosts in hosts_by_cause(view.sight).items():
         cause = view.sight.causes[key]
@@ -138,7 +138,7 @@ def host_fitness(view: View, known: Fitness, host: int, rails: int | None) -> Ga
     lost, degraded, unknown = (of.get(host, ()) for of in (known.lost, known.degraded, known.unknown))
     works = known.rails[host] - len(lost) - len(unknown)
     if known.causes.get(host):
-        return GateHost(spelled, False, f"hurt by {', '.join(known.causes[host][:_MOST_NAMED])}")
+        return GateHost(spelled, False, f"affected by {', '.join(known.causes[host][:_MOST_NAMED])}")
     if rails is None and (lost or degraded):
         words = [f"{_rails(lost)} lost"] * bool(lost) + [f"one plane left on {_rails(degraded)}"] * bool(degraded)
         return GateHost(spelled, False, ", ".join(words))

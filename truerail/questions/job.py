@@ -73,13 +73,13 @@ def job(publication: Published, nodeset: str) -> Job:
     pairs = count_pairs(standing, cables)
     rails = _rails(view, cells)
     # keys of causes by the devices whose findings they explain
-    hurt_by: dict[int, dict[str, None]] = {}
+    affected_by: dict[int, dict[str, None]] = {}
     for place in _touching(view, standing, asked.codes, cables).tolist():
         if (key := view.sight.cause_of.get(view.findings.ids[place])) is not None:
-            hurt_by.setdefault(int(view.findings.device[place]), {})[key] = None
-    worst = tuple(_worst(view, standing, cells, hurt_by))
+            affected_by.setdefault(int(view.findings.device[place]), {})[key] = None
+    worst = tuple(_worst(view, standing, cells, affected_by))
     affected = _affected(view, cables, asked.codes)
-    touching = {key: 0 for keys in hurt_by.values() for key in keys} | dict.fromkeys(affected, 0)
+    touching = {key: 0 for keys in affected_by.values() for key in keys} | dict.fromkeys(affected, 0)
     # those that affect most of its hosts first, ties in order of impact
     lines = cause_lines(view, [view.sight.causes[key] for key in touching])
     lines = tuple(sorted(lines, key=lambda line: -affected.get(line.key, 0)))
@@ -150,7 +150,7 @@ def _rails(view: View, cells: Cells) -> tuple[JobRail, ...]:
     return tuple(row for _, row in sorted(made, key=lambda one: one[0]))
 
 
-def _worst(view: View, standing: RailStatus, cells: Cells, hurt: Mapping[int, Mapping[str, None]]) -> Iterator[JobHost]:
+def _worst(view: View, standing: RailStatus, cells: Cells, keys: Mapping[int, Mapping[str, None]]) -> Iterator[JobHost]:
     """Hosts with faults, those with most rails lost first."""
     bad = np.flatnonzero(cells.state != WHOLE)
     rails: dict[int, dict[int, list[int]]] = {}
@@ -169,7 +169,7 @@ def _worst(view: View, standing: RailStatus, cells: Cells, hurt: Mapping[int, Ma
         )
         summary = host_says(view, standing, host)
         name = view.index.devices.names[host]
-        yield JobHost(name, lost, unknown, summary, tuple(hurt.get(host, ())), degraded)
+        yield JobHost(name, lost, unknown, summary, tuple(keys.get(host, ())), degraded)
 
 
 def _touching(view: View, standing: RailStatus, hosts: Codes, cables: Codes) -> Codes:
@@ -247,7 +247,7 @@ def _first(run: JobRun, answer: Job) -> str:
     begun = min((one.since for one in run.harm if one.since is not None), default=None)
     since_when = f" since {time_words(begun)}" if begun else ""
     hours = f", {run.gpu_hours:,.1f} GPU-hours so far" if run.gpu_hours is not None else "; its GPU-hours are unknown"
-    return f"{answer.summary} Job {run.key} is hurt{since_when}{hours}.{stale}"
+    return f"{answer.summary} Job {run.key} is affected{since_when}{hours}.{stale}"
 
 
 def ended_job(query: str, asked: Asked, runs: Sequence[JobRecord], past: Callable[[datetime], Past]) -> Job:
@@ -317,7 +317,7 @@ def _places(view: View, hosts: Iterable[str]) -> tuple[set[str], set[str]]:
 def _good(answer: Job) -> bool | None:
     if any(host.lost or host.degraded for host in answer.worst) or answer.pairs.cut or answer.pairs.rerouted:
         return False
-    if (answer.causes and not answer.without_effect) or (answer.run is not None and answer.run.hurt):
+    if (answer.causes and not answer.without_effect) or (answer.run is not None and answer.run.affected):
         return False
     return None if answer.worst or answer.pairs.unknown or answer.not_in_plan or answer.unevaluated else True
 

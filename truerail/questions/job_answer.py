@@ -135,11 +135,11 @@ def fault_words(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts:
     `lost` hosts have lost a rail.
     """
     touching = [cause for cause in causes if affected.get(cause.key)]
-    hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE and not cause.undecided]
-    if hurting:
-        more = len(hurting) - 1
+    affecting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE and not cause.undecided]
+    if affecting:
+        more = len(affecting) - 1
         also = f" {count(more, 'more cause')} affect{'s' if more == 1 else ''} them." if more else ""
-        return f"Yes: {_what(hurting[0], affected, hosts)}.{also}"
+        return f"Yes: {_what(affecting[0], affected, hosts)}.{also}"
     if lost:
         return f"Yes: {_of_hosts(lost, hosts)} {_has(lost)} lost a rail."
     if touching:

@@ -1,5 +1,5 @@
-"""`jobs`: the running jobs by what hurts them; with `--since` also those that have ended. Which causes hurt which jobs,
-and what that costs in GPU-hours.
+"""`jobs`: the running jobs by what affects them; with `--since` also those that have ended. Which causes affect which
+jobs, and what that costs in GPU-hours.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ from truerail.questions.moments import moment
 from truerail.questions.question import Asked, Form, Given, Journal, Option, Question
 from truerail.questions.rail_status import RailStatus, rail_status_of
 from truerail.questions.resolve import in_order
-from truerail.views.cause_jobs import HurtJob, cause_job, hosts_by_cause, scheduler_time
+from truerail.views.cause_jobs import AffectedJob, cause_job, hosts_by_cause, scheduler_time
 from truerail.views.lines import cause_lines
 from truerail.views.view import View, view_of
 
@@ -37,7 +37,7 @@ MOST_JOBS = 1000
 """Most jobs in an answer, the worst first."""
 ENDED = "ended"
 _STATES: Mapping[str, Callable[[JobRun], bool]] = {
-    "hurt": lambda run: run.hurt,
+    "affected": lambda run: run.affected,
     "running": lambda run: run.ended is None,
     ENDED: lambda run: run.ended is not None,
 }
@@ -47,8 +47,8 @@ FAULT = "fault"
 
 
 def jobs(publication: Published, on: str | None, state: str | None = None) -> Jobs:
-    """The running jobs, the worst first; those on something, or that a cause hurts, or in a state. Raises NotFoundError
-    and QueryError for an unknown name.
+    """The running jobs, the worst first; those on something, or that a cause affects, or in a state. Raises
+    NotFoundError and QueryError for an unknown name.
     """
     if state == ENDED:
         raise QueryError(f"jobs that have {ENDED} need a time: since")
@@ -57,8 +57,7 @@ def jobs(publication: Published, on: str | None, state: str | None = None) -> Jo
     hosts = None if on is None else hosts_on(view, standing, on)
     wanted = [job for job in known.running if hosts is None or not hosts.isdisjoint(job.hosts)]
     runs = in_state(runs_of(view, standing, wanted, known.sources), state)
-    hurt = [run for run in runs if run.hurt]
-    return answer_of(known, runs, on, _summary(known, runs, hurt, on))
+    return answer_of(known, runs, on, _summary(known, runs, on))
 
 
 def in_state(runs: list[JobRun], state: str | None) -> list[JobRun]:
@@ -79,7 +78,7 @@ def answer_of(known: KnownJobs, runs: list[JobRun], on: str | None, summary: str
         schedulers=tuple(Scheduler(one.name, one.scheduler, one.at, one.error) for one in known.sources),
         jobs=tuple(runs[:MOST_JOBS]),
         running=sum(run.ended is None for run in runs),
-        hurt=sum(run.hurt for run in runs),
+        affected=sum(run.affected for run in runs),
         summary=summary,
         action=_action(known),
     )
@@ -98,7 +97,7 @@ def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:
     return {view.index.devices.names[code] for code in hosts.tolist()}
 
 
-def _summary(known: KnownJobs, runs: list[JobRun], hurt: list[JobRun], on: str | None) -> str:
+def _summary(known: KnownJobs, runs: list[JobRun], on: str | None) -> str:
     if not known.sources:
         return "No scheduler is asked for jobs, so none is known"
     place = "" if on is None else f" on {printable(on, 80)}"
@@ -106,19 +105,20 @@ def _summary(known: KnownJobs, runs: list[JobRun], hurt: list[JobRun], on: str |
     if not runs:
         return f"No job runs{place}{away}" if not away else f"No running job{place} is known{away}"
     many = f"{count(len(runs), 'job')} run{'s' if len(runs) == 1 else ''}{place}"
-    unseen = sum(bool(run.unseen) and not run.hurt for run in runs)
+    unseen = sum(bool(run.unseen) and not run.affected for run in runs)
     beside = f"; of {unseen:,} it is not known" if unseen else ""
-    if not hurt:
-        return f"{many}, none is known to be hurt by a fault of the network{beside}{away}"
-    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {hours_of(hurt)}{beside}{away}"
+    affected = [run for run in runs if run.affected]
+    if not affected:
+        return f"{many}, none is known to be affected by a fault of the network{beside}{away}"
+    return f"{many}, {_affected_words(affected, 'is', 'are')}{beside}{away}"
 
 
-def hours_of(hurt: Sequence[JobRun]) -> str:
-    """What hurt jobs cost so far."""
-    hours = [run.gpu_hours for run in hurt]
-    known_hours = [one for one in hours if one is not None]
-    lost = f"{sum(known_hours):,.1f} GPU-hours so far" if known_hours else "GPU-hours unknown"
-    return f"{lost}{' or more' if known_hours and None in hours else ''}"
+def _affected_words(affected: Sequence[JobRun], verb: str, plural: str) -> str:
+    """How many jobs are affected, and what that costs so far."""
+    hours = [run.gpu_hours for run in affected]
+    known = [one for one in hours if one is not None]
+    lost = f"{sum(known):,.1f} GPU-hours so far{' or more' if None in hours else ''}" if known else "GPU-hours unknown"
+    return f"{len(affected):,} {verb if len(affected) == 1 else plural} affected: {lost}"
 
 
 def since(name: str, at: object, error: str) -> str:
@@ -173,12 +173,12 @@ def _begin(view: View, on: str | None, hosts: set[str] | None, begin: str, now: 
     if begin.strip().lower() != FAULT:
         return moment(begin, now)
     codes = {view.device(name) for name in hosts or ()}
-    hurt = hosts_by_cause(view.sight).items()
-    there = (key for key, found in hurt if hosts is None or not codes.isdisjoint(found.tolist()))
+    affected = hosts_by_cause(view.sight).items()
+    there = (key for key, found in affected if hosts is None or not codes.isdisjoint(found.tolist()))
     begun = [view.cause_lives[key].since for key in there if key in view.cause_lives]
     if not begun:
         place = "the fabric" if on is None else printable(on, 80)
-        raise QueryError(f"no fault hurts {place} now, so there is no time since it began: give one, such as 2h")
+        raise QueryError(f"no fault affects {place} now, so there is no time since it began: give one, such as 2h")
     return min(begun)
 
 
@@ -203,15 +203,15 @@ def _summary_since(runs: list[JobRun], on: str | None, start: datetime) -> str:
         return f"No job ran{when}"
     ended = sum(run.ended is not None for run in runs)
     gone = f", {ended:,} of them {'has' if ended == 1 else 'have'} ended" if ended else ""
-    hurt = [run for run in runs if run.hurt]
+    affected = [run for run in runs if run.affected]
     many = f"{count(len(runs), 'job')} ran{when}{gone}"
-    if not hurt:
-        return f"{many}; none is known to be hurt by a fault that is open"
-    return f"{many}; {len(hurt):,} {'is or was' if len(hurt) == 1 else 'are or were'} hurt: {hours_of(hurt)}"
+    if not affected:
+        return f"{many}; none is known to be affected by a fault that is open"
+    return f"{many}; {_affected_words(affected, 'is or was', 'are or were')}"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What hurts which job, and what that costs.
+# What affects which job, and what that costs.
 
 
 _ON_JOBS = ("JOB009",)
@@ -225,8 +225,8 @@ def runs_of(
     sources: Iterable[JobSource],
     ended: Mapping[int, datetime] = MappingProxyType({}),
 ) -> list[JobRun]:
-    """The jobs with what hurts them, in the order given. `ended` are the ends of those that do not run any more, by
-    their place: a cause that began later did not hurt them.
+    """The jobs with what affects them, in the order given. `ended` are the ends of those that do not run any more, by
+    their place: a cause that began later did not affect them.
     """
     codes = [np.array(sorted(map(view.named, job.hosts)), dtype=np.int64) for job in jobs]
     on_host = grouped((host, number) for number, hosts in enumerate(codes) for host in hosts.tolist())
@@ -289,7 +289,7 @@ def _run(
     cables = standing.below.of_all(hosts.tolist())
     found = (_harm(view, job, key, on, ended) for key, on in hit.items())
     kept = (one for one in found if ended is None or (one.since is not None and one.since < ended))
-    harm = tuple(sorted(kept, key=lambda one: (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key)))
+    harm = tuple(sorted(kept, key=lambda one: (-(one.gpu_hours or 0.0), -one.hosts_affected, one.key)))
     hours = [one.gpu_hours for one in harm]
     waits = [one.waiting_hours for one in harm]
     waiting = None if None in waits else round(max((one for one in waits if one is not None), default=0.0), 2)
@@ -318,9 +318,9 @@ def _run(
 def _harm(view: View, job: RunningJob, key: str, hosts: list[int], ended: datetime | None) -> JobHarm:
     cause = view.sight.causes[key]
     (line,) = cause_lines(view, [cause])
-    lost = cause_job(view.sight, key, HurtJob(job, hosts), line.since, ended or view.at)
+    lost = cause_job(view.sight, key, AffectedJob(job, hosts), line.since, ended or view.at)
     return JobHarm(
-        *(key, cause.id, cause.kind.value, line.summary, lost.hosts, lost.hosts_hurt, lost.since),
+        *(key, cause.id, cause.kind.value, line.summary, lost.hosts, lost.hosts_affected, lost.since),
         *(lost.gpus, lost.waiting, lost.gpu_hours, lost.waiting_hours),
     )
 
@@ -332,7 +332,7 @@ def _find(asked: Asked, given: Given) -> Jobs:
 
 
 def _good(answer: Jobs) -> bool | None:
-    if answer.hurt:
+    if answer.affected:
         return False
     seen = answer.known and not any(one.error for one in answer.schedulers)
     return True if seen and not any(run.unseen for run in answer.jobs) else None
@@ -358,16 +358,16 @@ QUESTION = Question(
         ),
         Option(
             "state",
-            help="Only jobs in this state: hurt, running, or ended (with --since).",
+            help="Only jobs in this state: affected, running, or ended (with --since).",
             metavar="STATE",
             label="State",
-            example="hurt",
+            example="affected",
         ),
     ),
     _find,
-    "The running jobs, what hurts each of them, since when, and the GPU-hours that this costs; worst first.",
+    "The running jobs, what affects each of them, since when, and the GPU-hours that this costs; worst first.",
     good=_good,
     text=jobs_text,
     journal=lambda given: Journal.UNUSED if given["since"] is None else Journal.NEEDED,
-    form=Form("Which jobs are hurt?", "Show jobs"),
+    form=Form("Which jobs are affected?", "Show jobs"),
 )

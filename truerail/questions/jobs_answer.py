@@ -15,7 +15,7 @@ from truerail.questions.answer_text import MOST_LINES, section, to_do, when
 
 @dataclass(frozen=True, slots=True)
 class JobHarm:
-    """A cause that hurts a job: on which of its hosts, and since when both last. `gpus` are the job's GPUs whose rail
+    """A cause that affects a job: on which of its hosts, and since when both last. `gpus` are the job's GPUs whose rail
     the cause lies on, `waiting` its others, which wait for them in a synchronous job. Hours are up to the answer; None
     where the job's GPUs or the beginning is unknown.
     """
@@ -27,7 +27,7 @@ class JobHarm:
     summary: str
     hosts: str
     """A node set."""
-    hosts_hurt: int
+    hosts_affected: int
     since: datetime | None
     gpus: int | None
     waiting: int | None
@@ -71,8 +71,8 @@ class JobRun:
     """What else is not known of its network: rules that could not be evaluated, causes on its path."""
 
     @property
-    def hurt(self) -> bool:
-        """Whether a fault is known that hurts it."""
+    def affected(self) -> bool:
+        """Whether a fault is known that affects it."""
         return bool(self.harm or self.findings)
 
     @property
@@ -108,7 +108,7 @@ class Jobs:
     jobs: tuple[JobRun, ...]
     """The worst first, at most 1,000."""
     running: int
-    hurt: int
+    affected: int
     summary: str
     action: str
     since: datetime | None = None
@@ -124,7 +124,7 @@ def jobs_text(answer: Jobs, options: Options) -> Iterator[RenderableType]:
 
 
 def run_lines(run: JobRun) -> Iterator[RenderableType]:
-    """A job on one line, and a line for each cause that hurts it."""
+    """A job on one line, and a line for each cause that affects it."""
     title = Text().append(name(run.key), style=PORT)
     title.append(f"  {name(run.name)}" if run.name else "").append(f"  {name(run.hosts or 'no host of the plan')}")
     about = [f"of {name(run.user)}"] if run.user else []
@@ -134,7 +134,7 @@ def run_lines(run: JobRun) -> Iterator[RenderableType]:
     about += [name(run.scheduler)]
     about += [run.unseen] if run.unseen else []
     about += [f"as of {when(run.as_of)}"] if run.stale and run.as_of else []
-    mark = "!" if run.hurt else "?" if run.unseen else "-"
+    mark = "!" if run.affected else "?" if run.unseen else "-"
     yield hanging(mark, title.append(f"  {', '.join(about)}", style=QUIET))
     for found in run.findings:
         yield hanging("", Text(sentence(found)), indent=4)
@@ -143,8 +143,8 @@ def run_lines(run: JobRun) -> Iterator[RenderableType]:
 
 
 def _harm(harm: JobHarm) -> str:
-    parts = [f"{name(harm.kind)} hurts {count(harm.hosts_hurt, 'host')} ({name(harm.hosts)})"]
+    parts = [f"{name(harm.kind)} affects {count(harm.hosts_affected, 'host')} ({name(harm.hosts)})"]
     parts += [f"since {when(harm.since)}"] if harm.since else []
     if harm.gpu_hours is not None and harm.waiting_hours is not None:
-        parts.append(f"{harm.gpu_hours:,.1f} GPU-hours hurt, {harm.waiting_hours:,.1f} waiting")
+        parts.append(f"{harm.gpu_hours:,.1f} GPU-hours affected, {harm.waiting_hours:,.1f} waiting")
     return f"{', '.join(parts)}: {sentence(harm.summary)}"

@@ -21,7 +21,7 @@ SHORT: Final = {
     "drain": "Can I take this out of service?",
     "plan-repair": "What to repair first, and when.",
     "repair-diff": "Names to change, as text to review.",
-    "jobs": "Which jobs are hurt, and by what?",
+    "jobs": "Which jobs are affected, and by what?",
     "gate": "Before a job: are these hosts fit?",
     "scheduler-topology": "",
     "lint-topology": "Compare a scheduler's topology with what is seen.",

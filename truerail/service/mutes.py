@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from truerail.analysis.explained import HURT_BY
+from truerail.analysis.explained import AFFECTED_BY
 from truerail.analysis.published import Published
 from truerail.errors import JournalUnavailableError, NodeSetError, NotFoundError, QueryError
 from truerail.files.nodesets import Budget, expand
@@ -54,8 +54,8 @@ def mutes(
 def _joined(
     findings: Iterable[Finding], explained: Mapping[str, Sequence[str]], muted: Mapping[str, Mute]
 ) -> dict[str, Mute]:
-    """Mutes of findings that say which job a cause hurts: as long as all others of the cause are muted."""
-    keys = ((finding.id, str(dict(finding.detail).get(HURT_BY))) for finding in findings)
+    """Mutes of findings that say which job a cause affects: as long as all others of the cause are muted."""
+    keys = ((finding.id, str(dict(finding.detail).get(AFFECTED_BY))) for finding in findings)
     jobs = {one: key for one, key in keys if key in explained}
     marks = {}
     for one, key in jobs.items():

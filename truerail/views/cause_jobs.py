@@ -1,16 +1,16 @@
-"""The running jobs that each cause hurts, and what that costs in GPU-hours.
+"""The running jobs that each cause affects, and what that costs in GPU-hours.
 
-GPU-hours hurt are those of GPUs whose rail the cause lies on, while both the cause and the job last. The others of a
-job wait: in a synchronous job all do. Which of a host's GPUs a job has is not known where it has only some of them:
-then as many of them are hurt as the cause affects, at most all that the job has there. Where a host has more GPUs than
-the plan knows, they share its rails evenly.
+GPU-hours affected are those of GPUs whose rail the cause lies on, while both the cause and the job last. The others of
+a job wait: in a synchronous job all do. Which of a host's GPUs a job has is not known where it has only some of them:
+then as many of them are affected as the cause affects, at most all that the job has there. Where a host has more GPUs
+than the plan knows, they share its rails evenly.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from truerail.analysis.explained import hosts_hurt
+from truerail.analysis.explained import hosts_affected
 from truerail.analysis.published import EvaluatedRound
 from truerail.analysis.running_jobs import RunningJob
 from truerail.files.nodesets import fold
@@ -25,48 +25,48 @@ MOST_JOBS = 20
 """Most jobs with each cause, the worst first."""
 
 
-class HurtJob(NamedTuple):
-    """A running job, and the codes of its hosts that a cause hurts."""
+class AffectedJob(NamedTuple):
+    """A running job, and the codes of its hosts that a cause affects."""
 
     job: RunningJob
     hosts: list[int]
 
 
 def hosts_by_cause(index: EvaluationIndex) -> Mapping[str, Codes]:
-    """The hosts that each cause hurts, by its key, ascending; without causes that hurt none."""
-    found = {key: hosts_hurt(index.wiring, cause, index.affected[key]) for key, cause in index.causes.items()}
+    """The hosts that each cause affects, by its key, ascending; without causes that affect none."""
+    found = {key: hosts_affected(index.wiring, cause, index.affected[key]) for key, cause in index.causes.items()}
     return {key: hosts for key, hosts in found.items() if len(hosts)}
 
 
-def jobs_by_cause(evaluated: EvaluatedRound) -> Mapping[str, Sequence[HurtJob]]:
-    """The running jobs that each cause hurts, by its key, those with most hosts on it first."""
+def jobs_by_cause(evaluated: EvaluatedRound) -> Mapping[str, Sequence[AffectedJob]]:
+    """The running jobs that each cause affects, by its key, those with most hosts on it first."""
     index, running = evaluated.once(EvaluationIndex), evaluated.round.jobs.running
     if not running:
         return {}
     names = index.index.devices.names
     on_host = grouped((host, job) for job in running for host in job.hosts)
-    found: dict[str, Sequence[HurtJob]] = {}
+    found: dict[str, Sequence[AffectedJob]] = {}
     for key, hosts in hosts_by_cause(index).items():
-        hit: dict[int, HurtJob] = {}
+        hit: dict[int, AffectedJob] = {}
         for code in hosts.tolist():
             for job in on_host.get(names[code], ()):
-                hit.setdefault(id(job), HurtJob(job, [])).hosts.append(code)
+                hit.setdefault(id(job), AffectedJob(job, [])).hosts.append(code)
         if hit:
             found[key] = sorted(hit.values(), key=lambda one: (-len(one.hosts), -(one.job.gpus or 0), one.job.key))
     return found
 
 
-def cause_jobs(index: EvaluationIndex, key: str, hit: Iterable[HurtJob], since: datetime | None) -> list[CauseJob]:
-    """The jobs that a cause hurts, which began at `since`; the worst first."""
+def cause_jobs(index: EvaluationIndex, key: str, hit: Iterable[AffectedJob], since: datetime | None) -> list[CauseJob]:
+    """The jobs that a cause affects, which began at `since`; the worst first."""
     found = [cause_job(index, key, one, since, index.evaluation.at) for one in hit]
-    return sorted(found, key=lambda one: (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key))
+    return sorted(found, key=lambda one: (-(one.gpu_hours or 0.0), -one.hosts_affected, one.key))
 
 
-def cause_job(index: EvaluationIndex, key: str, one: HurtJob, began: datetime | None, until: datetime) -> CauseJob:
+def cause_job(index: EvaluationIndex, key: str, one: AffectedJob, began: datetime | None, until: datetime) -> CauseJob:
     job, layout = one.job, index.layout
     begun = scheduler_time(job.start_at)
     since = None if began is None else max(began, begun) if begun else began
-    gpus = gpus_hurt(layout, index.index.a_device, job, index.affected[key], one.hosts)
+    gpus = gpus_affected(layout, index.index.a_device, job, index.affected[key], one.hosts)
     waiting = None if gpus is None or job.gpus is None else job.gpus - gpus
     lasts = None if since is None else max((until - since).total_seconds(), 0.0) / 3600
     ranked = sorted(one.hosts, key=lambda code: int(layout.rank[code]))
@@ -76,7 +76,7 @@ def cause_job(index: EvaluationIndex, key: str, one: HurtJob, began: datetime | 
         name=job.name,
         user=job.user,
         hosts=fold([index.index.devices.names[code] for code in ranked]),
-        hosts_hurt=len(one.hosts),
+        hosts_affected=len(one.hosts),
         nodes=job.nodes,
         since=since,
         gpus=gpus,
@@ -86,15 +86,15 @@ def cause_job(index: EvaluationIndex, key: str, one: HurtJob, began: datetime | 
     )
 
 
-def gpus_hurt(layout: Layout, a_device: Codes, job: RunningJob, affected: Codes, hosts: Iterable[int]) -> int | None:
-    """The job's GPUs that a cause affects on these hosts; None where it is not known how many the job has."""
+def gpus_affected(layout: Layout, a_device: Codes, job: RunningJob, cables: Codes, hosts: Iterable[int]) -> int | None:
+    """The job's GPUs on these hosts that a cause of these cables affects; None where their number is unknown."""
     each = job.gpus_on_a_node
     if each is None or job.gpus is None:
         return None
     found = 0.0
     for host in hosts:
         planned = layout.gpus_on(layout.host_cables_of(host))
-        own = affected[a_device[affected] == host]
+        own = cables[a_device[cables] == host]
         hit = layout.gpus_on(own) * max(each / planned, 1.0) if planned else each
         found += min(hit or each, each)
     return min(round(found), job.gpus)
@@ -110,7 +110,7 @@ def scheduler_time(seconds: int | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def named_jobs(hit: Sequence[HurtJob]) -> str:
+def named_jobs(hit: Sequence[AffectedJob]) -> str:
     """`job 1234 (llama)`, `jobs 1, 2, 3 and 4 more`; empty for none."""
     if not hit:
         return ""

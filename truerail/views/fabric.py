@@ -23,7 +23,7 @@ from truerail.views.plain import as_json
 from truerail.views.view import EvaluationIndex, View, states_at, view_of
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The overview's headline: the worst thing that hurts, before the count of cables.
+# The overview's headline: the worst fault, before the count of cables.
 
 _NEXT_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
@@ -39,8 +39,8 @@ class OverviewHeadline:
 
 
 def overview_headline(view: View) -> OverviewHeadline:
-    """What hurts most of what is not muted: the first cause that costs GPUs their rail, else critical findings without
-    a cause, else the first cause of at least a warning, else the cables that are not right, else other findings of at
+    """The worst of what is not muted: the first cause that costs GPUs their rail, else critical findings without a
+    cause, else the first cause of at least a warning, else the cables that are not right, else other findings of at
     least a warning. The view owns it.
     """
     return view.once(_overview_headline)
@@ -120,7 +120,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class FabricView:
-    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`; `headline` says what hurts most."""
+    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`; `headline` says what matters most."""
 
     name: str
     number: int

@@ -44,13 +44,13 @@ def open_faults(
     faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, found)]
     alone = (f for one, f in found.items() if one not in explained and f.severity is not Severity.INFO)
     faults += [_of_finding(index.evaluation.plan, finding) for finding in alone]
-    hurt = {key: f"; it hurts {named_jobs(hit)}" for key, hit in evaluated.once(jobs_by_cause).items()}
+    affected = {key: f"; it affects {named_jobs(hit)}" for key, hit in evaluated.once(jobs_by_cause).items()}
     present = {*index.causes, *(finding.id for finding in evaluated.evaluation.findings)}
     dated = []
     for fault in faults:
         life = (cause_lives if fault.kind else lives).get(fault.key)
         if fault.key in present or _lasted(fault, life):
-            summary = fault.summary + hurt.get(fault.key, "")
+            summary = fault.summary + affected.get(fault.key, "")
             dated.append(replace(fault, since=life.since if life else None, summary=summary))
     return tuple(sorted(dated, key=_worst))
 

@@ -151,13 +151,13 @@ def line_of_cause(
 
 
 def _jobs(view: View, key: str, since: datetime | None) -> Mapping[str, Any]:
-    """The running jobs that a cause hurts; those of a time in the past are not known."""
+    """The running jobs that a cause affects; those of a time in the past are not known."""
     known = view.round.jobs
     if view.hindsight is not None or not known.sources:
         return {}
     hit = view.evaluated.once(jobs_by_cause).get(key, ())
     found = tuple(cause_jobs(view.sight, key, hit, since)[:MOST_JOBS])
-    return {"jobs": found, "jobs_hurt": len(hit) if known.known else None}
+    return {"jobs": found, "jobs_affected": len(hit) if known.known else None}
 
 
 def _move_line(view: View, move: Move) -> MoveLine:

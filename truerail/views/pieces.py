@@ -78,7 +78,7 @@ class MoveLine:
 
 @dataclass(frozen=True, slots=True)
 class CauseJob:
-    """A running job that a cause hurts: on which of its hosts, and since when both last. `gpus` are the job's GPUs
+    """A running job that a cause affects: on which of its hosts, and since when both last. `gpus` are the job's GPUs
     whose rail the cause lies on, `waiting` its others, which wait for them in a synchronous job. None is unknown.
     """
 
@@ -88,7 +88,7 @@ class CauseJob:
     user: str
     hosts: str
     """A node set."""
-    hosts_hurt: int
+    hosts_affected: int
     nodes: int
     since: datetime | None
     gpus: int | None
@@ -131,8 +131,8 @@ class CauseLine:
     suggested: str = ""
     """As of a time: the action of that time. `action` is then empty, since it may be done."""
     jobs: tuple[CauseJob, ...] = ()
-    """Running jobs that it hurts, the worst first, at most 20."""
-    jobs_hurt: int | None = None
+    """Running jobs that it affects, the worst first, at most 20."""
+    jobs_affected: int | None = None
     """Their number; None where no scheduler is asked, or one has not answered yet."""
     impact_known: bool = True
     """False where `impact` is 0 because it is not known which GPUs are affected."""

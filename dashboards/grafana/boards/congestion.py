@@ -223,7 +223,7 @@ def _uplinks_now() -> Panel:
     )
     return table(
         "Uplinks that are paused",
-        "Switches that the switch above pauses: a storm or an overload has reached the spines and hurts other pods. "
+        "Switches that the switch above pauses: a storm or an overload has reached the spines and affects other pods. "
         "Normal is none. The verdict is that on the switch.",
         rows(joined),
         rows(f"({joined}) * 0\n+ on(fabric, switch) group_left() ({switches})"),

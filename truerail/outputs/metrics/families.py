@@ -10,7 +10,7 @@ from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from rules import rules
-from truerail.analysis.explained import HURT_BY
+from truerail.analysis.explained import AFFECTED_BY
 from truerail.analysis.probes.results import NIC_STATES, NO_NIC, PAIR_STATES, ProbeResults, probe_results
 from truerail.analysis.published import Published
 from truerail.model.cause_kinds import CauseKind
@@ -21,7 +21,7 @@ from truerail.outputs.metrics.declared import declared
 from truerail.outputs.metrics.metric_series import Samples, family
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Running jobs that a fault hurts, as series: the worst ones one by one, the rest counted. Probes as series.
+# Running jobs that a fault affects, as series: the worst ones one by one, the rest counted. Probes as series.
 
 
 MOST: Final = 50
@@ -37,20 +37,20 @@ def job_families(publication: Published) -> Iterator[Metric]:
         return
     fabric = {"fabric": publication.fabric}
     kind_of = {cause.key: cause.kind.value for cause in publication.evaluation.causes}
-    by_kind: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
     gpus: Counter[int] = Counter()
     hosts: Counter[tuple[str, str]] = Counter()
     for finding in publication.evaluation.findings:
         if finding.rule in _RULES:
             about: dict[str, Any] = dict(finding.detail)
             job = (about["scheduler"], about["job"])
-            by_kind[kind_of.get(about.get(HURT_BY, ""), CauseKind.UNKNOWN.value)].add(job)
+            kinds[kind_of.get(about.get(AFFECTED_BY, ""), CauseKind.UNKNOWN.value)].add(job)
             gpus.update(dict(about.get("gpus_by_rail", ())))
             hosts[job] = max(hosts[job], len(about["hosts"]))
     worst = sorted(hosts, key=lambda job: (-hosts[job], job))
     families = (
-        family(declared("job_hurt"), [(fabric | {"kind": kind}, len(jobs)) for kind, jobs in sorted(by_kind.items())]),
-        family(declared("job_hurt_gpus"), [(fabric | {"rail": str(rail)}, gpus[rail]) for rail in sorted(gpus)]),
+        family(declared("job_affected"), [(fabric | {"kind": kind}, len(of)) for kind, of in sorted(kinds.items())]),
+        family(declared("job_affected_gpus"), [(fabric | {"rail": str(rail)}, gpus[rail]) for rail in sorted(gpus)]),
         family(declared("job_info"), [(fabric | {"job_id": key, "scheduler": of}, 1) for of, key in worst[:MOST]]),
         family(declared("jobs_left_out"), [(fabric, max(len(worst) - MOST, 0))]),
     )

@@ -41,16 +41,16 @@ export function causeCard(cause, { hover, number } = {}) {
       over ? null : el("span.impact", { title: then ? `GPUs that ${cause.undecided ? "may have lost" : "lost"} their rail while it lasted` : `GPUs that ${cause.undecided ? "may " : ""}lose their rail until it is fixed` },
         cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : cause.impact_known ? "no GPU affected" : "GPUs unknown")),
     el("p.summary", null, sentence(cause.summary)),
-    hurt(cause),
+    affected(cause),
     over ? ended(cause, cause.repair) : then ? became(cause, links.cause(cause.key)) : [el("p.action", null, instruction(cause)), moves(cause)],
     el("footer", null, el("span", null, `${percent(cause.confidence)} sure, ${then ? "explained" : "explains"} ${count(cause.explains.length, "finding")}`),
       over || then ? null : [treeLink(cause), acknowledgeButton(cause.key, cause.summary, cause.muted)]));
 }
 
-/** The jobs that a cause hurts, the first few. @param {any} cause */
-function hurt({ jobs, jobs_hurt: all }) {
+/** The jobs that a cause affects, the first few. @param {any} cause */
+function affected({ jobs, jobs_affected: all }) {
   if (!jobs.length) return null;
-  const words = jobs.slice(0, FEW).map((/** @type {any} */ job, /** @type {number} */ i) => [i ? "; " : "Hurts job ", link(job.key), job.name ? [" (", el("bdi", null, job.name), ")"] : null,
+  const words = jobs.slice(0, FEW).map((/** @type {any} */ job, /** @type {number} */ i) => [i ? "; " : "Affects job ", link(job.key), job.name ? [" (", el("bdi", null, job.name), ")"] : null,
     job.gpus === null ? null : `: ${count(job.gpus, "GPU")}`, job.waiting ? `, ${figure(job.waiting)} more wait` : null, job.gpu_hours === null ? ", GPU-hours unknown" : `, ${tenths.format(job.gpu_hours)} GPU-hours so far`]);
   return el("p", null, words, all > FEW ? ` and ${figure(all - FEW)} more` : null);
 }

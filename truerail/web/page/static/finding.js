@@ -40,7 +40,7 @@ function draw(why) {
         cause ? card("Explained by", causeCard(cause)) : null,
         list("Ruled out", why.ruled_out, finding.state === "resolved" ? "" : at() ? "The journal keeps no answers of devices, so what was ruled out then is unknown." : "No alternative was considered."),
         list("Alternatives", why.alternatives, ""),
-        evidence(why.evidence, why.note),
+        evidence(why.evidence),
       ),
       el("div", null, card("Planned and actual", compared(why)), cause || finding.state === "resolved" || at() ? null : (alert ??= alertCard(page.live, `findings/${piece(finding.id)}`)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
 }
@@ -103,8 +103,8 @@ function list(title, sentences, nothing) {
   return card(title, el("ul.prose", null, sentences.map((one) => el("li", null, sentence(one)))));
 }
 
-/** @param {any[]} lines EvidenceLine @param {string} note what the journal no longer has */
-function evidence(lines, note) {
+/** @param {any[]} lines EvidenceLine */
+function evidence(lines) {
   return card("Evidence", lines.length ? lines.map((line) => el("article.evidence", null,
     el(
       "header",
@@ -114,7 +114,7 @@ function evidence(lines, note) {
       el("code.soft", { title: line.source }, line.command || line.source),
       el("span.soft", null, agoOf(line.at)),
     ),
-    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, note ? sentence(note) : "No facts: no device reported this cable."));
+    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "No facts: no device reported this cable."));
 }
 
 watch(page.live, `findings/${piece(document.body.dataset.thing ?? "")}`, node, draw);

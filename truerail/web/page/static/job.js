@@ -1,4 +1,4 @@
-// One job: whether the network slows it, what hurts it, its rails and hosts, and the findings on them.
+// One job: whether the network slows it, what affects it, its rails and hosts, and the findings on them.
 
 import { address, piece } from "./api.js";
 import { job as answerOf } from "./answers.js";
@@ -54,14 +54,14 @@ function about(run) {
     ["Began", run.start ? momentOf(run.start) : "unknown"],
     ["Ended", run.ended ? momentOf(run.ended) : null],
     ["Cables not seen", `${figure(run.cables_unknown)} of ${figure(run.cables)}`],
-    ["GPU-hours hurt", run.harm.length ? hours(run, "gpu_hours") : null],
+    ["GPU-hours affected", run.harm.length ? hours(run, "gpu_hours") : null],
     ["GPU-hours waiting", run.harm.length ? hours(run, "waiting_hours") : null],
   ]));
 }
 
 /** @param {any} run */
 function harmTable(run) {
-  return card("What hurts it", table(["Cause", "On hosts", "Since", "GPUs hurt", "Waiting", ""], run.harm.map((/** @type {any} */ harm) => [
+  return card("What affects it", table(["Cause", "On hosts", "Since", "GPUs affected", "Waiting", ""], run.harm.map((/** @type {any} */ harm) => [
     el("a.kind", { href: cause(harm.key) }, kindWords(harm.kind)), el("span.port", null, harm.hosts), harm.since ? momentOf(harm.since) : "unknown",
     harm.gpus === null ? "unknown" : figure(harm.gpus), harm.waiting === null ? "unknown" : figure(harm.waiting), sentence(harm.summary)]), { numbers: [3, 4] }));
 }

@@ -1,4 +1,4 @@
-// The running jobs, those that a fault hurts first.
+// The running jobs, those that a fault affects first.
 
 import { address } from "./api.js";
 import { byId, el, redraw } from "./dom.js";
@@ -13,7 +13,7 @@ import { count, figure, kindWords, sentence } from "./words.js";
 const ROWS = 100;
 const PAUSE = 250;
 const KEYS = Object.freeze(["text", "state", "on", "page"]);
-const WORDS = Object.freeze(["hurt", "unknown", "no fault", "ended"]);
+const WORDS = Object.freeze(["affected", "unknown", "no fault", "ended"]);
 const page = frame();
 const answer = byId("answer");
 const controls = byId("controls");
@@ -27,10 +27,10 @@ let timer = 0;
 const COLUMNS = [
   { key: "key", head: "Job", cell: (run) => [link(run.key), run.name ? el("bdi.block.small.soft", null, run.name) : null] },
   { key: "state", head: "Its network", cell: (run) => pathOf(run) },
-  { key: "harm", head: "Hurt by", cell: (run) => run.harm.map((/** @type {any} */ harm) => el("div", null, el("a.kind", { href: cause(harm.key) }, kindWords(harm.kind)), ` on ${count(harm.hosts_hurt, "host")}`)) },
+  { key: "harm", head: "Affected by", cell: (run) => run.harm.map((/** @type {any} */ harm) => el("div", null, el("a.kind", { href: cause(harm.key) }, kindWords(harm.kind)), ` on ${count(harm.hosts_affected, "host")}`)) },
   { key: "hosts", head: "Hosts", cell: (run) => hostsOf(run) },
   { key: "gpus", head: "GPUs", number: true, cell: (run) => (run.gpus === null ? "unknown" : figure(run.gpus)) },
-  { key: "hours", head: "GPU-hours hurt", number: true, cell: (run) => hours(run, "gpu_hours") },
+  { key: "hours", head: "GPU-hours affected", number: true, cell: (run) => hours(run, "gpu_hours") },
   { key: "waiting", head: "Waiting", number: true, cell: (run) => hours(run, "waiting_hours") },
   { key: "user", head: "User", cell: (run) => el("bdi", null, run.user || "–") },
   { key: "since", head: "Began", cell: (run) => startOf(run) },

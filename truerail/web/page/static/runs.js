@@ -14,14 +14,14 @@ export function link(key) {
 }
 
 /**
- * What is known of the network of a job: `hurt`, `unknown`, `no fault`, or `ended`.
+ * What is known of the network of a job: `affected`, `unknown`, `no fault`, or `ended`.
  * @param {any} run JobRun
  * @returns {{state: string, mark: string, kind: string, why: string}}
  */
 export function facts(run) {
   const cables = count(run.cables, "cable");
-  if (run.harm.length) return { state: run.ended ? "ended" : "hurt", mark: "✗", kind: "wrong", why: `hurt by ${count(run.harm.length, "cause")}` };
-  if (run.ended) return { state: "ended", mark: "·", kind: "soft", why: "ended, no cause hurt it" };
+  if (run.harm.length) return { state: run.ended ? "ended" : "affected", mark: "✗", kind: "wrong", why: `affected by ${count(run.harm.length, "cause")}` };
+  if (run.ended) return { state: "ended", mark: "·", kind: "soft", why: "ended, no cause affected it" };
   if (!run.cables) return { state: "unknown", mark: "?", kind: "unknown", why: "unknown: the plan has none of its hosts" };
   if (run.cables_unknown) return { state: "unknown", mark: "?", kind: "unknown", why: `unknown: ${figure(run.cables_unknown)} of ${cables} not seen` };
   if (run.not_in_plan.length) return { state: "unknown", mark: "?", kind: "unknown", why: `unknown: ${count(run.not_in_plan.length, "host")} not in the plan` };
