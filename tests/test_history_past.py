@@ -15,9 +15,14 @@ from truerail.history.past_counters import PastCounters, counters_at
 from truerail.journal import Journal, open_journal
 from truerail.questions.past_publication import Past, past_of
 from truerail.questions.question import Asked
+from truerail.questions.rails import balance
 from truerail.questions.rates import Rates, rates
+from truerail.questions.storm import storm
+from truerail.simulator.fabric.demo_fabric import living_shape
+from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
 BEGAN = datetime(2026, 11, 20, 14, 41, tzinfo=UTC)
+TROUBLES = (FlowFaultKind.STORM, FlowFaultKind.STRAGGLER)
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +91,39 @@ def test_a_time_without_samples_has_no_counters(recorded: tuple[RecordedSite, Jo
     then = past(site, journal, site.now, None)
     assert any("keeps no counters" in one for one in then.as_of.unknown)
     assert shown(then, "gpu-001").summary == "no device was polled for counters"
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["with-store", "journal-alone"])
+def test_a_storm_and_a_low_rail_that_are_over_are_shown_as_they_were(tmp_path: Path, kept: bool) -> None:
+    site = RecordedSite(tmp_path / "store", shape=living_shape(16, 4, TROUBLES), began=BEGAN)
+    site.journal = open_journal(Settings(f"sqlite:///{tmp_path}/j.db"))
+    troubles = [site.site.director.disturb(FlowFault(kind)) for kind in TROUBLES]
+    seen, at = site.rounds(20), site.now
+    for trouble in troubles:
+        site.site.director.fix(trouble)
+    assert storm(site.rounds(13)).storms == ()
+    site.write()
+    then = past(site, site.journal, at, (lambda at: counters_at(site.folder, at)) if kept else None).publication
+    (was,), (tree,) = storm(seen).storms, storm(then).storms
+    assert (tree.culprit,) == troubles[0].cause.subjects
+    for name in ("culprit", "behind", "level", "priority", "rail", "nodes", "hosts", "confidence", "summary"):
+        assert getattr(tree, name) == getattr(was, name), name
+    assert tree.action == ""
+    assert [(one.waiting, one.on) for one in tree.edges] == [(one.waiting, one.on) for one in was.edges if kept]
+    assert [one.culprit for one in storm(then, tree.hosts[0]).storms] == [tree.culprit]
+    stranger = next(
+        name for name in site.plan.devices if name.startswith("gpu-") and name not in tree.summary + "".join(tree.hosts)
+    )
+    calm = (
+        f"no PFC storm was reported then that {stranger} takes part in"
+        if kept
+        else "whether there is a storm is unknown"
+    )
+    assert storm(then, stranger).summary.startswith(calm)
+    lows = [(host.host, host.low, [nic.low for nic in host.rails]) for host in balance(seen).hosts if host.low]
+    rails = balance(then)
+    assert [(host.host, host.low, [nic.low for nic in host.rails]) for host in rails.hosts if host.low] == lows
+    assert lows
+    assert (rails.not_measured[0].why == "no counters of that time are kept") is not kept
+    assert any(nic.load is not None for host in rails.hosts for nic in host.rails) is kept
+    site.journal.close()

@@ -1,5 +1,6 @@
 """The page Ask's history: ready-made questions over a real store, in a real Chromium."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from playwright.sync_api import Browser, expect
 
 from tests.api_client import problem_of
 from tests.fake_tower import published
-from tests.history_rows import NOW, cable, hour, patient, store_of
+from tests.history_rows import NOW, ago, cable, hour, patient, store_of
+from tests.live_site import Run
 from tests.page_site import Site, Watched
+from truerail.cli import query
 
 _patient = patient
 
@@ -20,6 +23,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store_of(
         tmp_path_factory.mktemp("web") / "store",
         counters_hours=[hour(f"gpu-{n}", "nic0", 5, link_downs=9.0 - n) for n in (1, 2, 3)],
+        rounds=[{"answered": ago(4)}, {"answered": ago(3)}],
         cables=[cable(f"gpu-{n}", 200, None, "leaf-0", "right", planned_port=f"swp{n}") for n in (1, 2, 3)],
     )
 
@@ -76,3 +80,23 @@ def test_a_service_without_a_store_shows_how_to_add_one(browser: Browser) -> Non
         assert watched.complaints == []
         response = httpx.get(f"{site.url}/api/v1/history/questions/flapping-ports")
         assert "history: {path: DIR}" in problem_of(response, 404)["detail"]
+
+
+def test_the_command_line_asks_the_service_where_no_store_is_named(
+    site: Site, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(query, "_PAGE_ROWS", 2)
+    asked = ("query", "flapping-ports", "--since", "1d", "--service", site.url)
+    code, shown, lacks = run(*asked)
+    assert (code, shown.splitlines()[0]) == (0, "Top flapping links")
+    assert [line.split()[0] for line in shown.splitlines()[3:]] == ["gpu-1", "gpu-2", "gpu-3"]
+    assert "The store ends at 2026-11-20 09:00:00 UTC, 3:00:00 before the time asked for." in lacks
+    _, shown, lacks = run(*asked, "--format", "json", "--limit", "1")
+    assert [row["device"] for row in json.loads(shown)] == ["gpu-1"]
+    assert "Only the first 1 rows: --limit shows more." in lacks
+    for words, error in (("--format csv", "is written from a store"), ("--step 1h", "has no parameter 'step'")):
+        code, _, lacks = run(*asked, *words.split())
+        assert (code, error in lacks) == (2, True)
+    code, _, lacks = run("query", "select 1", "--service", site.url)
+    assert (code, "give the history store: --store DIR" in lacks) == (2, True)

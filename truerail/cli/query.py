@@ -6,11 +6,13 @@ from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from truerail.cli import terminal_output
 from truerail.cli.exit_codes import refused_by_system, refusing
+from truerail.cli.oncall import LOCAL_SERVICE, TokenFile
 from truerail.cli.serve import read_settings
 from truerail.cli.terminal_output import aligned
 from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from truerail.history.history_tables import Field
     from truerail.history.query.query_request import Limits, QueryRequest
     from truerail.history.query.run_query import QueryReport
-    from truerail.history.ready.ready_question import ReadyQuestion
+    from truerail.history.ready.ready_question import HistoryAnswer, ReadyQuestion
 
-_SHOWN_ROWS = 100
+_SHOWN_ROWS, _PAGE_ROWS = 100, 1000
 _MEBIBYTE = 1 << 20
 _MOST_FILES = 20
 
@@ -44,6 +46,11 @@ def query(
     config: Annotated[
         Path, typer.Option("--config", "-c", metavar="FILE", help="Without --store: the service's settings file.")
     ] = Path("truerail.yaml"),
+    service: Annotated[
+        str | None,
+        typer.Option(metavar="URL", envvar="TRUERAIL_URL", help="The running service to ask, instead of a store."),
+    ] = None,
+    token_file: TokenFile = None,
     tables: Annotated[bool, typer.Option("--tables", help="Explain each table and column; needs no store.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the ready-made questions; needs no store.")] = False,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 7d, yesterday 14:00.")] = None,
@@ -62,7 +69,8 @@ def query(
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="End the query after this time.")] = "60s",
     memory: Annotated[int, typer.Option(metavar="MIB", min=64, help="Most memory of the query, in MiB.")] = 1024,
 ) -> None:
-    """Ask the history: one SELECT in DuckDB's SQL, or a ready-made question. Reads the store only, and nothing else.
+    """Ask the history: one SELECT in DuckDB's SQL, or a ready-made question. Reads a store only, and nothing else; a
+    running service answers ready-made questions from its own.
 
     truerail query --tables explains what can be selected, truerail query --list shows the ready-made questions.
     """
@@ -72,13 +80,18 @@ def query(
     named = {"since": since, "until": until, "device": device, "rail": rail, "lldp_name": lldp_name}
     named |= {"least": least, "step": step}
     given = {key: value for key, value in named.items() if value is not None} | ({"idlest": "true"} if idlest else {})
-    ready, request = _request(question, given, _store(store, config), fmt, _limits(fmt, limit, timeout, memory))
     if fmt is ResultFormat.PARQUET and out is None:
         raise CommandError("parquet is no text: give --out FILE")
-    report = _answered(ready, request, out, fmt)
-    terminal_output.remark(*_lacks(ready, request, report))
+    limits = _limits(fmt, limit, timeout, memory)
+    if store is None and (service or not config.exists()) and len((question or "").split()) == 1:
+        rows = _served(str(question), given, service or LOCAL_SERVICE, token_file, fmt, limits.rows, out)
+    else:
+        ready, request = _request(question, given, _store(store, config), fmt, limits)
+        report = _answered(ready, request, out, fmt)
+        terminal_output.remark(*_lacks(ready, request, report))
+        rows = report.rows
     if out is not None:
-        terminal_output.remark(f"{out}: {report.rows:,} rows")
+        terminal_output.remark(f"{out}: {rows:,} rows")
 
 
 def _store(store: Path | None, config: Path) -> Path:
@@ -149,12 +162,41 @@ def _answered(
     result = BytesIO()
     report = _run(request, result)
     text = result.getvalue().decode("utf-8", "replace")
-    text = _table(text, ready, report) if fmt is ResultFormat.TABLE else text
+    _show(_table(json.loads(text), ready) if fmt is ResultFormat.TABLE else text, out)
+    return report
+
+
+def _show(text: str, out: Path | None) -> None:
     if out is None:
         terminal_output.say(text)
     else:
         terminal_output.write(out, f"{text}\n")
-    return report
+
+
+def _served(
+    question: str, given: dict[str, str], service: str, token_file: Path | None, fmt: ResultFormat, most: int,
+    out: Path | None,
+) -> int:  # fmt: skip
+    """Shows what a running service answers to a ready-made question; returns the rows. Raises CommandError."""
+    from truerail.cli.oncall_service import fetched, versions_named
+    from truerail.history.ready.ready_question import HistoryAnswer
+    from truerail.views.plain import answer_from_json
+
+    if fmt not in (ResultFormat.TABLE, ResultFormat.JSON):
+        raise CommandError(f"{fmt} is written from a store: give --store DIR")
+    route, answer = f"history/questions/{quote(question, safe='')}", None
+    items: list[dict[str, Any]] = []
+    with versions_named(service, token_file, "history/questions"):
+        while answer is None or (answer.items and answer.next and len(items) != most):
+            page = {"limit": str(min(most - len(items) if most else _PAGE_ROWS, _PAGE_ROWS))}
+            page |= {"cursor": answer.next} if answer and answer.next else {}
+            answer = answer_from_json(HistoryAnswer, fetched(service, route, given | page, token_file))
+            items += answer.items
+    rows = {"columns": [one.name for one in answer.columns], "rows": [[*row.values()] for row in items]}
+    _show(_table(rows, answer) if fmt is ResultFormat.TABLE else json.dumps(items, ensure_ascii=False, indent=1), out)
+    more = [f"Only the first {len(items):,} rows: --limit shows more."] if answer.next else []
+    terminal_output.remark(*more, *answer.notes)
+    return len(items)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -194,15 +236,14 @@ def _parameters(question: "ReadyQuestion") -> Iterator[str]:
     return (f"  {line}" for line in aligned(rows))
 
 
-def _table(text: str, ready: "ReadyQuestion | None", report: "QueryReport") -> str:
-    """A result in columns. `text` is the JSON of `Form.ROWS`. A plan is shown as DuckDB draws it."""
-    found = json.loads(text)
+def _table(found: Any, ready: "ReadyQuestion | HistoryAnswer | None") -> str:
+    """A result in columns. `found` is what `Form.ROWS` writes. A plan is shown as DuckDB draws it."""
     if found["columns"] == ["plan"]:
         return "\n".join(line for row in found["rows"] for line in aligned([row]))
     rows = [found["columns"], *([_shown(value) for value in row] for row in found["rows"])]
     body = list(aligned(rows)) if found["columns"] else []
     title = [f"{ready.title}", ""] if ready else []
-    empty = ["", ready.no_data if ready else "No rows."] if not report.rows else []
+    empty = ["", ready.no_data if ready else "No rows."] if not found["rows"] else []
     return "\n".join(title + body + empty)
 
 
@@ -225,7 +266,7 @@ def _lacks(ready: "ReadyQuestion | None", request: "QueryRequest", report: "Quer
     if ready and report.coverage and report.coverage[0] < report.coverage[1]:
         known, total = report.coverage
         yield f"{known:,} of {total:,} {ready.coverage_of}; the others are unknown."
-    yield from report.begin_later(request)
+    yield from report.missing(request)
     for file in report.unreadable[:_MOST_FILES]:
         yield f"{file}; its rows are missing here."
     if len(report.unreadable) > _MOST_FILES:

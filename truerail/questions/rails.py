@@ -86,8 +86,17 @@ def _loads(view: View, rails: Rails, wanted: Codes) -> _Loads:
     with np.errstate(invalid="ignore"):
         below = (rails.share[rows] < LOW) | np.isnan(rails.share[rows])
     known = (~np.isnan(rails.share[rows])).sum(axis=2) >= LEAST_WINDOWS
-    low = below.all(axis=2) & known & (ports >= 0) & rails.busy[rows][:, None]
-    return _Loads(view, rails, rows, cable, np.asarray(low, dtype=bool))
+    low = below.all(axis=2) & known & rails.busy[rows][:, None]
+    low = np.isin(ports, _reported(view)) if view.hindsight else low
+    return _Loads(view, rails, rows, cable, np.asarray(low & (ports >= 0), dtype=bool))
+
+
+def _reported(view: View) -> Codes:
+    """The NICs out of balance of the past: those that were published then. Minutes blur what windows compare."""
+    said = (one for one in view.findings.all if one.rule in HOST_RULES)
+    ports = [str(dict(one.detail).get("port", one.subject)).partition("/")[::2] for one in said]
+    devices = np.array([view.device(device) for device, _ in ports], dtype=np.int64)
+    return view.index.find(devices, [name for _, name in ports])
 
 
 def _numbers(view: View, hosts: Codes) -> list[int]:
@@ -174,8 +183,8 @@ def _not_measured(loads: _Loads, wanted: Codes) -> Iterator[NotMeasured]:
     bare = np.setdiff1d(wanted, rails.host[rows])
     yield from _gap(view, bare.tolist(), "the plan has no cable of them on a rail")
     if not rails.carried.enough:
-        unpolled = rails.carried.windows == 0 and view.round.counters is None
-        why = "no device was polled for counters" if unpolled else TOO_FEW
+        unpolled = "no counters of that time are kept" if view.hindsight else "no device was polled for counters"
+        why = unpolled if rails.carried.windows == 0 and view.round.counters is None else TOO_FEW
         yield from _gap(view, rails.host[rows].tolist(), why)
         return
     planned, known = rails.port[rows] >= 0, ~np.isnan(rails.use[rows])

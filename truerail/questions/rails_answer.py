@@ -15,7 +15,7 @@ from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import PORT, QUIET, hanging, heading
 from truerail.questions.answer_text import MOST_LINES, cause, finding, more, section, state_word, to_do
 from truerail.questions.resolve import rail_words
-from truerail.views.pieces import CauseLine, FindingLine, StateCount
+from truerail.views.pieces import AsOf, CauseLine, FindingLine, StateCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class Balance:
     uplinks: tuple[FindingLine, ...]
     summary: str
     action: str
+    as_of: AsOf | None = None
 
 
 def balance_text(answer: Balance, options: Options) -> Iterator[RenderableType]:

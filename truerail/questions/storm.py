@@ -16,7 +16,7 @@ from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, grouped
-from truerail.model.finding import Finding
+from truerail.model.finding import Finding, Severity
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
 from truerail.outputs.options import Options
@@ -26,7 +26,7 @@ from truerail.questions.answer_text import finding, rows, section, to_do, when
 from truerail.questions.question import Form, Parameter, Question
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.lines import finding_lines_of
-from truerail.views.pieces import FindingLine
+from truerail.views.pieces import AsOf, FindingLine
 from truerail.views.view import View, view_of
 
 STORM_RULE, DEADLOCK_RULE = "PFC001", "PFC003"
@@ -102,45 +102,54 @@ class Storm:
     reported: bool
     summary: str
     action: str
+    as_of: AsOf | None = None
 
 
 def storm(publication: Published, of: str | None = None) -> Storm:
     """All storms, or those that involve a device or a port as root, victim or in between. Raises NotFoundError."""
     view = view_of(publication)
     meant = recognise(view, of) if of else None
-    locks = finding_lines_of(view, (f for f in view.findings.all if f.rule == DEADLOCK_RULE and _in_lock(f, meant)))
+    concerned = [one for one in view.findings.all if _concerns(one, meant)]
+    locks = finding_lines_of(view, (one for one in concerned if one.rule == DEADLOCK_RULE))
+    past = [one for one in concerned if one.rule == STORM_RULE] if publication.hindsight else []
     if publication.plan.transport is not Transport.ROCE:
         return Storm(of, (), (), True, f"PFC does not stop senders on {publication.plan.transport.value}", "")
     try:
         found = publication.round.storm_culprits
     except InsufficientDataError as why:
-        return Storm(of, (), locks, False, f"whether there is a storm is unknown: it takes {why}", "")
+        if not past:
+            return Storm(of, (), locks, False, f"whether there is a storm is unknown: it takes {why}", "")
+        found = ()
     culprits = sorted(found, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
     trees = tuple(_tree(view, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
+    if publication.hindsight:
+        drawn = {tree.finding: tree for tree in trees}
+        trees = tuple(_published(view, one, drawn.get(one.id)) for one in past)
     action = trees[0].action if trees else locks[0].action if locks else ""
-    return Storm(of, trees, locks, True, _says(trees, locks, meant), action)
+    none = "no PFC storm was reported then" if publication.hindsight else "there is no PFC storm"
+    return Storm(of, trees, locks, True, _says(trees, locks, meant, none), action)
 
 
-def _says(trees: tuple[StormTree, ...], locks: tuple[FindingLine, ...], meant: ResolvedTarget | None) -> str:
+def _says(trees: tuple[StormTree, ...], locks: tuple[FindingLine, ...], meant: ResolvedTarget | None, none: str) -> str:
     if trees and len(trees) + len(locks) == 1:
         return trees[0].summary or f"a PFC storm begins at {trees[0].culprit}"
     if locks and not trees:
         return locks[0].summary if len(locks) == 1 else f"{len(locks)} PFC deadlocks"
     about = f" that {meant.name} takes part in" if meant else ""
     if not trees:
-        return f"there is no PFC storm{about}"
+        return f"{none}{about}"
     also = f", and {len(locks)} PFC deadlock{'s' * (len(locks) > 1)}" if locks else ""
     if len(trees) == 1:
         return f"a PFC storm begins at {trees[0].culprit}{also}"
     return f"{len(trees)} PFC storms{about}{also}, the worst begins at {trees[0].culprit}"
 
 
-def _in_lock(finding: Finding, meant: ResolvedTarget | None) -> bool:
-    """Whether the target takes part in a deadlock."""
+def _concerns(finding: Finding, meant: ResolvedTarget | None) -> bool:
+    """Whether the target takes part in a storm or a deadlock."""
     if meant is None:
         return True
     detail = dict(finding.detail)
-    ports = [*detail.get("ports", ()), *(victim["port"] for victim in detail.get("victims", ()))]
+    ports = [finding.subject, *detail.get("ports", ()), *(victim["port"] for victim in detail.get("victims", ()))]
     names = {*detail.get("cycle", ()), *ports, *(port.partition("/")[0] for port in ports)}
     return meant.name in names
 
@@ -182,6 +191,34 @@ def _tree(view: View, culprit: Culprit) -> StormTree:
     )
 
 
+def _published(view: View, finding: Finding, drawn: StormTree | None) -> StormTree:
+    """A storm of the past as it was published, with the waits that the counters of that time show."""
+    detail = dict(finding.detail)
+    hops = {finding.subject.partition("/")[0]: 0}
+    for victim in detail["victims"]:
+        hops.setdefault(victim["port"].partition("/")[0], victim["hops"])
+    nodes = drawn.nodes if drawn else tuple(_node(view, *one) for one in hops.items())
+    hosts = [node.device for node in nodes if node.role == "host" and node.kind == "victim"]
+    return StormTree(
+        finding=finding.id,
+        culprit=finding.subject,
+        behind=" begins behind " in finding.summary,
+        sub_cause=detail["sub_cause"],
+        level="storm" if finding.severity is Severity.CRITICAL else "suspect",
+        priority=detail["priority"],
+        rail=finding.rail,
+        paused_share=detail["paused_share"],
+        mean_pause_us=detail["mean_pause_us"],
+        nodes=nodes,
+        edges=drawn.edges if drawn else (),
+        hosts=tuple(sorted(hosts, key=natural_key)),
+        since=datetime.fromisoformat(detail["since"]) if detail["since"] else None,
+        confidence=finding.confidence,
+        summary=finding.summary,
+        action=finding.action,
+    )
+
+
 def _edge(view: View, wait: Wait) -> StormEdge:
     waiting, on = _name(view, wait.waiting), _name(view, wait.on)
     source, link = "both ends" if wait.both else "one end", "actual" if wait.seen else "planned"
@@ -200,9 +237,15 @@ def _nodes(view: View, culprit: Culprit) -> Iterator[StormNode]:
         hops.setdefault(_device(view, wait.waiting), wait.hops)
     for device, far in hops.items():
         if device != NONE:
-            role = view.layout.devices[device].role.value if view.is_planned(device) else None
-            kind = "culprit" if not far else "between" if device in pausing else "victim"
-            yield StormNode(view.index.devices.names[device], role, kind, far)
+            yield _node(view, view.index.devices.names[device], far, pauses=device in pausing)
+
+
+def _node(view: View, device: str, hops: int, *, pauses: bool | None = None) -> StormNode:
+    """Without `pauses`, hosts are taken for those that pause no other."""
+    planned = view.plan.devices.get(device)
+    role = planned.role.value if planned else None
+    between = role != "host" if pauses is None else pauses
+    return StormNode(device, role, "culprit" if not hops else "between" if between else "victim", hops)
 
 
 def _device(view: View, port: int) -> int:

@@ -25,7 +25,7 @@ import msgspec
 from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError
 from truerail.extras import require
 from truerail.files.problems import nearest
-from truerail.history.history_tables import TABLES, HistoryTable, Type
+from truerail.history.history_tables import ROUNDS, TABLES, HistoryTable, Type
 from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest
 from truerail.model.names import printable
 
@@ -148,7 +148,7 @@ def _answered(connection: Any, request: QueryRequest, out: BinaryIO, rows: "_Row
         raise QueryError(_words(str(error), statement.tables)) from None
     out.flush()
     found = {"rows": rows.count, "more": rows.more, "unreadable": lost}
-    return found | {"begins": _begins(files), "coverage": coverage}
+    return found | {"begins": _begins(files), "coverage": coverage, "ends": _ends(request)}
 
 
 def _files(request: QueryRequest, tables: tuple[str, ...]) -> tuple[dict[str, tuple[Path, ...]], list[str]]:
@@ -161,6 +161,17 @@ def _files(request: QueryRequest, tables: tuple[str, ...]) -> tuple[dict[str, tu
     found = {name: files_of(folder, TABLES[name], since, until) for name in tables}
     lost = [str(one) for files in found.values() for one in files.unreadable]
     return {name: files.readable for name, files in found.items()}, lost
+
+
+def _ends(request: QueryRequest) -> str | None:
+    """When the newest round of the store was answered, whatever the query reads of it."""
+    from truerail.history.store_folder import StoreFolder, fault_of, read_files
+
+    newest = [*StoreFolder(Path(request.store).absolute()).files(ROUNDS)][-1:]
+    times = (
+        [] if not newest or fault_of(newest[0], ROUNDS) else read_files(ROUNDS, newest, [ROUNDS.time])[0].to_pylist()
+    )
+    return max(times).isoformat() if times else None
 
 
 def _begins(files: dict[str, tuple[Path, ...]]) -> dict[str, str | None]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any, cast
@@ -26,8 +27,8 @@ _STARTING_SECONDS = 20.0
 @dataclass(frozen=True, slots=True)
 class QueryReport:
     """What a result lacks. `more`: rows were left out by the limit; `unreadable`: files that are torn; `begins`: the
-    first day that was read of each table, None for a table without any; `coverage`: of how many things the answer knows
-    anything, and how many there are.
+    first day that was read of each table, None for a table without any; `ends`: when the store's newest round was
+    answered; `coverage`: of how many things the answer knows anything, and how many there are.
     """
 
     rows: int
@@ -35,14 +36,21 @@ class QueryReport:
     unreadable: tuple[str, ...] = ()
     begins: dict[str, str | None] = field(default_factory=dict)
     coverage: tuple[int, int] | None = None
+    ends: datetime | None = None
 
-    def begin_later(self, request: QueryRequest) -> Iterator[str]:
-        """A sentence for each table without rows, or whose rows begin on a later day than was asked for."""
+    def missing(self, request: QueryRequest) -> Iterator[str]:
+        """A sentence for each table without rows, or whose rows begin on a later day than was asked for, and one for a
+        store that ends before the time asked for.
+        """
         for name, day in self.begins.items():
             if day is None:
                 yield f"{name}: has no rows in this time."
             elif request.since and day > request.since[:10]:
                 yield f"{name}: begins on {day}."
+        until = datetime.fromisoformat(request.until) if request.until else datetime.now(UTC)
+        if self.ends and self.ends < until:
+            behind = timedelta(seconds=int((until - self.ends).total_seconds()))
+            yield f"The store ends at {self.ends:%Y-%m-%d %H:%M:%S UTC}, {behind} before the time asked for."
 
 
 def run_query(

@@ -119,6 +119,33 @@ class ReadyQuestion:
         return QueryRequest(store, self.sql, values, form, limits, since, until, self.coverage)
 
 
+@dataclass(frozen=True, slots=True)
+class HistoryColumn:
+    """A column of an answer. `unit` is empty where its values have none."""
+
+    name: str
+    type: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """The answer to a ready-made question: `items` by column. `parameters` are the values that were used.
+
+    `notes` say what the answer lacks: things without data, days before the store began, files that cannot be read.
+    """
+
+    question: str
+    title: str
+    parameters: dict[str, Any]
+    columns: tuple[HistoryColumn, ...]
+    items: list[dict[str, Any]]
+    next: str | None
+    no_data: str
+    notes: tuple[str, ...]
+
+
 def _parameter(name: str, declared: dict[str, Any]) -> ReadyParameter:
     if "type" in declared:
         return ReadyParameter(name, ParameterType(declared.pop("type")), **declared)

@@ -1,7 +1,7 @@
 """Ready-made questions of the history store. The API takes no SQL."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import orjson
@@ -11,7 +11,14 @@ from starlette.responses import Response
 from truerail.errors import CursorError
 from truerail.history.query.query_request import Form, QueryRequest
 from truerail.history.query.run_query import QueryReport
-from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion, ready_question, ready_questions
+from truerail.history.ready.ready_question import (
+    LONGEST_VALUE,
+    HistoryAnswer,
+    HistoryColumn,
+    ReadyQuestion,
+    ready_question,
+    ready_questions,
+)
 from truerail.questions.moments import moment
 from truerail.web.answering import downloaded, reported
 from truerail.web.context import RequestContext, WithContext
@@ -23,16 +30,6 @@ from truerail.web.request_fields import Time
 router = APIRouter(tags=["past"])
 _MOST_OFFSET = 10_000_000
 _Word = Annotated[str | None, Query(max_length=LONGEST_VALUE)]
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryColumn:
-    """A column of an answer. `unit` is empty where its values have none."""
-
-    name: str
-    type: str
-    unit: str
-    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +53,6 @@ class HistoryQuestion:
     parameters: tuple[HistoryParameter, ...]
     columns: tuple[HistoryColumn, ...]
     no_data: str
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryAnswer:
-    """The answer to a ready-made question: `items` by column. `parameters` are the values that were used.
-
-    `notes` say what the answer lacks: things without data, days before the store began, files that cannot be read.
-    """
-
-    question: str
-    title: str
-    parameters: dict[str, Any]
-    columns: tuple[HistoryColumn, ...]
-    items: list[dict[str, Any]]
-    next: str | None
-    no_data: str
-    notes: tuple[str, ...]
 
 
 @router.get("/history/questions", response_model=Page[HistoryQuestion], name="history_questions")
@@ -155,4 +135,4 @@ def _notes(question: ReadyQuestion, asked: QueryRequest, report: QueryReport) ->
     unknown = [f"{known:,} of {total:,} {question.coverage_of}; the others are unknown."] if known < total else []
     lost = len(report.unreadable)
     torn = [f"{lost:,} files of the store cannot be read: their rows are missing."] if lost else []
-    return [*unknown, *report.begin_later(asked), *torn]
+    return [*unknown, *report.missing(asked), *torn]

@@ -1,7 +1,7 @@
 // The time that a page shows: now, or a time of the journal. The address holds it as `at`, so that it can be pasted.
 
-const PAGES = /^\/($|(causes|findings|cables|devices|switch-ports|racks|topology|hosts|switches)(\/|$))/;
-const ANSWERS = /^\/api\/v1\/(fabric|map|topology|causes|findings|cables|devices|ports|racks)([/?]|$)/;
+const PAGES = /^\/($|(causes|findings|cables|devices|switch-ports|racks|topology|hosts|switches|storm)(\/|$))/;
+const ANSWERS = /^\/api\/v1\/(fabric|map|topology|causes|findings|cables|devices|ports|racks|storm)([/?]|$)/;
 const OF_NOW = /\/alerts([?]|$)/;
 const CHANGED = "truerail:at";
 const LEFT_ALONE = "data-now";

@@ -2,6 +2,7 @@
 // are shown as plainly.
 
 import { address } from "./api.js";
+import { at } from "./asof.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { card, findingList } from "./lines.js";
@@ -37,7 +38,7 @@ function calm(summary) {
     el("span.mark", { "aria-hidden": "true" }, "✓"),
     el("h2", null, "No PFC storm"),
     summary === CALM ? null : el("p", null, sentence(summary)),
-    el("p.soft", null, "This page follows every round: a storm appears here as soon as counters report it."),
+    at() ? null : el("p.soft", null, "This page follows every round: a storm appears here as soon as counters report it."),
     of ? el("p", null, el("a", { href: "/storm" }, "All storms")) : null));
 }
 
