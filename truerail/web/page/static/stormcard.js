@@ -22,10 +22,10 @@ export function stormCard(tree, narrow) {
       tree.action ? el("p.action", null, sentence(tree.action)) : null),
     figures(tree),
     wide(`Pause tree of ${tree.culprit}`, ".drawing", stormTree(tree, narrow)),
-    legend(),
-    el("details.folded", { "data-key": `waits-${key}` },
+    tree.edges.length ? legend() : null,
+    tree.edges.length ? el("details.folded", { "data-key": `waits-${key}` },
       el("summary", null, `${count(tree.edges.length, "paused link")} in detail`),
-      waits(tree)));
+      waits(tree)) : el("p.soft.pad", null, "Which links were paused is unknown: no counters of that time are kept."));
 }
 
 /** @param {any} tree */
