@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import report_fabric as fabric
 
-from truerail.model import CableState, CauseKind, Reading, Status, Summary, Verdict
+from truerail.model import CableState, CauseKind, Reading, Severity, Status, Summary, Verdict
 from truerail.outputs.report import Options, render
 
 
@@ -48,6 +48,20 @@ def test_alternatives_and_what_decides_stand_with_the_cause():
     assert "or gpu-nic-order: gpu-012 names two of its NICs in another order (no cable to move)" in report
     assert "to confirm: Nvidia-smi" not in report
     assert "to confirm: nvidia-smi topo -m on gpu-012" in report
+
+
+def test_findings_without_a_cause_are_a_line_for_each_device():
+    maker = fabric.Maker()
+    for host in (2, 2, *range(5, 40)):
+        maker.find(fabric.host_port(host, len(maker.findings) % 8), CableState.MISSING, rule="LNK002")
+    report = text(maker.evaluation())
+    lines = section(report, "Without a common cause  37 findings").splitlines()
+    assert lines[1] == "  ! gpu-002  nothing seen on gpu-002/enp26s0f0np0, and 1 more like it"
+    assert len(lines) == 1 + 25 + 1
+    assert "and 11 more devices" in lines[-1]
+    assert "gpu-039" in section(text(maker.evaluation(), details=True), "Without a common cause")
+    maker.findings = [replace(one, severity=Severity.INFO) for one in maker.findings]
+    assert "Without a common cause" not in text(maker.evaluation())
 
 
 def test_many_moves_are_cut_and_said_to_be():

@@ -7,7 +7,8 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from truerail.files.nodesets import fold
-from truerail.model import Evaluation, Evidence, Finding
+from truerail.model import Evaluation, Evidence, Finding, Severity
+from truerail.model.columns import grouped
 from truerail.outputs.options import Options
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.report_words import INFERRED, count, headline, misfit, name, sentence, sure, title
@@ -17,6 +18,7 @@ from truerail.outputs.text.picture import picture
 from truerail.outputs.unevaluated import NotEvaluated, Unread, doubts, rule_name
 
 NARROWEST = 40
+MOST_LOOSE = 25
 _PLAIN = str.maketrans({"→": "->", "·": ".", "✗": "x", "○": "o", "✓": "ok", "…": "...", "─": "-", "–": "-"})
 
 
@@ -50,6 +52,7 @@ def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
 def _blocks(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
     yield from _opening(evaluation)
     yield from what_to_do(evaluation, options)
+    yield from without_cause(evaluation, options)
     yield from picture(evaluation, options)
     yield from not_evaluated(evaluation, options)
     yield from findings(evaluation, options)
@@ -76,6 +79,22 @@ def _opening(evaluation: Evaluation) -> Iterator[RenderableType]:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The findings one by one with their evidence on request; their number always.
+
+
+def without_cause(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
+    """A line for each device and rule: its first finding that no cause explains, and how many are like it."""
+    cause_of = evaluation.cause_of
+    loose = [f for f in sorted_findings(evaluation) if f.id not in cause_of and f.severity is not Severity.INFO]
+    if not loose:
+        return
+    yield heading("Without a common cause", count(len(loose), "finding"))
+    lines = grouped(((finding.subject.partition("/")[0], finding.rule), finding) for finding in loose)
+    for (device, _), alike in [*lines.items()][: len(lines) if options.details else MOST_LOOSE]:
+        line = Text().append(name(device), style=PORT).append(f"  {sentence(alike[0].summary)}", style="not dim")
+        line.append(f", and {len(alike) - 1:,} more like it" if len(alike) > 1 else "", style=QUIET)
+        yield hanging(Text("!", SEVERITY_STYLES[alike[0].severity]), line)
+    if len(lines) > MOST_LOOSE and not options.details:
+        yield left_out(len(lines) - MOST_LOOSE, "devices", options.next_step)
 
 
 def findings(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:

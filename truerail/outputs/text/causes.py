@@ -37,7 +37,7 @@ def what_to_do(evaluation: Evaluation, options: Options) -> Iterator[RenderableT
     """The causes in order; empty without any."""
     if not evaluation.causes:
         return
-    yield heading("What to do", _unexplained(evaluation))
+    yield heading("What to do")
     silent = [] if options.details else [cause for cause in evaluation.causes if cause.kind is CauseKind.UNREACHABLE]
     alike = {cause.id for cause in silent} if len(silent) >= FEWEST_FOLDED else set()
     single = [cause for cause in evaluation.causes if cause.id not in alike]
@@ -69,11 +69,6 @@ def _unreachable(causes: Sequence[Cause], *, down: bool) -> Iterator[RenderableT
     silent = f"{count(len(devices), 'device')} {'do' if many else 'does'} not answer."
     yield hanging("", Text(summary if down else silent), indent=_BODY - 1)
     yield hanging("", Text(action, style="bold"), indent=_BODY - 1)
-
-
-def _unexplained(evaluation: Evaluation) -> str:
-    loose = {f.id for f in evaluation.findings} - evaluation.cause_of.keys()
-    return f"{count(len(loose), 'finding')} without a common cause: see --details" if loose else ""
 
 
 def _cause(cause: Cause, plan: Plan, options: Options) -> Iterator[RenderableType]:
