@@ -22,7 +22,7 @@ TO_BOARD = re.compile(r"/d/([\w-]+)\?(.*)")
 
 def test_the_boards_that_operators_were_promised() -> None:
     assert [board.name for board in BOARDS] == [
-        "overview", "day1", "rails", "congestion", "ecmp", "host", "switch", "service",
+        "overview", "day1", "rails", "congestion", "ecmp", "jobs", "host", "switch", "service",
     ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from dashboards.grafana.boards import congestion, day1, ecmp, host, overview, rails, service, switch
+from dashboards.grafana.boards import congestion, day1, ecmp, host, jobs, overview, rails, service, switch
 from dashboards.grafana.layout import Board
 
 BOARDS: Final[tuple[Board, ...]] = (
@@ -11,6 +11,7 @@ BOARDS: Final[tuple[Board, ...]] = (
     rails.board(),
     congestion.board(),
     ecmp.board(),
+    jobs.board(),
     host.board(),
     switch.board(),
     service.board(),
