@@ -32,6 +32,13 @@ def test_harm_counts_each_gpu_once() -> None:
     assert impact[CauseKind.UNREACHABLE] == [8, 8]
 
 
+def test_of_causes_with_equal_impact_the_one_that_stalls_traffic_comes_first() -> None:
+    view = view_of(faulty())
+    swap = next(one for one in view.sight.causes.values() if one.kind is CauseKind.CABLE_SWAP)
+    storm = replace(swap, id="C99", kind=CauseKind.PFC_STORM, confidence=0.5)
+    assert [line.kind for line in cause_lines(view, [swap, storm])] == ["pfc-storm", "cable-swap"]
+
+
 @pytest.mark.parametrize(
     ("gpus", "cables", "impact"), [(8, 1, 2), (4, 1, 1), (2, 1, 1), (2, 2, 1), (8, 2, 4), (3, 2, 1)]
 )

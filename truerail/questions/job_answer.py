@@ -291,11 +291,9 @@ def _cable(view: View, standing: RailStatus, cable: int) -> tuple[str, str]:
 
 
 def first_action(worst: Sequence[JobHost], causes: Sequence[CauseLine], *, cut: bool) -> str:
-    """One action: repair what affects the worst host; if pairs are cut, the job must leave the hosts until then."""
+    """One action: repair the first cause; if pairs are cut, the job must leave the hosts until then."""
     lost = [host.host for host in worst if host.lost]
-    first = worst[0].causes if worst else ()
-    named = next((cause.action for cause in causes if cause.key in first), "")
-    mend = named or next((cause.action for cause in causes if cause.action), "")
+    mend = next((cause.action for cause in causes if cause.action), "")
     if cut and lost:
         more = " and the others that have lost a rail" if len(lost) > MOST_NAMED else ""
         return f"{mend} Until then keep the job off {fold(lost[:MOST_NAMED])}{more}.".strip()

@@ -11,6 +11,7 @@ import numpy as np
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.named_by import VERIFIED, named_by
 from truerail.errors import JournalUnavailableError
+from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Cause, Finding, Move, Severity, causes_before
 from truerail.model.history import History
@@ -172,9 +173,16 @@ def _muted(view: View, findings: Sequence[str]) -> str | None:
 
 
 def cause_lines(view: View, causes: Iterable[Cause] | None = None) -> tuple[CauseLine, ...]:
-    """Causes (by default all) in order of impact: most GPUs first, then higher severity, then higher confidence."""
-    lines = [cause_line(view, cause) for cause in (view.sight.causes.values() if causes is None else causes)]
-    return tuple(sorted(lines, key=lambda c: (-c.impact, -Severity(c.severity).rank, -c.confidence, order(c.id))))
+    """Causes (by default all) in order of impact: most GPUs first, then higher severity, then what stalls traffic, then
+    higher confidence.
+    """
+
+    def rank(line: CauseLine) -> tuple[Any, ...]:
+        stalls = CAUSE_KINDS[CauseKind(line.kind)].harm is Harm.STARVES
+        return -line.impact, -Severity(line.severity).rank, not stalls, -line.confidence, order(line.id)
+
+    wanted = view.sight.causes.values() if causes is None else causes
+    return tuple(sorted((cause_line(view, cause) for cause in wanted), key=rank))
 
 
 def state_count(states: Codes) -> StateCount:

@@ -77,13 +77,13 @@ def _by_rail() -> Panel:
 
 
 def _jobs() -> Panel:
+    page = links.to_page("Job in truerail", f"/jobs/{links.of_field('job_id')}")
     return table(
         "Which jobs are affected",
         "At most fifty, those with most hosts on a fault first in truerail's own page. The link says for each job "
         "which hosts and rails are affected, by what, and what to do.",
         rows(f"sum by (job_id, scheduler) (truerail_job_info{{{FABRIC}}})"),
-        columns=(Column("job_id", "job", links=(links.to_page("Job in truerail", f"/jobs/{links.of_field('job_id')}"),)),
-                 Column("scheduler")),
+        columns=(Column("job_id", "job", links=(page,)), Column("scheduler")),
         unit="short", width=12, empty="no running job is known to be affected",
     )  # fmt: skip
 
