@@ -18,7 +18,8 @@ from truerail.rounds import publication_of
 from truerail.simulator import Fault, Shape, simulate
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows
 from truerail.testing.cases import AT
-from truerail.views.lines import cause_lines, finding_line
+from truerail.views import lines
+from truerail.views.lines import cause_line, cause_lines, finding_line
 from truerail.views.view import view_of, warm
 
 
@@ -32,10 +33,14 @@ def test_harm_counts_each_gpu_once() -> None:
     assert impact[CauseKind.UNREACHABLE] == [8, 8]
 
 
-def test_of_causes_with_equal_impact_the_one_that_stalls_traffic_comes_first() -> None:
+def test_of_causes_with_equal_impact_the_one_that_stalls_traffic_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     view = view_of(faulty())
     swap = next(one for one in view.sight.causes.values() if one.kind is CauseKind.CABLE_SWAP)
     storm = replace(swap, id="C99", kind=CauseKind.PFC_STORM, confidence=0.5)
+    line = cause_line(view, swap)
+    monkeypatch.setattr(
+        lines, "cause_line", lambda _, of: replace(line, id=of.id, kind=of.kind.value, confidence=of.confidence)
+    )
     assert [line.kind for line in cause_lines(view, [swap, storm])] == ["pfc-storm", "cable-swap"]
 
 
