@@ -162,10 +162,6 @@ class FakeHistory:
         self._alive()
         return ()
 
-    def finding(self, finding: str) -> FindingRecord | None:
-        self._alive()
-        return None
-
     def causes(self, *, resolved_since: datetime | None = None, page: RowRange = ALL) -> Sequence[CauseRecord]:
         self._alive()
         return ()

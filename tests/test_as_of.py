@@ -75,7 +75,7 @@ def test_every_question_that_takes_a_time_answers(kept: Kept) -> None:
         "where": {"port": str(MOVED)}, "job": {"nodes": "h1"}, "blast": {"of": "leaf-0"}, "status": {},
         "path": {"from": "h1", "to": "h2", "rail": None},
         "drain": {"of": "leaf-0", "job": None, "start": None, "until": "2h", "because": None},
-        "plan-repair": {"job": None, "window": None, "technicians": 1},
+        "plan-repair": {"job": None, "window": None, "technicians": 1}, "storm": {"of": None}, "rails": {"nodes": None},
     }  # fmt: skip
     past, asked = PastRounds(), Asked(kept.live, kept.journal, kept.times[-1])
     taking = [question for question in questions() if question.takes_at]

@@ -60,11 +60,11 @@ def test_all_of_a_time_reads_as_it_did(tmp_path: Path, seed: int) -> None:
         published[changes.at] = kept[0]
     for at, evaluation in published.items():
         state = journal.as_of(at + timedelta(seconds=1))
-        shown = [one for one in state.causes if one.present and one.record.life.state is not LifeState.UNSEEN]
+        shown = [one for one in state.causes if one.present and one.life.state is not LifeState.UNSEEN]
         assert {
             (one.cause.key, one.cause.id, one.cause.summary, one.cause.action, one.cause.confidence) for one in shown
         } == {(one.key, one.id, one.summary, one.action, one.confidence) for one in evaluation.causes}
-        found = [one for one in state.findings if one.present and one.record.life.state is not LifeState.UNSEEN]
+        found = [one for one in state.findings if one.present and one.life.state is not LifeState.UNSEEN]
         assert {(one.finding.id, one.finding.severity, one.finding.summary) for one in found} == {
             (one.id, one.severity, one.summary) for one in evaluation.findings
         }

@@ -51,7 +51,7 @@ def test_what_is_resolved_keeps_its_evidence(journal: Journal) -> None:
         assert kept is not None
         assert kept.finding.evidence
         assert {one.fact for one in kept.finding.evidence} == {one.fact for one in row.value[0].evidence}
-        assert kept.record.life.state is LifeState.RESOLVED
+        assert kept.life.state is LifeState.RESOLVED
     for key, caused in rounds[2].causes.items():
         of = journal.kept_cause(key)
         assert of is not None
@@ -73,9 +73,9 @@ def test_the_state_of_each_time(journal: Journal) -> None:
     assert before.findings == before.causes == ()
     assert during.links[str(a)] == LinkPlace(places[b], "wrong", rounds[2].at)
     assert during.links[str(b)] == LinkPlace(places[a], "wrong", rounds[2].at)
-    assert {one.record.life.id for one in during.findings} == rounds[2].findings.keys()
+    assert {one.life.id for one in during.findings} == rounds[2].findings.keys()
     assert {one.cause.key for one in during.causes} == rounds[2].causes.keys()
-    assert {one.record.life.since for one in during.findings} == {rounds[2].at}
+    assert {one.life.since for one in during.findings} == {rounds[2].at}
     assert all(one.finding.evidence for one in during.findings)
     assert after.links[str(a)] == LinkPlace(places[a], "right", rounds[4].at)
     assert after.findings == after.causes == (), "gone, though only resolved later"
@@ -89,10 +89,10 @@ def test_an_earlier_episode_is_found_again(journal: Journal) -> None:
     rounds = [*lived(fabric), *fabric.rounds(2, swapped)]
     keep(journal, *rounds)
     first, between, again = (journal.as_of(rounds[n].at) for n in (3, 9, 11))
-    assert {one.record.life.id for one in first.findings} == {one.record.life.id for one in again.findings}
-    assert {one.record.life.since for one in first.findings} == {rounds[2].at}
+    assert {one.life.id for one in first.findings} == {one.life.id for one in again.findings}
+    assert {one.life.since for one in first.findings} == {rounds[2].at}
     assert between.findings == between.causes == ()
-    assert {one.record.life.state for one in again.findings} == {LifeState.REGRESSED}
+    assert {one.life.state for one in again.findings} == {LifeState.REGRESSED}
     assert len(first.causes) == len(again.causes) == 1
 
 
@@ -105,8 +105,8 @@ def test_without_events_the_life_decides(journal: Journal, tmp_path: Path) -> No
         connection.execute(text("DELETE FROM cause_events"))
         connection.execute(text("DELETE FROM finding_events"))
     state = journal.as_of(rounds[2].at)
-    assert {one.record.life.id for one in state.findings} == rounds[1].findings.keys()
-    assert [one.record.life.id for one in state.causes] == [*rounds[1].causes]
+    assert {one.life.id for one in state.findings} == rounds[1].findings.keys()
+    assert [one.life.id for one in state.causes] == [*rounds[1].causes]
     assert journal.as_of(rounds[0].at).findings == ()
 
 

@@ -17,7 +17,6 @@ from truerail.model.history import (
     CauseEvent,
     EventKind,
     FindingEvent,
-    FindingRecord,
     KeptFinding,
     LinkChange,
     MaintenanceWindow,
@@ -228,9 +227,8 @@ def test_why_tells_of_lives_and_hands() -> None:
 
 def test_a_resolved_finding_is_reported_from_the_journal() -> None:
     life = Life("0123456789ab", LifeState.RESOLVED, NOW, NOW, NOW, NOW, 3)
-    record = FindingRecord(life, "CAB003", "cable_missing", "critical", "gpu-001/a", 0, "x", None, "s", "d", None)
     finding = Finding("CAB003", "cable_missing", Severity.CRITICAL, "gpu-001/a", "s", "d")
-    answer = why(swapped(), Kept(kept={life.id: KeptFinding(record, finding)}), life.id)
+    answer = why(swapped(), Kept(kept={life.id: KeptFinding(life, finding)}), life.id)
     assert (answer.state, answer.episodes, answer.evidence) == ("resolved", 3, ())
     assert answer.repair == NOTHING
     with pytest.raises(NotFoundError, match="feedfeedfeed"):

@@ -14,17 +14,7 @@ from tests.page_site import Site, Watched, publication
 from tests.patience import soon
 from truerail.analysis.round import Round
 from truerail.model import Role
-from truerail.model.history import (
-    CauseEvent,
-    CauseRecord,
-    EventKind,
-    FindingEvent,
-    FindingRecord,
-    KeptCause,
-    KeptFinding,
-    LinkChange,
-    LinkPlace,
-)
+from truerail.model.history import CauseEvent, EventKind, FindingEvent, KeptCause, KeptFinding, LinkChange, LinkPlace
 from truerail.model.life import Life, LifeState
 from truerail.model.step_marks import MarkAction, StepChange, changed
 from truerail.outputs.report import Options, render
@@ -404,12 +394,9 @@ def test_a_resolved_cause_and_finding_keep_their_pages(watched: Watched) -> None
     began, ended = tower.moment - timedelta(days=30), tower.moment - timedelta(days=29)
     for one in of:
         life = Life(one.id, LifeState.RESOLVED, began, began, ended, ended)
-        fields = (one.rule, one.name, "critical", one.subject, one.rail, one.expected, one.observed)
-        record = FindingRecord(life, *fields, one.summary, one.action, cause.key)
-        tower.history.kept_findings_by_id[one.id] = KeptFinding(record, one)
+        tower.history.kept_findings_by_id[one.id] = KeptFinding(life, one, cause.key)
     life = Life(cause.key, LifeState.RESOLVED, began, began, ended, ended)
-    caused = CauseRecord(life, cause.kind.value, cause.subjects, cause.summary, cause.action, len(of))
-    tower.history.kept_causes[cause.key] = KeptCause(caused, cause)
+    tower.history.kept_causes[cause.key] = KeptCause(life, cause)
     tower.history.changes.append(LinkChange(1, ended, of[0].subject, "c/d", "a/b", "wrong", "right"))
     watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
     page = watched.open(f"/causes/{cause.key}")

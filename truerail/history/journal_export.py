@@ -74,7 +74,7 @@ def _findings(history: History, since: datetime, now: datetime) -> Iterator[dict
     kept: dict[str, KeptFinding] = {}
     for start in range(0, len(records), LIMIT):
         part = [record.life.id for record in records[start : start + LIMIT]]
-        kept |= {one.record.life.id: one for one in history.kept_findings(part)}
+        kept |= {one.life.id: one for one in history.kept_findings(part)}
     for record in records:
         row = finding_row(kept[record.life.id].finding, record.cause, muted=None) if record.life.id in kept else {}
         for begin, end in _spans(record, earlier):

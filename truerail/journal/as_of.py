@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from truerail.journal import tables
-from truerail.journal.bodies import cause_of, cause_record, finding_of, finding_record, link_places
+from truerail.journal.bodies import cause_of, finding_of, life_of, link_places
 from truerail.journal.salvage import Salvage
 from truerail.model.finding import Cause, Finding, Severity
 from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState
@@ -54,7 +54,7 @@ def as_of(salvage: Salvage, connection: Connection, at: datetime) -> PastState:
 
 
 def _ended(rows: Iterable[tuple[KeptFinding | KeptCause, datetime | None]]) -> dict[str, datetime]:
-    return {one.record.life.id: ended for one, ended in rows if ended is not None}
+    return {one.life.id: ended for one, ended in rows if ended is not None}
 
 
 def _links(connection: Connection, at: datetime) -> dict[str, LinkPlace]:
@@ -144,21 +144,17 @@ def _endings(events: Any, of: Any, at: datetime) -> Any:
 
 
 def _finding(row: Row[Any], at: datetime) -> KeptFinding:
-    record, finding = finding_record(row, None), finding_of(row)
+    finding = finding_of(row)
     if row.was_present is not None:
-        words = _words(row, finding)
-        severity = row.was_severity or finding.severity
-        finding = replace(finding, severity=Severity(severity), **words)
-        record = replace(record, severity=severity, **words)
-    return KeptFinding(replace(record, life=_life(record.life, row, at)), finding, _present(row))
+        severity = Severity(row.was_severity or finding.severity)
+        finding = replace(finding, severity=severity, **_words(row, finding))
+    return KeptFinding(_life(row, at), finding, row.cause, _present(row))
 
 
 def _cause(row: Row[Any], at: datetime) -> KeptCause:
-    record, cause = cause_record(row, None), cause_of(row, row.was_body or row.body)
-    if row.was_present is not None:
-        words = _words(row, cause)
-        cause, record = replace(cause, **words), replace(record, **words)
-    return KeptCause(replace(record, life=_life(record.life, row, at)), cause, _present(row))
+    cause = cause_of(row, row.was_body or row.body)
+    cause = cause if row.was_present is None else replace(cause, **_words(row, cause))
+    return KeptCause(_life(row, at), cause, _present(row))
 
 
 def _words(row: Row[Any], now: Finding | Cause) -> dict[str, Any]:
@@ -170,6 +166,7 @@ def _present(row: Row[Any]) -> bool:
     return bool(row.present if row.was_present is None else row.was_present)
 
 
-def _life(life: Life, row: Row[Any], at: datetime) -> Life:
+def _life(row: Row[Any], at: datetime) -> Life:
+    life = life_of(row, None)
     since = life.since if life.since <= at else row.event_at
     return replace(life, state=_STATES.get(row.event, LifeState.ONGOING), since=since, last_seen=at, resolved_at=None)

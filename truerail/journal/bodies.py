@@ -10,7 +10,6 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, select
 
 from truerail.journal import tables
-from truerail.model import history
 from truerail.model.fact_kinds import KINDS
 from truerail.model.finding import Cause, Evidence, Finding, Severity
 from truerail.model.life import Life, LifeState
@@ -83,21 +82,6 @@ def life_of(row: Row[Any], newest: datetime | None) -> Life:
     """A row's life. A present entry was last seen in the newest round: that is written once, not with each."""
     last_seen = max(row.last_seen, newest) if row.present and newest else row.last_seen
     return Life(row.id, LifeState(row.state), row.first_seen, row.since, last_seen, row.resolved_at, row.episodes)
-
-
-def finding_record(row: Row[Any], newest: datetime | None) -> history.FindingRecord:
-    """A row of `findings`."""
-    return history.FindingRecord(
-        life_of(row, newest), row.rule, row.name, row.severity, row.subject, row.rail, row.expected, row.observed,
-        row.summary, row.action, row.cause,
-    )  # fmt: skip
-
-
-def cause_record(row: Row[Any], newest: datetime | None) -> history.CauseRecord:
-    """A row of `causes`."""
-    return history.CauseRecord(
-        life_of(row, newest), row.kind, tuple(json.loads(row.subjects)), row.summary, row.action, row.findings
-    )
 
 
 def finding_of(row: Row[Any]) -> Finding:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from sqlalchemy import BigInteger, Column, Connection, Row, Select, Table, and_, func, or_, select, type_coerce, union
 
 from truerail.journal import as_of, job_rows, tables
-from truerail.journal.bodies import cause_of, cause_record, finding_of, finding_record, newest_round_at
+from truerail.journal.bodies import cause_of, finding_of, life_of, newest_round_at
 from truerail.journal.database import Database
 from truerail.journal.salvage import Salvage
 from truerail.journal.statements import among_keys, among_numbers
@@ -16,6 +16,7 @@ from truerail.journal.types import digest, is_id, unpacked_ids
 from truerail.model import history
 from truerail.model.history import EventKind, KeptCause, KeptFinding, RowRange
 from truerail.model.job_record import JobRecord
+from truerail.model.life import Life
 from truerail.model.target import Secret
 
 FEW_DEVICES = 64
@@ -105,17 +106,15 @@ class JournalQueries(Database):
         self, *, resolved_since: datetime | None = None, page: RowRange = FIRST
     ) -> Sequence[history.FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""
-        return self._lives(tables.findings, _open_or_resolved(tables.findings, resolved_since, page), finding_record)
-
-    def finding(self, finding: str) -> history.FindingRecord | None:
-        """One finding, open or resolved."""
-        return next(iter(self._one(tables.findings, finding, finding_record)), None)
+        asked = _open_or_resolved(tables.findings, resolved_since, page)
+        return self._lives(tables.findings, asked, lambda row, life: history.FindingRecord(life, row.cause))
 
     def causes(
         self, *, resolved_since: datetime | None = None, page: RowRange = FIRST
     ) -> Sequence[history.CauseRecord]:
         """Open causes, or those resolved since. `page.before` is how many to skip."""
-        return self._lives(tables.causes, _open_or_resolved(tables.causes, resolved_since, page), cause_record)
+        asked = _open_or_resolved(tables.causes, resolved_since, page)
+        return self._lives(tables.causes, asked, lambda row, life: history.CauseRecord(life, row.findings))
 
     def kept_finding(self, finding: str) -> history.KeptFinding | None:
         """One finding, open or resolved, with its evidence."""
@@ -127,17 +126,15 @@ class JournalQueries(Database):
         ids = [int(one, 16) for one in findings if is_id(one)]
         with self.reading() as connection:
             asked = select(tables.findings).where(among_numbers(connection, number, ids)).order_by(tables.findings.c.id)
-        return self._lives(
-            tables.findings, asked, lambda row, newest: KeptFinding(finding_record(row, newest), finding_of(row))
-        )
+        return self._lives(tables.findings, asked, lambda row, life: KeptFinding(life, finding_of(row), row.cause))
 
     def kept_cause(self, key: str) -> history.KeptCause | None:
         """One cause, open or resolved, with its moves and the findings that it explained."""
-
-        def kept(row: Row[Any], newest: datetime | None) -> KeptCause:
-            return KeptCause(cause_record(row, newest), cause_of(row, row.body))
-
-        return next(iter(self._one(tables.causes, key, kept)), None)
+        if not is_id(key):
+            return None
+        asked: Asked = select(tables.causes).where(tables.causes.c.id == key)
+        found = self._lives(tables.causes, asked, lambda row, life: KeptCause(life, cause_of(row, row.body)))
+        return next(iter(found), None)
 
     def kept_since(self) -> datetime | None:
         """The first moment of which anything is kept; None for an empty journal."""
@@ -223,13 +220,10 @@ class JournalQueries(Database):
         with self.reading() as connection:
             return self._salvage.rows(connection, asked, number, make)
 
-    def _one(self, table: Table, wanted: str, make: Callable[[Row[Any], datetime | None], T]) -> list[T]:
-        return self._lives(table, select(table).where(table.c.id == wanted), make) if is_id(wanted) else []
-
-    def _lives(self, table: Table, asked: Asked, make: Callable[[Row[Any], datetime | None], T]) -> list[T]:
+    def _lives(self, table: Table, asked: Asked, make: Callable[[Row[Any], Life], T]) -> list[T]:
         with self.reading() as connection:
             newest = newest_round_at(connection)
-            return self._salvage.rows(connection, asked, table.c.id, lambda row: make(row, newest))
+            return self._salvage.rows(connection, asked, table.c.id, lambda row: make(row, life_of(row, newest)))
 
 
 def _into(kind: Callable[..., T]) -> Callable[[Row[Any]], T]:

@@ -105,49 +105,35 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord:
-    """A finding as it was last seen, with its life."""
+    """The life of a finding, and the key of the last cause that explained it."""
 
     life: Life
-    rule: str
-    name: str
-    severity: str
-    subject: str
-    rail: int | None
-    expected: str | None
-    observed: str | None
-    summary: str
-    action: str
     cause: str | None
-    """Key of the last cause that explained it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CauseRecord:
-    """A cause as it was last seen, with its life."""
+    """The life of a cause, and how many findings it explained."""
 
     life: Life
-    kind: str
-    subjects: tuple[str, ...]
-    summary: str
-    action: str
     findings: int
-    """How many it explained."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptFinding:
-    """A finding with its evidence, as last seen."""
+    """A finding with its evidence as last seen, its life, and the key of the last cause that explained it."""
 
-    record: FindingRecord
+    life: Life
     finding: Finding
+    cause: str | None = None
     present: bool = True  # as of a time: whether the round before it had it
 
 
 @dataclass(frozen=True, slots=True)
 class KeptCause:
-    """A cause with its moves and findings, as last seen."""
+    """A cause with its moves and findings as last seen, and its life."""
 
-    record: CauseRecord
+    life: Life
     cause: Cause
     present: bool = True  # as of a time: whether the round before it had it
 
@@ -273,9 +259,6 @@ class History(Protocol):
     ) -> Sequence[FindingRecord]:
         """Open findings; with `resolved_since` the resolved ones since then instead."""
         return ()
-
-    def finding(self, finding: str) -> FindingRecord | None:
-        return None
 
     def kept_finding(self, finding: str) -> KeptFinding | None:
         return None

@@ -120,14 +120,14 @@ def _episodes(events: Sequence[CauseEvent]) -> Iterator[Episode]:
 
 def kept_finding_line(kept: KeptFinding) -> FindingLine:
     """A finding as it was last seen; without an action once it is resolved."""
-    life = kept.record.life
+    life = kept.life
     finding = replace(kept.finding, action="") if life.state is LifeState.RESOLVED else kept.finding
-    return line_of_finding(life.id, finding, kept.record.cause, life, muted=None, ended=life.resolved_at)
+    return line_of_finding(life.id, finding, kept.cause, life, muted=None, ended=life.resolved_at)
 
 
 def kept_cause_line(history: History, kept: KeptCause) -> CauseLine:
     """A cause as it was last seen; once it is resolved, without an action and with what ended it."""
-    life, cause = kept.record.life, kept.cause
+    life, cause = kept.life, kept.cause
     if life.state is LifeState.RESOLVED:
         cause = replace(cause, action="", to_confirm="")
     severities = (Severity(line.severity) for line in explained_by(history, kept))
@@ -144,7 +144,7 @@ def explained_by(history: History, kept: KeptCause) -> tuple[FindingLine, ...]:
 
 def repair_of_finding(history: History, kept: KeptFinding) -> str:
     """What ended a resolved finding: the change of its link at that time."""
-    ended, subject = kept.record.life.resolved_at, kept.record.subject
+    ended, subject = kept.life.resolved_at, kept.finding.subject
     if ended is None:
         return ""
     rows = _links_at(history, ended)
@@ -153,17 +153,17 @@ def repair_of_finding(history: History, kept: KeptFinding) -> str:
 
 def repair_of_cause(history: History, kept: KeptCause) -> str:
     """What ended a resolved cause: the changes of its links at that time."""
-    ended = kept.record.life.resolved_at
+    ended = kept.life.resolved_at
     if ended is None:
         return ""
     try:
-        events = history.cause_events(kept.record.life.since - SLACK, ended + _AFTER, page=RowRange(1000))
+        events = history.cause_events(kept.life.since - SLACK, ended + _AFTER, page=RowRange(1000))
         findings = history.finding_events(ended - SLACK, ended + _AFTER, page=RowRange(MOST_LINKS))
     except JournalUnavailableError:
         return ""
     rows = _links_at(history, ended)
     causes = CausesOfChanges(events, findings, rows)
-    mine = {row.port: row for row in reversed(rows) if causes.of_link(row) == kept.record.life.id}
+    mine = {row.port: row for row in reversed(rows) if causes.of_link(row) == kept.life.id}
     return _sentence(list(mine.values()))
 
 

@@ -125,9 +125,8 @@ def _cause_changes(events: Sequence[CauseEvent], history: History, tally: _Tally
     for key in [one for one in tally.keys if one not in groups][:MOST_ROWS]:
         found = history.kept_cause(key)
         if found is not None:
-            record = found.record
-            state, counts = record.life.state.value, tally.counts(key)
-            yield CauseChange(key, record.kind, record.subjects, record.summary, None, None, 1, state, counts)
+            cause, state, counts = found.cause, found.life.state.value, tally.counts(key)
+            yield CauseChange(key, cause.kind.value, cause.subjects, cause.summary, None, None, 1, state, counts)
 
 
 def diff_plan(publication: Published) -> Diff:

@@ -193,8 +193,8 @@ def past_of(asked: Asked, at: datetime) -> Past:
     causes = _numbered(one.cause for one in state.causes if _shown(one))
     evaluation = without_actions(_evaluation(round, findings, causes, state.round_at or at))
     unknown = tuple(_unknown(live, state, int(np.count_nonzero(round.cabling.state == State.UNKNOWN)), counted))
-    actions = {one.record.life.id: one.finding.action for one in state.findings}
-    actions |= {one.record.life.id: one.cause.action for one in state.causes}
+    actions = {one.life.id: one.finding.action for one in state.findings}
+    actions |= {one.life.id: one.cause.action for one in state.causes}
     publication = Published(
         0,
         live.fabric,
@@ -202,8 +202,8 @@ def past_of(asked: Asked, at: datetime) -> Past:
         plan_digest=live.plan_digest,
         journal=live.journal,
         hindsight=Hindsight(state.at, state.round_at, unknown, actions, state.ended),
-        lives={one.record.life.id: one.record.life for one in state.findings},
-        cause_lives={one.record.life.id: one.record.life for one in state.causes},
+        lives={one.life.id: one.life for one in state.findings},
+        cause_lives={one.life.id: one.life for one in state.causes},
         pending_resolution=tuple(one.finding for one in state.findings if not _shown(one)),
     )
     return Past(publication, PastHistory(state.links, _windows(history, at)), AsOf(at, state.round_at, unknown))
@@ -211,7 +211,7 @@ def past_of(asked: Asked, at: datetime) -> Past:
 
 def _shown(one: KeptFinding | KeptCause) -> bool:
     """Whether the round of that time had it."""
-    return one.present and one.record.life.state is not LifeState.UNSEEN
+    return one.present and one.life.state is not LifeState.UNSEEN
 
 
 def _windows(history: History, at: datetime) -> tuple[MaintenanceWindow, ...]:

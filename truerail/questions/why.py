@@ -18,7 +18,7 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model.cause_kinds import CauseKind
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Evidence, Finding
-from truerail.model.history import FindingRecord, History, NoHistory
+from truerail.model.history import History, KeptFinding, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
 from truerail.questions.changes import (
@@ -153,7 +153,7 @@ def why(publication: Published, history: History, wanted: str) -> Why:
     key = _key(view, wanted)
     found, cause = view.finding(key), view.cause(key)
     if found is not None:
-        return _present(view, history, found, journal_or(lambda: history.finding(key), None))
+        return _present(view, history, found, journal_or(lambda: history.kept_finding(key), None))
     if cause is not None:
         return _present_cause(view, key, cause)
     return _remembered(history, key) or _remembered_cause(history, key) or _unknown(history, wanted)
@@ -186,7 +186,7 @@ def cause_then(view: View, history: History, cause: Cause) -> CauseLine:
     """A cause of a publication of the past, and what ended it. Raises JournalUnavailableError."""
     line = cause_line(view, cause)
     kept = history.kept_cause(line.key) if line.ended else None
-    over = kept is not None and kept.record.life.resolved_at == line.ended
+    over = kept is not None and kept.life.resolved_at == line.ended
     return replace(line, repair=repair_of_cause(history, kept)) if kept and over else line
 
 
@@ -210,10 +210,10 @@ def _unknown(history: History, wanted: str) -> NoReturn:
     raise NotFoundError(f"no finding and no cause has the id {printable(wanted, 80)!r} now{kept}")
 
 
-def _present(view: View, history: History, found: Finding, record: FindingRecord | None) -> Why:
+def _present(view: View, history: History, found: Finding, kept: KeptFinding | None) -> Why:
     key = found.id
     cause, cable = view.cause_of(key), int(view.findings.cable[view.findings.number[key]])
-    life = view.lives.get(key) or (record.life if record else None)
+    life = view.lives.get(key) or (kept.life if kept else None)
     mute = view.mutes.get(key)
     known = mute if mute and mute.kind is MuteKind.ACKNOWLEDGED else None
     paths = cable_paths(view, np.array([cable]), history) if cable >= 0 else ()
@@ -254,7 +254,7 @@ def _remembered(history: History, key: str) -> Why | None:
     kept = journal_or(lambda: history.kept_finding(key), None)
     if kept is None:
         return None
-    life, of = kept.record.life, kept.record.cause
+    life, of = kept.life, kept.cause
     caused = journal_or(lambda: history.kept_cause(of), None) if of else None
     return Why(
         finding=kept_finding_line(kept),
@@ -278,7 +278,7 @@ def _remembered_cause(history: History, key: str) -> Why | None:
     kept = journal_or(lambda: history.kept_cause(key), None)
     if kept is None:
         return None
-    life, line = kept.record.life, kept_cause_line(history, kept)
+    life, line = kept.life, kept_cause_line(history, kept)
     return Why(
         None, {}, line, None, (), line.alternatives, (), "", life.episodes, life.first_seen, None, None,
         explained_by(history, kept), life.resolved_at, line.repair,
