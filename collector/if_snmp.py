@@ -60,9 +60,7 @@ def if_snmp(answer: str, device: Device) -> Iterator[NetLink]:
 
 def _mac(value: Value | None) -> str | None:
     octets = octets_of(value)
-    if len(octets) == 6:
-        return octets.hex(":")
-    return mac_of(text_of(value) or "")
+    return octets.hex(":") if len(octets) == 6 else mac_of(text_of(value) or "")
 
 
 def _gbps(high_speed: Value | None, speed: Value | None) -> float | None:

@@ -62,9 +62,7 @@ ASK = (
 )
 def slurm_topology(answer: str, device: Device) -> Iterator[TopologyUnit]:
     """One `TopologyUnit` for each switch or block. Raises `UnreadableError`."""
-    if _YAML.search(answer) and not _CONF.search(answer):
-        return _from_yaml(answer)
-    return _from_conf(answer)
+    return _from_yaml(answer) if _YAML.search(answer) and not _CONF.search(answer) else _from_conf(answer)
 
 
 def _from_conf(answer: str) -> Iterator[TopologyUnit]:

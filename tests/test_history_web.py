@@ -44,7 +44,9 @@ def test_the_questions_are_those_that_are_declared(api: Api) -> None:
     found = api.json("history/questions")
     assert [one["name"] for one in found["items"]] == list(ready_questions())
     assert found["total"] == len(found["items"])
-    assert {"name", "type", "meaning", "default", "needed", "example"} == set(found["items"][0]["parameters"][0])
+    assert {"name", "type", "meaning", "default", "needed", "least", "example"} == set(
+        found["items"][0]["parameters"][0]
+    )
 
 
 def test_an_answer_comes_in_pages_that_keep_their_times(api: Api) -> None:

@@ -315,9 +315,7 @@ def text_of(value: Value | None) -> str | None:
 
 def octets_of(value: Value | None) -> bytes:
     """A value as the octets on the wire: net-snmp prints them as text if all happen to be printable."""
-    if isinstance(value, bytes):
-        return value
-    return (value or "").encode("latin-1", "replace")
+    return value if isinstance(value, bytes) else (value or "").encode("latin-1", "replace")
 
 
 def number_of(value: Value | None) -> int | None:

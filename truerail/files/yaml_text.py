@@ -15,9 +15,7 @@ Entry = Mapping[str, str | Sequence[str]]
 
 def quoted(text: str) -> str:
     """A scalar for block context: plain where YAML reads it unchanged, else in double quotes."""
-    if _PLAIN.fullmatch(text):
-        return text
-    return json_quoted(text)
+    return text if _PLAIN.fullmatch(text) else json_quoted(text)
 
 
 def in_flow(text: str) -> str:

@@ -50,9 +50,7 @@ def _frozen(value: Any) -> Any:
     """Lists as tuples, as findings have them."""
     if isinstance(value, list):
         return tuple(_frozen(one) for one in value)
-    if isinstance(value, dict):
-        return {key: _frozen(one) for key, one in value.items()}
-    return value
+    return {key: _frozen(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _evidence(packed: Any) -> Iterator[Evidence]:

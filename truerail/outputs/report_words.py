@@ -95,9 +95,7 @@ def order(subject: str) -> tuple[tuple[int, int, str], ...]:
 
 def title(plan: Plan) -> str:
     """The title of a report: the plan's name, else its file."""
-    if plan.inferred:
-        return "inferred plan"
-    return name(plan.name or plan.source or "unnamed plan")
+    return "inferred plan" if plan.inferred else name(plan.name or plan.source or "unnamed plan")
 
 
 def headline(evaluation: Evaluation) -> Headline:

@@ -113,9 +113,7 @@ def _header_stands(header: list[str], faults: Faults) -> bool:
 def _pick(header: list[str], names: Sequence[str]) -> Pick:
     """A function from a row to the cells of `names`."""
     places = [header.index(name) for name in names]
-    if len(places) == 1:
-        return lambda row: (row[places[0]],)
-    return itemgetter(*places)
+    return itemgetter(*places) if len(places) > 1 else lambda row: (row[places[0]],)
 
 
 class _Lines:

@@ -57,9 +57,7 @@ class SchedulerNodes:
         name, reason = (node.node if node else host), f"truerail: {why}"[:_LONGEST_REASON]
         if name in self.kubernetes or (node is None and self.schedulers == {"kubernetes"}):
             return kubernetes_drain(name, reason)
-        if node or self.schedulers == {"slurm"}:
-            return slurm_drain(name, reason)
-        return ""
+        return slurm_drain(name, reason) if node or self.schedulers == {"slurm"} else ""
 
 
 def slurm_drain(node: str, reason: str) -> str:

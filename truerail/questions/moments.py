@@ -23,9 +23,7 @@ def moment(text: str, now: datetime) -> datetime:
     still to come. `today` and `yesterday` are midnights in UTC; a date is its midnight; ISO 8601 without a zone is UTC.
     Raises QueryError that names the value.
     """
-    if text.strip().lower() == "now":
-        return now.astimezone(UTC)
-    return _read(text, now, _PAST)
+    return now.astimezone(UTC) if text.strip().lower() == "now" else _read(text, now, _PAST)
 
 
 def end_of(text: str, now: datetime) -> datetime:

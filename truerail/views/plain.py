@@ -23,9 +23,7 @@ def as_json(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, Mapping):
         return {str(key): as_json(one) for key, one in value.items()}
-    if isinstance(value, tuple | list | set | frozenset):
-        return [as_json(one) for one in value]
-    return value
+    return [as_json(one) for one in value] if isinstance(value, tuple | list | set | frozenset) else value
 
 
 def answer_from_json(kind: type[A], value: Any) -> A:

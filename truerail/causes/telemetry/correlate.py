@@ -123,9 +123,7 @@ def _reliability(board: Correlator, draft: CauseCandidate) -> float:
     found = board.found
     _, ports = found.ground.places(draft.subjects[:1])
     port = int(ports[0])
-    if port < 0:
-        return 1.0
-    return float(found.ground.wiring.sure[port]) or ONE_END
+    return 1.0 if port < 0 else float(found.ground.wiring.sure[port]) or ONE_END
 
 
 def _ended(summary: str) -> str:

@@ -120,16 +120,6 @@ class ReadyQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryColumn:
-    """A column of an answer. `unit` is empty where its values have none."""
-
-    name: str
-    type: str
-    unit: str
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
 class HistoryAnswer:
     """The answer to a ready-made question: `items` by column. `parameters` are the values that were used.
 
@@ -139,7 +129,7 @@ class HistoryAnswer:
     question: str
     title: str
     parameters: dict[str, Any]
-    columns: tuple[HistoryColumn, ...]
+    columns: tuple[Field, ...]
     items: list[dict[str, Any]]
     next: str | None
     no_data: str

@@ -110,6 +110,4 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, date | time):
-        return f"date {value.isoformat()}"
-    return str(value).strip()
+    return f"date {value.isoformat()}" if isinstance(value, date | time) else str(value).strip()

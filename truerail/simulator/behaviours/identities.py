@@ -50,9 +50,7 @@ def chassis_of(world: "World", machine: str) -> str:
     """The machine whose chassis id this one announces: itself, or the one whose image it has."""
     if is_clone(world, "clone_chassis", machine):
         return _original(world, machine)
-    if shares_chassis(world, machine):
-        return mlag_pair(world, machine)[0]
-    return machine
+    return mlag_pair(world, machine)[0] if shares_chassis(world, machine) else machine
 
 
 def shown(world: "World", speaker: Speaker, machine: str, receiver: str) -> Speaker:

@@ -98,9 +98,7 @@ def alias(scheme: str, number: int, *, cage_ports: int = 1) -> str:
         return f"Eth1/{cage + 1}/{place + 1}"  # Enterprise SONiC, interface-naming standard-ext; not confirmed
     if scheme in _ALIASES:
         return _ALIASES[scheme].format(number)
-    if cage_ports > 1:
-        return f"etp{cage + 1}{'abcdefgh'[place]}"
-    return f"etp{number}"
+    return f"etp{cage + 1}{'abcdefgh'[place]}" if cage_ports > 1 else f"etp{number}"
 
 
 def configured_alias(number: int, behaviours: Behaviours) -> str:

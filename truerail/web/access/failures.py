@@ -81,6 +81,4 @@ class Failures:
 
 def _neighbourhood(peer: Address | None) -> str:
     """An IPv4 address, or the /64 from which one IPv6 host can take all its addresses."""
-    if isinstance(peer, IPv6Address):
-        return str(ip_network((peer, 64), strict=False))
-    return str(peer)
+    return str(ip_network((peer, 64), strict=False)) if isinstance(peer, IPv6Address) else str(peer)

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from truerail.errors import CursorError
+from truerail.history.history_tables import Field
 from truerail.history.query.query_request import Form, QueryRequest
 from truerail.history.query.run_query import QueryReport
 from truerail.history.ready.ready_question import (
     LONGEST_VALUE,
     HistoryAnswer,
-    HistoryColumn,
+    ReadyParameter,
     ReadyQuestion,
     ready_question,
     ready_questions,
@@ -33,25 +34,13 @@ _Word = Annotated[str | None, Query(max_length=LONGEST_VALUE)]
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryParameter:
-    """A parameter; `default` null: no restriction."""
-
-    name: str
-    type: str
-    meaning: str
-    default: str | None
-    needed: bool
-    example: str
-
-
-@dataclass(frozen=True, slots=True)
 class HistoryQuestion:
     """A ready-made question. `no_data` says what an answer without rows means."""
 
     name: str
     title: str
-    parameters: tuple[HistoryParameter, ...]
-    columns: tuple[HistoryColumn, ...]
+    parameters: tuple[ReadyParameter, ...]
+    columns: tuple[Field, ...]
     no_data: str
 
 
@@ -100,11 +89,10 @@ async def _page(
     times = [str(asked.parameters.get(key, "")) for key in ("since", "until")]
     following = pack([part.question, offset + report.rows, *times]) if report.more else None
     items = [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
-    columns = msgspec.convert(question.columns, tuple[HistoryColumn, ...], from_attributes=True)
     notes = tuple(_notes(question, asked, report))
     values = dict(asked.parameters)
     name, title, no_data = question.name, question.title, question.no_data
-    return reported(request, HistoryAnswer(name, title, values, columns, items, following, no_data, notes))
+    return reported(request, HistoryAnswer(name, title, values, question.columns, items, following, no_data, notes))
 
 
 async def _csv(request: Request, desk: RequestContext, question: ReadyQuestion, given: dict[str, str]) -> Response:
