@@ -4,9 +4,11 @@ short: coverage where it is wanted, no garbage collection while tests are collec
 most.
 """
 
+import asyncio
 import atexit
 import faulthandler
 import gc
+import inspect
 import math
 import os
 import shutil
@@ -239,6 +241,15 @@ def pytest_runtest_makereport(
     if call.when == "teardown":
         report.processor_seconds = _processor_seconds() - item.stash[_BEGAN]  # xdist sends it along
     return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that is a coroutine runs in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
+    return True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

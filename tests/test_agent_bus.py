@@ -69,90 +69,75 @@ def readings(judge: BusPolling, name: str = ONE) -> dict[str, Reading]:
     return {one.collector: one for one in snapshot.readings if one.device == name} if snapshot else {}
 
 
-def test_an_agents_answers_are_read_as_if_they_had_been_asked_for(site: AgentSite) -> None:
-    async def body() -> None:
-        asked = await Poller(zoned_work().targets, FakeFleet(MADE), devices=MADE.plan.devices).round(only={ONE})
-        expected = {one.collector: one for one in asked.readings}
-        one = host(site)
-        with one.agent():
-            soon(lambda: "connected to" in one.log)
-            async with watched(site, 0.3, ONE) as (fleet, judge):
-                await until(lambda: (one := readings(judge).get("rdma_link")) and one.facts)
-                found, asks, rounds = readings(judge), fleet.asks[ONE], judge.rounds_total
-                assert found["lldp_host"].facts
-                for name in ("lldp_host", "net_link", "rdma_link", "gpu_nic_topology"):
-                    assert (found[name].facts, found[name].error) == (expected[name].facts, expected[name].error)
-                    assert 0.0 <= time.time() - found[name].read_at < ENOUGH
-                    assert found[name].at.timestamp() <= found[name].read_at + 0.01
-                await until(lambda: judge.rounds_total > rounds + 3)
-                assert fleet.asks[ONE] == asks, "only while the agent began"
-                assert fleet.asks[OTHER] > 0
-                await until(lambda: judge.figures["agents_running"] == 1)
-                assert judge.figures["agents_silent"] == 0
-
-    asyncio.run(body())
+async def test_an_agents_answers_are_read_as_if_they_had_been_asked_for(site: AgentSite) -> None:
+    asked = await Poller(zoned_work().targets, FakeFleet(MADE), devices=MADE.plan.devices).round(only={ONE})
+    expected = {one.collector: one for one in asked.readings}
+    one = host(site)
+    with one.agent():
+        soon(lambda: "connected to" in one.log)
+        async with watched(site, 0.3, ONE) as (fleet, judge):
+            await until(lambda: (one := readings(judge).get("rdma_link")) and one.facts)
+            found, asks, rounds = readings(judge), fleet.asks[ONE], judge.rounds_total
+            assert found["lldp_host"].facts
+            for name in ("lldp_host", "net_link", "rdma_link", "gpu_nic_topology"):
+                assert (found[name].facts, found[name].error) == (expected[name].facts, expected[name].error)
+                assert 0.0 <= time.time() - found[name].read_at < ENOUGH
+                assert found[name].at.timestamp() <= found[name].read_at + 0.01
+            await until(lambda: judge.rounds_total > rounds + 3)
+            assert fleet.asks[ONE] == asks, "only while the agent began"
+            assert fleet.asks[OTHER] > 0
+            await until(lambda: judge.figures["agents_running"] == 1)
+            assert judge.figures["agents_silent"] == 0
 
 
-def test_a_change_that_lldpd_reports_is_read_at_once(site: AgentSite) -> None:
+async def test_a_change_that_lldpd_reports_is_read_at_once(site: AgentSite) -> None:
     """The schedule asks each hour: what comes before was sent for the change."""
-
-    async def body() -> None:
-        one = host(site)
-        with one.agent():
-            async with watched(site, HOURLY, ONE) as (_, judge):
-                await until(lambda: (known := readings(judge).get("lldp_host")) and known.facts)
-                before = readings(judge)["lldp_host"]
-                one.change(LLDP, ANSWERS[OTHER][LLDP])
-                began = time.monotonic()
-                await until(lambda: readings(judge)["lldp_host"].facts != before.facts)
-                assert time.monotonic() - began < ENOUGH / 2
-
-    asyncio.run(body())
+    one = host(site)
+    with one.agent():
+        async with watched(site, HOURLY, ONE) as (_, judge):
+            await until(lambda: (known := readings(judge).get("lldp_host")) and known.facts)
+            before = readings(judge)["lldp_host"]
+            one.change(LLDP, ANSWERS[OTHER][LLDP])
+            began = time.monotonic()
+            await until(lambda: readings(judge)["lldp_host"].facts != before.facts)
+            assert time.monotonic() - began < ENOUGH / 2
 
 
-def test_while_an_agent_has_not_asked_all_once_its_host_is_asked_by_ssh(site: AgentSite) -> None:
+async def test_while_an_agent_has_not_asked_all_once_its_host_is_asked_by_ssh(site: AgentSite) -> None:
     """What has no answer yet would else count as refused, for an hour."""
-
-    async def body() -> None:
-        one = host(site)
-        (one.folder / "hangs").touch()
-        with one.agent():
-            soon(lambda: "connected to" in one.log)
-            async with watched(site, 0.3) as (fleet, judge):
-                await until(lambda: readings(judge).get("lldp_host"))
-                assert readings(judge)["lldp_host"].facts
-                assert fleet.asks[ONE] > 0
-        (one.folder / "hangs").unlink()
-
-    asyncio.run(body())
+    one = host(site)
+    (one.folder / "hangs").touch()
+    with one.agent():
+        soon(lambda: "connected to" in one.log)
+        async with watched(site, 0.3) as (fleet, judge):
+            await until(lambda: readings(judge).get("lldp_host"))
+            assert readings(judge)["lldp_host"].facts
+            assert fleet.asks[ONE] > 0
+    (one.folder / "hangs").unlink()
 
 
-def test_a_host_whose_agent_was_killed_is_asked_by_ssh_and_the_reason_is_named(
+async def test_a_host_whose_agent_was_killed_is_asked_by_ssh_and_the_reason_is_named(
     site: AgentSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(agent_answers, "SILENT_SECONDS", 3.0)
-
-    async def body() -> None:
-        one, two = host(site), host(site, OTHER)
-        with one.agent() as agent, two.agent() as other:
-            async with watched(site, 0.3, ONE) as (fleet, judge):
-                await until(lambda: judge.figures["agents_running"] == 2 and readings(judge).get("lldp_host"))
-                asks = fleet.asks[OTHER]
-                agent.send_signal(signal.SIGKILL)
-                other.send_signal(signal.SIGKILL)
-                await until(lambda: judge.figures["agents_silent"] == 2)
-                await until(lambda: "agent silent since" in readings(judge)["lldp_host"].error)
-                assert "permission denied" in readings(judge)["lldp_host"].error
-                await until(lambda: fleet.asks[OTHER] > asks)
-                await until(lambda: readings(judge, OTHER)["lldp_host"].facts)
-                assert fleet.asks[ONE] > 0
-                with one.agent() as again:
-                    await until(lambda: readings(judge)["lldp_host"].facts)
-                    again.terminate()
-                    assert again.wait(ENOUGH) == 0
-                    await until(lambda: (judge.figures["agents_running"], judge.figures["agents_silent"]) == (0, 1))
-
-    asyncio.run(body())
+    one, two = host(site), host(site, OTHER)
+    with one.agent() as agent, two.agent() as other:
+        async with watched(site, 0.3, ONE) as (fleet, judge):
+            await until(lambda: judge.figures["agents_running"] == 2 and readings(judge).get("lldp_host"))
+            asks = fleet.asks[OTHER]
+            agent.send_signal(signal.SIGKILL)
+            other.send_signal(signal.SIGKILL)
+            await until(lambda: judge.figures["agents_silent"] == 2)
+            await until(lambda: "agent silent since" in readings(judge)["lldp_host"].error)
+            assert "permission denied" in readings(judge)["lldp_host"].error
+            await until(lambda: fleet.asks[OTHER] > asks)
+            await until(lambda: readings(judge, OTHER)["lldp_host"].facts)
+            assert fleet.asks[ONE] > 0
+            with one.agent() as again:
+                await until(lambda: readings(judge)["lldp_host"].facts)
+                again.terminate()
+                assert again.wait(ENOUGH) == 0
+                await until(lambda: (judge.figures["agents_running"], judge.figures["agents_silent"]) == (0, 1))
 
 
 def test_an_agent_may_send_for_its_own_host_alone_and_read_nothing(site: AgentSite) -> None:

@@ -172,46 +172,42 @@ def test_a_server_without_the_password_is_not_let_in(cluster: Cluster, tmp_path:
             stranger.kill()
 
 
-def test_one_server_that_is_killed_costs_nothing_and_two_make_all_unknown(
+async def test_one_server_that_is_killed_costs_nothing_and_two_make_all_unknown(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1000)
-
-    async def body() -> None:
-        async with (
-            judged(cluster.of("judge"), SUBJECTS, tmp_path) as (watch, asking),
-            polled(cluster.of("poller-pods"), SUBJECTS, "pods", "a") as fleet,
-            polled(cluster.of("poller-core"), SUBJECTS, "core", "c"),
-        ):
-            await until(lambda: watch.evaluations > 2 and set(owners(asking).values()) == {"a", "c"})
-            await until(lambda: all_seen(watch))
-            known, right = findings(watch), summary(watch)
-            assert known
-            first = (await stream(cluster)).cluster.leader  # type: ignore[union-attr]
-            cluster.kill(str(first))
-            assert (await stream(cluster)).cluster.leader != first  # type: ignore[union-attr]
-            evaluations, rounds = watch.evaluations, asking.rounds_total
-            await until(lambda: watch.evaluations > evaluations + 2 and asking.rounds_total > rounds + 2)
-            await until(lambda: found_again(watch, known))
-            assert summary(watch) == right
-            second = str((await stream(cluster)).cluster.leader)  # type: ignore[union-attr]
-            cluster.kill(second)
-            await until(lambda: not asking.figures["bus_connected"])
-            asked = fleet.asks.total()
-            await until(lambda: fleet.asks.total() > asked + 2)
-            monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1)
-            await until(lambda: not summary(watch)[0])
-            assert summary(watch)[1] == 0
-            published = watch.shown.publication
-            assert published
-            reasons = {one.error for one in published.snapshot.readings if "bus" in one.error}
-            assert reasons
-            assert all(re.search(r"stores nothing since \d\d:\d\d UTC|has not answered since", one) for one in reasons)
-            monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1000)
-            await asyncio.to_thread(cluster.start, second)
-            await until(lambda: asking.figures["bus_connected"] and summary(watch) == right)
-            await until(lambda: findings(watch) == known)
-            assert asking.figures["bus_store_losses_total"] == 0
-            await asyncio.to_thread(cluster.start, str(first))
-
-    asyncio.run(body())
+    async with (
+        judged(cluster.of("judge"), SUBJECTS, tmp_path) as (watch, asking),
+        polled(cluster.of("poller-pods"), SUBJECTS, "pods", "a") as fleet,
+        polled(cluster.of("poller-core"), SUBJECTS, "core", "c"),
+    ):
+        await until(lambda: watch.evaluations > 2 and set(owners(asking).values()) == {"a", "c"})
+        await until(lambda: all_seen(watch))
+        known, right = findings(watch), summary(watch)
+        assert known
+        first = (await stream(cluster)).cluster.leader  # type: ignore[union-attr]
+        cluster.kill(str(first))
+        assert (await stream(cluster)).cluster.leader != first  # type: ignore[union-attr]
+        evaluations, rounds = watch.evaluations, asking.rounds_total
+        await until(lambda: watch.evaluations > evaluations + 2 and asking.rounds_total > rounds + 2)
+        await until(lambda: found_again(watch, known))
+        assert summary(watch) == right
+        second = str((await stream(cluster)).cluster.leader)  # type: ignore[union-attr]
+        cluster.kill(second)
+        await until(lambda: not asking.figures["bus_connected"])
+        asked = fleet.asks.total()
+        await until(lambda: fleet.asks.total() > asked + 2)
+        monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1)
+        await until(lambda: not summary(watch)[0])
+        assert summary(watch)[1] == 0
+        published = watch.shown.publication
+        assert published
+        reasons = {one.error for one in published.snapshot.readings if "bus" in one.error}
+        assert reasons
+        assert all(re.search(r"stores nothing since \d\d:\d\d UTC|has not answered since", one) for one in reasons)
+        monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1000)
+        await asyncio.to_thread(cluster.start, second)
+        await until(lambda: asking.figures["bus_connected"] and summary(watch) == right)
+        await until(lambda: findings(watch) == known)
+        assert asking.figures["bus_store_losses_total"] == 0
+        await asyncio.to_thread(cluster.start, str(first))

@@ -36,7 +36,7 @@ def test_the_wrong_login_and_a_bus_that_is_off_are_named_with_the_address(tmp_pa
         asyncio.run(opened(BusAddress(started.url)))
 
 
-def test_a_bus_that_cuts_connections_off_leaves_none_of_them_open(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bus_that_cuts_connections_off_leaves_none_of_them_open(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[asyncio.StreamWriter] = []
     connect = TcpTransport.connect
 
@@ -52,15 +52,12 @@ def test_a_bus_that_cuts_connections_off_leaves_none_of_them_open(monkeypatch: p
             await writer.drain()
         writer.close()
 
-    async def body() -> None:
-        server = await asyncio.start_server(served, "127.0.0.1", 0)
-        bus = Bus(BusAddress(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"), "test", "_INBOX.test", print)
-        await bus.open()
-        await until(lambda: len(made) > 3)
-        assert all(writer.is_closing() for writer in made[:-1])
-        await bus.close()
-        assert made[-1].is_closing()
-        server.close()
-
     monkeypatch.setattr(TcpTransport, "connect", noted)
-    asyncio.run(body())
+    server = await asyncio.start_server(served, "127.0.0.1", 0)
+    bus = Bus(BusAddress(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"), "test", "_INBOX.test", print)
+    await bus.open()
+    await until(lambda: len(made) > 3)
+    assert all(writer.is_closing() for writer in made[:-1])
+    await bus.close()
+    assert made[-1].is_closing()
+    server.close()

@@ -129,81 +129,68 @@ async def playing(tmp_path: Path) -> AsyncIterator[Played]:
             await played.judge.close()
 
 
-def test_a_front_shows_the_view_of_the_judge_that_leads(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with playing(tmp_path) as played:
-            alive = played.link.alive()
-            assert alive.written
-            assert alive.figures == {"rounds_total": 3.0}
-            assert [one.id for one in played.events] == [7]
-            asked = len(played.judge.asked)
-            await played.until("")
-            assert len(played.judge.asked) == asked  # nothing has changed: nothing is asked
-
-    asyncio.run(body())
+async def test_a_front_shows_the_view_of_the_judge_that_leads(tmp_path: Path) -> None:
+    async with playing(tmp_path) as played:
+        alive = played.link.alive()
+        assert alive.written
+        assert alive.figures == {"rounds_total": 3.0}
+        assert [one.id for one in played.events] == [7]
+        asked = len(played.judge.asked)
+        await played.until("")
+        assert len(played.judge.asked) == asked  # nothing has changed: nothing is asked
 
 
-def test_an_old_leader_is_ignored_until_the_new_one_is_silent_for_long(
+async def test_an_old_leader_is_ignored_until_the_new_one_is_silent_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def body() -> None:
-        async with playing(tmp_path) as played:
-            old = PlayedJudge(played.server, "old", 4, copied(written(tmp_path / "old", faults=False)))
-            await old.open()
-            for _ in range(5):
-                await old.report(written=99)
-            await played.judge.report(current=False)
-            await played.until("the judge lead leads, and has not given a view of its own yet", current=False)
-            assert not old.asked
-            monkeypatch.setattr(front_bus, "FORGET_SECONDS", 0.0)  # the bus has lost its store
-            async with asyncio.timeout(ENOUGH):
-                while not old.asked:
-                    await old.report()
-                    await asyncio.sleep(0.05)
-            await old.close()
-
-    asyncio.run(body())
+    async with playing(tmp_path) as played:
+        old = PlayedJudge(played.server, "old", 4, copied(written(tmp_path / "old", faults=False)))
+        await old.open()
+        for _ in range(5):
+            await old.report(written=99)
+        await played.judge.report(current=False)
+        await played.until("the judge lead leads, and has not given a view of its own yet", current=False)
+        assert not old.asked
+        monkeypatch.setattr(front_bus, "FORGET_SECONDS", 0.0)  # the bus has lost its store
+        async with asyncio.timeout(ENOUGH):
+            while not old.asked:
+                await old.report()
+                await asyncio.sleep(0.05)
+        await old.close()
 
 
-def test_what_a_front_cannot_read_is_named_and_its_view_stays(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with playing(tmp_path) as played:
-            judge, kept = played.judge, (tmp_path / "copy").stat().st_size
-            await played.until("has truerail 9.9, this front ", release="9.9")
-            assert "upgrade judges first, then fronts" in played.problem
-            assert not played.link.alive().written
-            await played.until("")
-            async with asyncio.timeout(ENOUGH):
-                while "not a message of kind Notice" not in played.problem:
-                    await judge.send(b"\xc1 no message")
-                    await asyncio.sleep(0.05)
-            await played.until("")
-            judge.changes = ViewChanges(2, 2, [("state", "", pickle.dumps(print))], {"state": [""]})
-            await played.until("part state  cannot be read")
-            assert (tmp_path / "copy").stat().st_size == kept
-
-    asyncio.run(body())
+async def test_what_a_front_cannot_read_is_named_and_its_view_stays(tmp_path: Path) -> None:
+    async with playing(tmp_path) as played:
+        judge, kept = played.judge, (tmp_path / "copy").stat().st_size
+        await played.until("has truerail 9.9, this front ", release="9.9")
+        assert "upgrade judges first, then fronts" in played.problem
+        assert not played.link.alive().written
+        await played.until("")
+        async with asyncio.timeout(ENOUGH):
+            while "not a message of kind Notice" not in played.problem:
+                await judge.send(b"\xc1 no message")
+                await asyncio.sleep(0.05)
+        await played.until("")
+        judge.changes = ViewChanges(2, 2, [("state", "", pickle.dumps(print))], {"state": [""]})
+        await played.until("part state  cannot be read")
+        assert (tmp_path / "copy").stat().st_size == kept
 
 
-def test_why_a_command_was_not_obeyed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_why_a_command_was_not_obeyed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_bus, "DEADLINE_SECONDS", 1.0)
-
-    async def body() -> None:
-        async with playing(tmp_path) as played:
-            link, judge = played.link, played.judge
-            await played.refused("this judge does not lead")
-            assert judge.asked[-1] == ORDER
-            with pytest.raises(JudgeUnavailableError, match="this judge does not lead"):
-                await link.ask(Audit("ann", "log in", ""))
-            judge.answer = View(b"", [])
-            await played.refused("no answer")
-            judge.answer, judge.part_bytes = Answer(200, [("a", "b")], b"whole answer"), 4
-            assert await link.ask(ORDER) == judge.answer
-            judge.more_bytes = 1
-            await played.refused("the judge's answer ends early")
-            await judge.close()
-            await played.refused("no other one leads yet")
-            played.server.kill()
-            await played.refused("bus nats://")
-
-    asyncio.run(body())
+    async with playing(tmp_path) as played:
+        link, judge = played.link, played.judge
+        await played.refused("this judge does not lead")
+        assert judge.asked[-1] == ORDER
+        with pytest.raises(JudgeUnavailableError, match="this judge does not lead"):
+            await link.ask(Audit("ann", "log in", ""))
+        judge.answer = View(b"", [])
+        await played.refused("no answer")
+        judge.answer, judge.part_bytes = Answer(200, [("a", "b")], b"whole answer"), 4
+        assert await link.ask(ORDER) == judge.answer
+        judge.more_bytes = 1
+        await played.refused("the judge's answer ends early")
+        await judge.close()
+        await played.refused("no other one leads yet")
+        played.server.kill()
+        await played.refused("bus nats://")

@@ -4,11 +4,9 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
-from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import pytest
 from nats.aio.client import Client
@@ -44,16 +42,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """A test that runs in an event loop of its own."""
-
-    @wraps(test)
-    def run(*arguments: Any, **named: Any) -> None:
-        asyncio.run(test(*arguments, **named))
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +83,6 @@ async def first(leases: list[JudgeLease]) -> JudgeLease:
     return tasks[done.pop()]
 
 
-@in_loop
 async def test_of_those_that_try_at_once_one_leads_and_renews(server: NatsServer, subjects: Subjects) -> None:
     async with judges(server, subjects, 4) as leases:
         leader = await first(leases)
@@ -114,7 +101,6 @@ async def test_of_those_that_try_at_once_one_leads_and_renews(server: NatsServer
         assert others[0].revision > leader.revision
 
 
-@in_loop
 async def test_the_next_run_of_a_judge_that_was_killed_leads_at_once_and_no_other(
     server: NatsServer, subjects: Subjects
 ) -> None:
@@ -130,7 +116,6 @@ async def test_the_next_run_of_a_judge_that_was_killed_leads_at_once_and_no_othe
         assert not await other._attempt()
 
 
-@in_loop
 async def test_a_lost_answer_to_a_renewal_loses_no_lease(server: NatsServer, subjects: Subjects) -> None:
     async with judges(server, subjects, 1) as (lease,):
         await lease.take()
@@ -140,7 +125,6 @@ async def test_a_lost_answer_to_a_renewal_loses_no_lease(server: NatsServer, sub
         assert lease.held
 
 
-@in_loop
 async def test_a_lease_that_another_has_is_lost_at_once(server: NatsServer, subjects: Subjects) -> None:
     async with judges(server, subjects, 1) as (lease,):
         await lease.take()
@@ -150,7 +134,6 @@ async def test_a_lease_that_another_has_is_lost_at_once(server: NatsServer, subj
         assert not lease.held
 
 
-@in_loop
 async def test_what_no_judge_wrote_is_a_lease_too(server: NatsServer, subjects: Subjects) -> None:
     async with judges(server, subjects, 1) as (lease,):
         await lease._streams.publish(lease._subject, b"\xff{")
@@ -161,7 +144,6 @@ async def test_what_no_judge_wrote_is_a_lease_too(server: NatsServer, subjects: 
         await asyncio.wait_for(taking, ENOUGH)  # it has expired
 
 
-@in_loop
 async def test_a_holder_without_bus_stops_by_itself(tmp_path: Path, subjects: Subjects) -> None:
     with nats_server(tmp_path) as server:
         async with judges(server, subjects, 1) as (lease,):
@@ -188,7 +170,6 @@ def line_of(process: subprocess.Popen[str], word: str) -> str:
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
-@in_loop
 async def test_a_standby_leads_after_the_leader_is_gone(
     server: NatsServer, subjects: Subjects, blow: signal.Signals
 ) -> None:
@@ -212,7 +193,6 @@ async def test_a_standby_leads_after_the_leader_is_gone(
                 process.stdout.close()
 
 
-@in_loop
 async def test_a_judge_that_waited_for_its_bus_knows_when_it_has_lost_the_lease(
     tmp_path: Path, subjects: Subjects
 ) -> None:

@@ -129,54 +129,49 @@ def test_the_journal_finds_a_job_by_key_array_and_name(tmp_path: Path) -> None:
         journal.close()
 
 
-def test_the_id_of_a_job_that_has_ended_leads_to_its_hosts_and_to_what_was_wrong(tmp_path: Path) -> None:
-    async def body() -> None:
-        fabric = fabric_of()
-        async with watched(settings_for(tmp_path), fabric) as front:
-            await until(lambda: steady(front))
-            assert front.publication is not None
-            (cause,) = front.publication.evaluation.causes
-            host = cause.subjects[0].partition("/")[0]
-            report = f'[{{"job": "7", "name": "llama", "nodes": ["{host}", "cpu-1"], "gpus": 4, "start_at": 1}}]'
-            await front.report_jobs(report, complete=False)
-            await until(lambda: [one for one in front.history.jobs_named("7") if not one.ended_at])
-            await front.report_jobs("[]", complete=True)
-            await until(lambda: [one for one in front.history.jobs_named("7") if one.ended_at])
-            ended = front.history.jobs_named("7")[0].ended_at
-            await until(
-                lambda: ended and front.publication and front.publication.at > ended
-            )  # rounds have whole seconds
-            fabric.director.fix(1)
-            fabric.living.settle()
-            await until(lambda: front.publication and not front.publication.evaluation.causes)
-            transport = httpx.ASGITransport(create_app(front, made()))
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080/api/v1/") as client:
-                answer = (await client.get("job", params={"nodes": "7"})).json()
-                assert "Job 7 ran from 1970-01-01 00:00 UTC to " in answer["summary"]
-                assert "When it ended: Yes: " in answer["summary"]
-                assert [one["kind"] for one in answer["causes"]] == ["cable-swap"]
-                assert (answer["run"]["hosts"], answer["run"]["not_in_plan"]) == (host, ["cpu-1"])
-                assert answer["run"]["ended"]
-                assert answer["as_of"]
-                assert answer["action"] == ""
-                assert (await client.get("jobs/llama")).json()["summary"] == answer["summary"]
-                absent = (await client.get("jobs/9999")).json()
-                assert (absent["status"], absent["title"]) == (404, "Not found")
-                later = front.now() + timedelta(seconds=1)
-                shown: dict[str, Sequence[JobRecord]] = {}
-                early = JobRecord(0, "slurm", "slurm", "55", "", "", host, 8, NOW - timedelta(days=9), NOW, None, later)
-                shown["55"] = [replace(early, ended_at=NOW - timedelta(days=8))]
-                shown["56"] = [replace(early, key="56", nodes="cpu-1", ended_at=NOW - timedelta(days=8))]
-                shown["57"] = [replace(early, key="57", started_at=front.now(), ended_at=None)]
+async def test_the_id_of_a_job_that_has_ended_leads_to_its_hosts_and_to_what_was_wrong(tmp_path: Path) -> None:
+    fabric = fabric_of()
+    async with watched(settings_for(tmp_path), fabric) as front:
+        await until(lambda: steady(front))
+        assert front.publication is not None
+        (cause,) = front.publication.evaluation.causes
+        host = cause.subjects[0].partition("/")[0]
+        report = f'[{{"job": "7", "name": "llama", "nodes": ["{host}", "cpu-1"], "gpus": 4, "start_at": 1}}]'
+        await front.report_jobs(report, complete=False)
+        await until(lambda: [one for one in front.history.jobs_named("7") if not one.ended_at])
+        await front.report_jobs("[]", complete=True)
+        await until(lambda: [one for one in front.history.jobs_named("7") if one.ended_at])
+        ended = front.history.jobs_named("7")[0].ended_at
+        await until(lambda: ended and front.publication and front.publication.at > ended)  # rounds have whole seconds
+        fabric.director.fix(1)
+        fabric.living.settle()
+        await until(lambda: front.publication and not front.publication.evaluation.causes)
+        transport = httpx.ASGITransport(create_app(front, made()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080/api/v1/") as client:
+            answer = (await client.get("job", params={"nodes": "7"})).json()
+            assert "Job 7 ran from 1970-01-01 00:00 UTC to " in answer["summary"]
+            assert "When it ended: Yes: " in answer["summary"]
+            assert [one["kind"] for one in answer["causes"]] == ["cable-swap"]
+            assert (answer["run"]["hosts"], answer["run"]["not_in_plan"]) == (host, ["cpu-1"])
+            assert answer["run"]["ended"]
+            assert answer["as_of"]
+            assert answer["action"] == ""
+            assert (await client.get("jobs/llama")).json()["summary"] == answer["summary"]
+            absent = (await client.get("jobs/9999")).json()
+            assert (absent["status"], absent["title"]) == (404, "Not found")
+            later = front.now() + timedelta(seconds=1)
+            shown: dict[str, Sequence[JobRecord]] = {}
+            early = JobRecord(0, "slurm", "slurm", "55", "", "", host, 8, NOW - timedelta(days=9), NOW, None, later)
+            shown["55"] = [replace(early, ended_at=NOW - timedelta(days=8))]
+            shown["56"] = [replace(early, key="56", nodes="cpu-1", ended_at=NOW - timedelta(days=8))]
+            shown["57"] = [replace(early, key="57", started_at=front.now(), ended_at=None)]
 
-                async def asked(key: str) -> Sequence[JobRecord]:
-                    return shown.get(key, ())
+            async def asked(key: str) -> Sequence[JobRecord]:
+                return shown.get(key, ())
 
-                front.find_job = asked  # type: ignore[method-assign]
-                before: Any = [(await client.get(f"jobs/{key}")).json() for key in ("55", "56", "57")]
-                assert f"job 55 ran from 2026-11-15 12:00 UTC to 2026-11-16 12:00 UTC on {host}" in before[0]["detail"]
-                assert "what was wrong then is not known" in before[0]["detail"]
-                assert "on cpu-1, and the plan has none of these" in before[1]["detail"]
-                assert "Now: No network fault is known" in before[2]["summary"]
-
-    run(body)
+            front.find_job = asked  # type: ignore[method-assign]
+            before: Any = [(await client.get(f"jobs/{key}")).json() for key in ("55", "56", "57")]
+            assert f"job 55 ran from 2026-11-15 12:00 UTC to 2026-11-16 12:00 UTC on {host}" in before[0]["detail"]
+            assert "what was wrong then is not known" in before[0]["detail"]
+            assert "on cpu-1, and the plan has none of these" in before[1]["detail"]
+            assert "Now: No network fault is known" in before[2]["summary"]

@@ -14,7 +14,7 @@ from tests.api_client import Api, problem_of
 from tests.fake_tower import settings as made
 from tests.oncall_fabrics import SPINES, simulated
 from tests.patience import until
-from tests.watched_service import fabric_of, run, settings_for, watched
+from tests.watched_service import fabric_of, settings_for, watched
 from truerail.analysis.published import JournalState
 from truerail.analysis.running_jobs import Jobs, JobSource, RunningJob, jobs_of, settled
 from truerail.errors import ConflictError, QueryError
@@ -135,33 +135,30 @@ def test_the_api_takes_one_job_or_many(api: Api) -> None:
     assert len(report["requestBody"]["content"]["application/json"]["schema"]["oneOf"]) == 2
 
 
-def test_a_reported_job_is_evaluated_stored_and_known_after_a_restart(tmp_path: Path) -> None:
-    async def body() -> None:
-        fabric = fabric_of()
-        settings = settings_for(tmp_path)
-        host = next(name for name, device in fabric.plan.devices.items() if device.role.tier == 0)
-        async with watched(settings, fabric) as front:
-            await until(lambda: front.publication)
-            report = [{"job": "7", "name": "llama", "nodes": [host, "cpu-1"], "gpus": 8}, {"job": "8", "nodes": host}]
-            assert (await front.report_jobs(json.dumps(report), complete=False)).running == 2
-            await until(lambda: front.publication and len(front.publication.round.jobs.running) == 2)
-            await until(lambda: len(runs_of(front)) == 2)
-        async with watched(settings, fabric) as front:
-            await until(lambda: front.publication)
-            assert front.publication is not None
-            found = {job.key: job for job in front.publication.round.jobs.running}
-            assert set(found) == {"7", "8"}
-            again = found["7"]
-            assert (again.name, again.hosts, again.unplanned, again.gpus) == ("llama", (host,), ("cpu-1",), 8)
-            await front.report_jobs('[{"job": "7", "state": "COMPLETED"}]', complete=False)
-            await until(lambda: front.publication and len(front.publication.round.jobs.running) == 1)
-            await until(lambda: [run.key for run in runs_of(front) if run.ended_at] == ["7"])
-
+async def test_a_reported_job_is_evaluated_stored_and_known_after_a_restart(tmp_path: Path) -> None:
     def runs_of(front: Any) -> list[JobRecord]:
         now = datetime.now(UTC)
         return list(front.history.job_runs(now - timedelta(days=1), now + timedelta(days=1), page=RowRange(10)))
 
-    run(body)
+    fabric = fabric_of()
+    settings = settings_for(tmp_path)
+    host = next(name for name, device in fabric.plan.devices.items() if device.role.tier == 0)
+    async with watched(settings, fabric) as front:
+        await until(lambda: front.publication)
+        report = [{"job": "7", "name": "llama", "nodes": [host, "cpu-1"], "gpus": 8}, {"job": "8", "nodes": host}]
+        assert (await front.report_jobs(json.dumps(report), complete=False)).running == 2
+        await until(lambda: front.publication and len(front.publication.round.jobs.running) == 2)
+        await until(lambda: len(runs_of(front)) == 2)
+    async with watched(settings, fabric) as front:
+        await until(lambda: front.publication)
+        assert front.publication is not None
+        found = {job.key: job for job in front.publication.round.jobs.running}
+        assert set(found) == {"7", "8"}
+        again = found["7"]
+        assert (again.name, again.hosts, again.unplanned, again.gpus) == ("llama", (host,), ("cpu-1",), 8)
+        await front.report_jobs('[{"job": "7", "state": "COMPLETED"}]', complete=False)
+        await until(lambda: front.publication and len(front.publication.round.jobs.running) == 1)
+        await until(lambda: [run.key for run in runs_of(front) if run.ended_at] == ["7"])
 
 
 def test_a_job_that_its_scheduler_also_lists_is_one_job() -> None:

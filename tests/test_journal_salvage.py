@@ -1,6 +1,5 @@
 """A row that cannot be read costs that row: it is left out, reported once, and can be deleted; the service starts."""
 
-import asyncio
 import logging
 import sqlite3
 from collections.abc import Iterator
@@ -126,19 +125,16 @@ def test_a_time_that_could_not_be_read_back_is_not_written(journal: Journal) -> 
         journal.open_window("device", "h1", datetime(2026, 1, 1, tzinfo=UTC), edge, "ann", "x", AT)
 
 
-def test_the_service_starts_with_a_row_that_cannot_be_read_and_deletes_it_on_request(tmp_path: Path) -> None:
-    async def body() -> None:
-        settings, fabric = settings_for(tmp_path), fabric_of()
-        now = utc_now()
-        async with watched(settings, fabric) as front:
-            await until(lambda: steady(front))
-            for host in ("gpu-001", "gpu-002"):
-                await front.open_window("device", host, now, now + timedelta(hours=1), "anna", "new optics")
-        _spoil(tmp_path, f"UPDATE windows SET ends = {NO_TIME} WHERE id = 1")
-        async with watched(settings, fabric) as front:
-            await until(lambda: steady(front))
-            assert [window.id for window in front.history.windows()] == [2]
-            await front.end_window(1, "anna")
-            assert not front.history.unreadable("windows")
-
-    asyncio.run(body())
+async def test_the_service_starts_with_a_row_that_cannot_be_read_and_deletes_it_on_request(tmp_path: Path) -> None:
+    settings, fabric = settings_for(tmp_path), fabric_of()
+    now = utc_now()
+    async with watched(settings, fabric) as front:
+        await until(lambda: steady(front))
+        for host in ("gpu-001", "gpu-002"):
+            await front.open_window("device", host, now, now + timedelta(hours=1), "anna", "new optics")
+    _spoil(tmp_path, f"UPDATE windows SET ends = {NO_TIME} WHERE id = 1")
+    async with watched(settings, fabric) as front:
+        await until(lambda: steady(front))
+        assert [window.id for window in front.history.windows()] == [2]
+        await front.end_window(1, "anna")
+        assert not front.history.unreadable("windows")

@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -61,10 +61,6 @@ async def watched(folder: Path, other_seconds: float) -> AsyncIterator[tuple[Wat
         await asyncio.wait_for(running, ENOUGH)
 
 
-def run(body: Awaitable[None]) -> None:
-    asyncio.run(body)  # type: ignore[arg-type]
-
-
 def findings(front: WatchService) -> list[str]:
     return of_cables(front.publication.evaluation.findings) if front.publication else []
 
@@ -74,7 +70,7 @@ def of_cables(found: Iterable[Finding]) -> list[str]:
     return sorted(one.id for one in found if one.rule.startswith("CAB"))
 
 
-def test_two_pollers_find_what_one_process_finds_also_while_one_is_killed(folder: Path) -> None:
+async def test_two_pollers_find_what_one_process_finds_also_while_one_is_killed(folder: Path) -> None:
     made = simulation()
 
     async def alone() -> list[str]:
@@ -86,40 +82,37 @@ def test_two_pollers_find_what_one_process_finds_also_while_one_is_killed(folder
         assert [cause.kind for cause in found.causes] == [CauseKind.CABLE_SWAP]
         return of_cables(found.findings)
 
-    async def body() -> None:
-        expected = await alone()
-        async with watched(folder, 3600.0) as (front, asking):
-            await until(lambda: findings(front) == expected and len(asking.latest.snapshot().readings) > 30)  # type: ignore[union-attr]
-            assert front.publication is not None
-            publication = front.publication
-            life = publication.lives[expected[0]]
-            await until(lambda: asking.figures["pollers_running"] == 2)
-            before = asking.rounds_total
-            victim = next(child for child in asking.children.values() if child.process)
-            assert victim.process
-            os.kill(victim.process.pid, signal.SIGKILL)
-            await until(lambda: asking.figures["poller_restarts_total"] == 1 and asking.figures["pollers_running"] == 2)
-            number = front.publication.number
-            await until(lambda: front.publication and front.publication.number > number + 3 and before)
-            assert findings(front) == expected
-            assert front.publication.lives[expected[0]].first_seen == life.first_seen
-            assert front.publication.lives[expected[0]].episodes == life.episodes
-            assert await front.recheck({front.publication.plan.cables[0].a.device}, "op") == 1
-            fewer = work()
-            asking.apply(replace(fewer, targets=fewer.targets[1:]))
-            gone = set(simulation().plan.devices).difference(asking.devices)
-            number = asking.rounds_total
-            await until(lambda: asking.rounds_total > number + 2)
-            snapshot = asking.latest.snapshot()
-            assert len(gone) == 1
-            assert snapshot
-            assert not gone.intersection(one.device for one in snapshot.readings)
-            pids = [child.process.pid for child in asking.children.values() if child.process]
-        for pid in pids:
-            with pytest.raises(ProcessLookupError):
-                os.kill(pid, 0)
-
-    run(body())
+    expected = await alone()
+    async with watched(folder, 3600.0) as (front, asking):
+        await until(lambda: findings(front) == expected and len(asking.latest.snapshot().readings) > 30)  # type: ignore[union-attr]
+        assert front.publication is not None
+        publication = front.publication
+        life = publication.lives[expected[0]]
+        await until(lambda: asking.figures["pollers_running"] == 2)
+        before = asking.rounds_total
+        victim = next(child for child in asking.children.values() if child.process)
+        assert victim.process
+        os.kill(victim.process.pid, signal.SIGKILL)
+        await until(lambda: asking.figures["poller_restarts_total"] == 1 and asking.figures["pollers_running"] == 2)
+        number = front.publication.number
+        await until(lambda: front.publication and front.publication.number > number + 3 and before)
+        assert findings(front) == expected
+        assert front.publication.lives[expected[0]].first_seen == life.first_seen
+        assert front.publication.lives[expected[0]].episodes == life.episodes
+        assert await front.recheck({front.publication.plan.cables[0].a.device}, "op") == 1
+        fewer = work()
+        asking.apply(replace(fewer, targets=fewer.targets[1:]))
+        gone = set(simulation().plan.devices).difference(asking.devices)
+        number = asking.rounds_total
+        await until(lambda: asking.rounds_total > number + 2)
+        snapshot = asking.latest.snapshot()
+        assert len(gone) == 1
+        assert snapshot
+        assert not gone.intersection(one.device for one in snapshot.readings)
+        pids = [child.process.pid for child in asking.children.values() if child.process]
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def verdicts(front: WatchService) -> dict[str, str]:
@@ -128,68 +121,58 @@ def verdicts(front: WatchService) -> dict[str, str]:
     return {one.rule: one.why for one in front.publication.evaluation.verdicts}
 
 
-def test_without_a_poller_its_devices_become_unknown_with_the_reason_and_nothing_is_resolved(folder: Path) -> None:
-    async def body() -> None:
-        async with watched(folder, 0.5) as (front, asking):
-            await until(lambda: len(findings(front)) > 1 and asking.figures["pollers_running"] == 2)
-            known = findings(front)
-            (folder / GONE).touch()
-            for child in asking.children.values():
-                assert child.process
-                os.kill(child.process.pid, signal.SIGKILL)
-            await until(
-                lambda: front.publication and "are not polled" in verdicts(front)["TEL001"] and not findings(front)
-            )
-            publication = front.publication
-            assert publication
-            summary = publication.evaluation.summary
-            assert (summary.cables_unknown, summary.cables_missing) == (summary.cables_planned, 0)
-            reasons = {one.error for one in publication.snapshot.readings if "poller" in one.error}
-            assert reasons
-            assert all(re.fullmatch(r"poller process \d has not run since \d\d:\d\d UTC", one) for one in reasons)
-            assert {publication.lives[key].state for key in known} == {LifeState.UNSEEN}
-            (folder / GONE).unlink()
-            await until(lambda: findings(front) == known)
-
-    run(body())
-
-
-def test_devices_of_a_poller_that_never_ran_are_unknown_with_the_reason(folder: Path) -> None:
-    async def body() -> None:
+async def test_without_a_poller_its_devices_become_unknown_with_the_reason_and_nothing_is_resolved(
+    folder: Path,
+) -> None:
+    async with watched(folder, 0.5) as (front, asking):
+        await until(lambda: len(findings(front)) > 1 and asking.figures["pollers_running"] == 2)
+        known = findings(front)
         (folder / GONE).touch()
-        asking = PollerProcesses(work(), int, 1, PROGRAM)
-        asking.start()
-        try:
-            await until(lambda: asking.latest.heard == len(asking.devices))
-            snapshot = asking.latest.snapshot()
-            assert snapshot
-            assert all(re.search(r"poller process 1 has not run since", one.error) for one in snapshot.readings)
-            (folder / GONE).unlink()
-            await until(lambda: not any("poller process" in one.error for one in asking.latest.snapshot().readings))  # type: ignore[union-attr]
-        finally:
-            await asking.stop()
+        for child in asking.children.values():
+            assert child.process
+            os.kill(child.process.pid, signal.SIGKILL)
+        await until(lambda: front.publication and "are not polled" in verdicts(front)["TEL001"] and not findings(front))
+        publication = front.publication
+        assert publication
+        summary = publication.evaluation.summary
+        assert (summary.cables_unknown, summary.cables_missing) == (summary.cables_planned, 0)
+        reasons = {one.error for one in publication.snapshot.readings if "poller" in one.error}
+        assert reasons
+        assert all(re.fullmatch(r"poller process \d has not run since \d\d:\d\d UTC", one) for one in reasons)
+        assert {publication.lives[key].state for key in known} == {LifeState.UNSEEN}
+        (folder / GONE).unlink()
+        await until(lambda: findings(front) == known)
 
-    run(body())
+
+async def test_devices_of_a_poller_that_never_ran_are_unknown_with_the_reason(folder: Path) -> None:
+    (folder / GONE).touch()
+    asking = PollerProcesses(work(), int, 1, PROGRAM)
+    asking.start()
+    try:
+        await until(lambda: asking.latest.heard == len(asking.devices))
+        snapshot = asking.latest.snapshot()
+        assert snapshot
+        assert all(re.search(r"poller process 1 has not run since", one.error) for one in snapshot.readings)
+        (folder / GONE).unlink()
+        await until(lambda: not any("poller process" in one.error for one in asking.latest.snapshot().readings))  # type: ignore[union-attr]
+    finally:
+        await asking.stop()
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_poller_that_hangs_is_ended_and_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_poller_that_hangs_is_ended_and_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("truerail.poller.processes.SILENT_SECONDS", 8.0)
-
-    async def body() -> None:
-        asking = PollerProcesses(work(), int, 1, PROGRAM)
-        asking.start()
-        try:
-            (victim,) = asking.children.values()
-            await until(lambda: victim.speaks)
-            assert victim.process
-            pid = victim.process.pid
-            os.kill(pid, signal.SIGSTOP)
-            await until(lambda: victim.process and victim.process.pid != pid and victim.speaks)
-        finally:
-            await asking.stop()
-
-    run(body())
+    asking = PollerProcesses(work(), int, 1, PROGRAM)
+    asking.start()
+    try:
+        (victim,) = asking.children.values()
+        await until(lambda: victim.speaks)
+        assert victim.process
+        pid = victim.process.pid
+        os.kill(pid, signal.SIGSTOP)
+        await until(lambda: victim.process and victim.process.pid != pid and victim.speaks)
+    finally:
+        await asking.stop()
 
 
 def test_a_poller_that_is_behind_with_its_work_is_not_ended_and_one_that_does_nothing_is() -> None:

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fake_tower import settings as made
-from tests.watched_service import run
 from truerail.analysis.running_jobs import Jobs, RunningJob
 from truerail.errors import TransportError
 from truerail.model import Device, Role, SshAccess, Target
@@ -75,39 +74,36 @@ class Ras:
         self.closed += 1
 
 
-def test_answers_join_the_snapshot_and_what_never_answered_does_not() -> None:
-    async def body() -> None:
-        fleet, heard = Ras(), []
-        ras = RasFollower(fleet, lambda: AT, lambda: heard.append(1))
-        empty = Snapshot(AT, [])
-        await ras.run(Jobs(), NAMED)
-        assert (fleet.opened, heard, ras.joined(empty)) == (0, [], empty)
-        jobs = Jobs((job("1", "gpu-1", "gpu-2"), job("2", "gpu-3", "gpu-4")))
-        fleet.answers["nccl-gpu-1"] = RECORDED
+async def test_answers_join_the_snapshot_and_what_never_answered_does_not() -> None:
+    fleet, heard = Ras(), []
+    ras = RasFollower(fleet, lambda: AT, lambda: heard.append(1))
+    empty = Snapshot(AT, [])
+    await ras.run(Jobs(), NAMED)
+    assert (fleet.opened, heard, ras.joined(empty)) == (0, [], empty)
+    jobs = Jobs((job("1", "gpu-1", "gpu-2"), job("2", "gpu-3", "gpu-4")))
+    fleet.answers["nccl-gpu-1"] = RECORDED
+    await ras.run(jobs, NAMED)
+    (reading,) = ras.joined(empty).readings
+    assert (reading.device, reading.collector, reading.error) == ("nccl-gpu-1", "nccl_ras", "")
+    assert any(isinstance(fact, RasRank) for fact in reading.facts)
+    assert sorted(fleet.asked) == ["nccl-gpu-1", "nccl-gpu-3"]
+    for _ in range(PATIENCE - 1):
         await ras.run(jobs, NAMED)
-        (reading,) = ras.joined(empty).readings
-        assert (reading.device, reading.collector, reading.error) == ("nccl-gpu-1", "nccl_ras", "")
-        assert any(isinstance(fact, RasRank) for fact in reading.facts)
-        assert sorted(fleet.asked) == ["nccl-gpu-1", "nccl-gpu-3"]
-        for _ in range(PATIENCE - 1):
-            await ras.run(jobs, NAMED)
-        assert fleet.asked.count("nccl-gpu-3") == 1, "a job without NCCL is asked less often"
-        fleet.answers["nccl-gpu-3"] = "not RAS at all\n"
-        await ras.run(jobs, NAMED)
-        assert fleet.asked.count("nccl-gpu-3") == 2
-        assert len(ras.joined(empty).readings) == 1
-        fleet.answers["nccl-gpu-1"] = ""
-        await ras.run(jobs, NAMED)
-        (reading,) = ras.joined(empty).readings
-        assert (reading.facts, reading.error) == ((), "exit status 1"), "it has answered: now it is unknown"
-        count = len(heard)
-        await ras.run(Jobs((job("2", "gpu-3", "gpu-4"),)), NAMED)
-        assert (ras.joined(empty), len(heard)) == (empty, count + 1)
-        await ras.forget()
-        await ras.forget()
-        assert (fleet.opened, fleet.closed) == (1, 1)
-
-    run(body)
+    assert fleet.asked.count("nccl-gpu-3") == 1, "a job without NCCL is asked less often"
+    fleet.answers["nccl-gpu-3"] = "not RAS at all\n"
+    await ras.run(jobs, NAMED)
+    assert fleet.asked.count("nccl-gpu-3") == 2
+    assert len(ras.joined(empty).readings) == 1
+    fleet.answers["nccl-gpu-1"] = ""
+    await ras.run(jobs, NAMED)
+    (reading,) = ras.joined(empty).readings
+    assert (reading.facts, reading.error) == ((), "exit status 1"), "it has answered: now it is unknown"
+    count = len(heard)
+    await ras.run(Jobs((job("2", "gpu-3", "gpu-4"),)), NAMED)
+    assert (ras.joined(empty), len(heard)) == (empty, count + 1)
+    await ras.forget()
+    await ras.forget()
+    assert (fleet.opened, fleet.closed) == (1, 1)
 
 
 def test_the_setting(tmp_path: Path) -> None:

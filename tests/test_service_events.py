@@ -17,20 +17,17 @@ async def taken(log: EventLog, known: int | None, count: int) -> list[Event | No
     return found
 
 
-def test_a_new_reader_needs_the_whole_state_and_then_gets_what_comes() -> None:
-    async def body() -> None:
-        log = EventLog(100)
-        log.add("round", b"1")
-        stream = log.follow(None)
-        assert await anext(stream) is None
-        log.add("round", b"2")
-        event = await anext(stream)
-        assert event == Event(101, "round", b"2")
-        assert log.readers == 1
-        await stream.aclose()
-        assert log.readers == 0
-
-    asyncio.run(body())
+async def test_a_new_reader_needs_the_whole_state_and_then_gets_what_comes() -> None:
+    log = EventLog(100)
+    log.add("round", b"1")
+    stream = log.follow(None)
+    assert await anext(stream) is None
+    log.add("round", b"2")
+    event = await anext(stream)
+    assert event == Event(101, "round", b"2")
+    assert log.readers == 1
+    await stream.aclose()
+    assert log.readers == 0
 
 
 def test_a_reader_that_comes_back_gets_what_it_missed() -> None:
@@ -41,19 +38,16 @@ def test_a_reader_that_comes_back_gets_what_it_missed() -> None:
     assert [event and event.id for event in found] == [103, 104]
 
 
-def test_a_reader_that_missed_too_much_is_reported_so_and_goes_on() -> None:
-    async def body() -> None:
-        log = EventLog(1)
-        for number in range(KEPT + 10):
-            log.add("round", str(number).encode())
-        stream = log.follow(3)
-        assert await anext(stream) is None
-        log.add("round", b"new")
-        event = await anext(stream)
-        assert event is not None
-        assert event.data == b"new"
-
-    asyncio.run(body())
+async def test_a_reader_that_missed_too_much_is_reported_so_and_goes_on() -> None:
+    log = EventLog(1)
+    for number in range(KEPT + 10):
+        log.add("round", str(number).encode())
+    stream = log.follow(3)
+    assert await anext(stream) is None
+    log.add("round", b"new")
+    event = await anext(stream)
+    assert event is not None
+    assert event.data == b"new"
 
 
 def test_a_number_of_an_earlier_process_is_a_gap() -> None:
@@ -65,17 +59,14 @@ def test_a_number_of_an_earlier_process_is_a_gap() -> None:
     assert log.after(4999) is not None
 
 
-def test_a_waiting_reader_wakes_when_something_happens() -> None:
-    async def body() -> None:
-        log = EventLog(1)
-        log.add("round", b"0")
-        waiting = asyncio.create_task(taken(log, 1, 1))
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        log.add("mutes", b"{}")
-        assert (await asyncio.wait_for(waiting, ENOUGH))[0] == Event(2, "mutes", b"{}")
-
-    asyncio.run(body())
+async def test_a_waiting_reader_wakes_when_something_happens() -> None:
+    log = EventLog(1)
+    log.add("round", b"0")
+    waiting = asyncio.create_task(taken(log, 1, 1))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    log.add("mutes", b"{}")
+    assert (await asyncio.wait_for(waiting, ENOUGH))[0] == Event(2, "mutes", b"{}")
 
 
 @given(st.integers(0, 30), st.integers(-2, 40))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_service_watch import fabric_of, run, settings_for, until, watched
+from tests.test_service_watch import fabric_of, settings_for, until, watched
 from truerail.model.pause import garbage_collection_paused
 from truerail.service import current, freeing, round_loop
 from truerail.service.freeing import Garbage, free
@@ -86,25 +86,23 @@ def test_what_others_hold_is_left_as_it_is() -> None:
     assert parts == []
 
 
-def test_garbage_is_collected_sooner_where_much_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_garbage_is_collected_sooner_where_much_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda: runs.append(1))
     monkeypatch.setattr(freeing, "EVALUATION_SECONDS", 10.0)
-
-    async def body() -> None:
-        looked = Garbage()
-        for seconds, times in ((6.0, 0), (6.0, 1), (6.0, 1), (6.0, 2)):
-            await looked.evaluated(seconds)
-            assert len(runs) == times
-        await looked.evaluated(6.0)
-        await looked.collect()
-        await looked.evaluated(6.0)
-        assert len(runs) == 3
-
-    asyncio.run(body())
+    looked = Garbage()
+    for seconds, times in ((6.0, 0), (6.0, 1), (6.0, 1), (6.0, 2)):
+        await looked.evaluated(seconds)
+        assert len(runs) == times
+    await looked.evaluated(6.0)
+    await looked.collect()
+    await looked.evaluated(6.0)
+    assert len(runs) == 3
 
 
-def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     where: dict[str, set[int]] = {}
 
     def noting(module: Any, name: str) -> None:
@@ -118,49 +116,41 @@ def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monke
 
     for module, name in ((current, "reported"), (round_loop, "mutes"), (round_loop, "free")):
         noting(module, name)
-
-    async def body() -> None:
-        async with watched(settings_for(tmp_path), fabric_of()) as front:
-            await until(lambda: front.publication)
-            assert front.publication is not None
-            await front.acknowledge(front.publication.evaluation.causes[0].key, "anna", "known", None)
-            assert front.publication.mutes
-            await until(lambda: "free" in where)
-            loop = threading.get_ident()
-            assert set(where) == {"reported", "mutes", "free"}
-            assert all(loop not in threads for threads in where.values())
-
-    run(body)
+    async with watched(settings_for(tmp_path), fabric_of()) as front:
+        await until(lambda: front.publication)
+        assert front.publication is not None
+        await front.acknowledge(front.publication.evaluation.causes[0].key, "anna", "known", None)
+        assert front.publication.mutes
+        await until(lambda: "free" in where)
+        loop = threading.get_ident()
+        assert set(where) == {"reported", "mutes", "free"}
+        assert all(loop not in threads for threads in where.values())
 
 
-def test_news_that_were_overtaken_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_news_that_were_overtaken_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An acknowledgement that comes while an evaluation's news are made: they are reported against what it left."""
     before: list[Any] = []
     real = current.reported
+    async with watched(settings_for(tmp_path), fabric_of()) as front:
+        await until(lambda: front.publication and front.publication.number > 1)
+        what_is_shown = front._watch.shown
+        loop, came = asyncio.get_running_loop(), threading.Event()
 
-    async def body() -> None:
-        async with watched(settings_for(tmp_path), fabric_of()) as front:
-            await until(lambda: front.publication and front.publication.number > 1)
-            what_is_shown = front._watch.shown
-            loop, came = asyncio.get_running_loop(), threading.Event()
+        def overtake() -> None:
+            assert what_is_shown.publication is not None
+            assert what_is_shown.map is not None
+            what_is_shown.muted(what_is_shown.publication, copy(what_is_shown.map))
+            came.set()
 
-            def overtake() -> None:
-                assert what_is_shown.publication is not None
-                assert what_is_shown.map is not None
-                what_is_shown.muted(what_is_shown.publication, copy(what_is_shown.map))
-                came.set()
+        def reported(old: Any, new: Any, publication: Any) -> Any:
+            before.append(old)
+            if len(before) == 1:
+                loop.call_soon_threadsafe(overtake)
+                came.wait()
+            return real(old, new, publication)
 
-            def reported(old: Any, new: Any, publication: Any) -> Any:
-                before.append(old)
-                if len(before) == 1:
-                    loop.call_soon_threadsafe(overtake)
-                    came.wait()
-                return real(old, new, publication)
-
-            monkeypatch.setattr(current, "reported", reported)
-            await until(lambda: len(before) > 1)
-            assert before[1] is not before[0]
-            assert before[1] == before[0]
-            await until(lambda: not any(what_is_shown.map is one for one in before[:2]))
-
-    run(body)
+        monkeypatch.setattr(current, "reported", reported)
+        await until(lambda: len(before) > 1)
+        assert before[1] is not before[0]
+        assert before[1] == before[0]
+        await until(lambda: not any(what_is_shown.map is one for one in before[:2]))
