@@ -58,9 +58,7 @@ def nic_counters(answer: str, device: Device) -> list[PortCounters]:
 
     Raises `UnreadableError`, also if no port has counters.
     """
-    if '"' in answer and is_json(answer):
-        return _last(_of_links(answer))
-    return read_values(answer, _of_text)
+    return _last(_of_links(answer)) if '"' in answer and is_json(answer) else read_values(answer, _of_text)
 
 
 def _of_text(answer: str) -> list[PortCounters]:

@@ -68,7 +68,7 @@ def cable(device: str, begin: float, end: float | None, actual: str | None, stat
     return place | planned | found | {"began": ago(begin), "ended": None if end is None else ago(end)} | more
 
 
-def run(store: Path, sql: str, limits: Limits | None = None, form: Form = Form.ROWS) -> tuple[bytes, QueryReport]:
+def run(store: Path, sql: str, limits: Limits | None = None, form: Form = Form.TABLE) -> tuple[bytes, QueryReport]:
     """The result of SQL, from a process of its own."""
     out = BytesIO()
     report = run_query(QueryRequest(str(store), sql, form=form, limits=limits or Limits()), out)

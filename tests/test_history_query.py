@@ -114,7 +114,7 @@ def test_values_of_every_type_have_json(store: Path) -> None:
 
 
 def test_foreign_text_commands_no_terminal_and_no_spreadsheet(store: Path) -> None:
-    for form in (Form.CSV, Form.JSON, Form.ROWS):
+    for form in (Form.CSV, Form.JSON, Form.TABLE):
         raw, _ = run(store, "SELECT pod, actual_device FROM cables WHERE state = 'wrong'", form=form)
         assert all(byte >= 0x20 or byte in b"\r\n" for byte in raw)
         assert not {"\u009b", "\u202e"} & set(raw.decode())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.accuracy.orders import heard, rails_apart
@@ -208,6 +208,7 @@ def _reach(switches: list[str], links: list[tuple[Port, Port | None]], live: Cal
     kinds=st.lists(st.sampled_from(KINDS), max_size=2, unique=True),
     seed=st.integers(0, 2**16),
 )
+@example(SPINES, [CauseKind.HOST_SWAP, CauseKind.BUNDLE_SWAP], 3)  # other names, and in another leaf besides
 def test_a_job_meets_what_is_really_plugged(shape: Shape, kinds: list[CauseKind], seed: int) -> None:
     try:
         simulation = simulated(shape, *(Fault(kind) for kind in kinds), seed=seed)

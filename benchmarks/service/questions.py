@@ -49,14 +49,17 @@ class Truth(NamedTuple):
     gpu: int
     planned: str
     actual: str
+    leaf: str
+    """Of that one, as planned."""
     on_leaf: int
-    """Hosts with a cable on leaf-3."""
+    """Hosts with a cable on it."""
 
 
 @dataclass(frozen=True)
 class Question:
     """`command` and `page` may have names of `Truth`. `fault` and `calm` are words of a true answer, `page_calm` those
-    of a page with other words; `only` are the cases in which it can be asked.
+    of a page with other words, `absent` those of an untrue one without the fault; `only` are the cases in which it can
+    be asked.
     """
 
     words: str
@@ -66,6 +69,7 @@ class Question:
     fault: tuple[str, ...]
     calm: tuple[str, ...] = ()
     page_calm: tuple[str, ...] | None = None
+    absent: tuple[str, ...] = ()
     only: tuple[str, ...] = CASES
 
 
@@ -85,13 +89,13 @@ QUESTIONS = (
         ("{culprit}", "{host}"), only=NOW,
     ),
     Question(
-        "Can I drain leaf-3?", ("drain", "leaf-3"), "/ask", {"q": "drain", "of": "leaf-3"},
-        ("without leaf-3 {on_leaf} hosts",), ("without leaf-3 {on_leaf} hosts",),
+        "Can I drain this leaf?", ("drain", "{leaf}"), "/ask", {"q": "drain", "of": "{leaf}"},
+        ("without {leaf} {on_leaf} hosts",), ("without {leaf} {on_leaf} hosts",),
     ),
     Question("Who is the storm's culprit?", ("storm",), "/storm", {}, ("{culprit}",), ("no pfc storm",)),
     Question(
         "Polarization or a bad link?", ("status",), "/causes", {}, ("{culprit}", "{host}"),
-        ("nothing is known to be wrong",), ("no causes here",),
+        ("{cables} cables are right",), ("cause",), absent=("{culprit}", "swapped"),
     ),
     Question("Which rail is out of balance, and why?", ("rails",), "/ask", {"q": "rails"}, ("{culprit}",), ("right",)),
     Question(
@@ -99,8 +103,8 @@ QUESTIONS = (
         only=CASES[:1],
     ),
     Question(
-        "What was it then?", ("status",), "/causes", {}, ("{culprit}", "{host}"), ("nothing is known to be wrong",),
-        ("no causes here",), only=(CASES[1], CASES[3]),
+        "What was it then?", ("status",), "/causes", {}, ("{culprit}", "{host}"), ("{cables} cables are right",),
+        ("cause",), absent=("{culprit}", "swapped"), only=(CASES[1], CASES[3]),
     ),
     Question(
         "Who else if spine-1 dies?", ("blast", "spine-1"), "/ask", {"q": "blast", "of": "spine-1"},
@@ -155,9 +159,9 @@ def _truth(site: RecordedSite, swapped: list[str], culprit: str) -> Truth:
     ends = {str(cable.a): cable for cable in plan.host_cables if str(cable.a) in swapped}
     cable, other = (ends[port] for port in swapped)
     rails = sorted({one.rail for one in plan.host_cables if one.rail is not None})
-    on_leaf = {one.a.device for one in plan.host_cables if one.b.device == "leaf-3"}
+    on_leaf = {one.a.device for one in plan.host_cables if one.b.device == cable.b.device}
     gpu = rails.index(cable.rail or 0)
-    return Truth(culprit, cable.a.device, gpu, str(cable.b), str(other.b), len(on_leaf))
+    return Truth(culprit, cable.a.device, gpu, str(cable.b), str(other.b), cable.b.device, len(on_leaf))
 
 
 class _Asker:
@@ -172,7 +176,10 @@ class _Asker:
         storms = (
             [one for one in publication.evaluation.causes if one.kind is CauseKind.PFC_STORM] if publication else []
         )
-        names = self.truth._asdict() | {"key": storms[0].key if storms else ""}
+        names = self.truth._asdict() | {
+            "cables": f"{len(self.site.plan.cables):,}",
+            "key": storms[0].key if storms else "",
+        }
         hosts = sorted(name for name in self.site.plan.devices if name.startswith("gpu-"))
         names |= {"first": hosts[0].removeprefix("gpu-"), "last": hosts[-1].removeprefix("gpu-")}
         with Site(publication, history={"path": self.site.folder.path}) as web:
@@ -193,15 +200,18 @@ class _Asker:
         wanted = [word.format(**names).lower() for word in (one.fault if fault else one.calm)]
         by_page = one.page_calm if one.page_calm is not None and not fault else None
         shown = wanted if by_page is None else list(by_page)
+        absent = [] if fault else [word.format(**names).lower() for word in one.absent]
         began = time.perf_counter()
-        text = self._command(url, command)
+        text = _plain(self._command(url, command))
         commanded = time.perf_counter() - began
-        wrong = [f"`{command[0]}` lacks {word!r}" for word in wanted if word not in " ".join(text.lower().split())]
+        wrong = [f"`{command[0]}` lacks {word!r}" for word in wanted if word not in text]
+        wrong += [f"`{command[0]}` has {word!r}, and lacks the truth" for word in absent if word in text]
         began = time.perf_counter()
         path = one.page.format(**names) + (f"?{urlencode(query)}" if query else "")
         lacks = self._look(f"{url}{path}", shown)
         paged = time.perf_counter() - began
         wrong += [f"{path} lacks {word!r}" for word in lacks]
+        wrong += [f"{path} has {word!r}, and lacks the truth" for word in absent if word in _plain(self._text())]
         wrong += [
             f"{name} takes {took:.1f} s" for name, took in (("command", commanded), ("page", paged)) if took > LIMIT
         ]
@@ -221,9 +231,15 @@ class _Asker:
         try:
             self.page.wait_for_function(shows, arg=list(wanted), timeout=MOST_SECONDS * 1000)
         except NotShownError:
-            text = " ".join(str(self.page.evaluate(TEXT)).lower().split())
-            return [word for word in wanted if word not in text]
+            return [word for word in wanted if word not in _plain(self._text())]
         return []
+
+    def _text(self) -> str:
+        return str(self.page.evaluate(TEXT))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def report(found: dict[int, dict[tuple[str, str], Answered]]) -> Iterator[str]:

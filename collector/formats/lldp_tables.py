@@ -315,6 +315,4 @@ def _marked_alike(name: str) -> str:
 def _identified(cell: str) -> tuple[str | None, str | None]:
     if _MARKED.fullmatch(cell):
         return identified(cell[:-1])
-    if _CUT_UUID.fullmatch(cell) or cell.endswith(_SHORTENED):
-        return None, None
-    return identified(cell)
+    return (None, None) if _CUT_UUID.fullmatch(cell) or cell.endswith(_SHORTENED) else identified(cell)

@@ -86,9 +86,7 @@ def numeric(text: str, lines: list[str]) -> list[str]:
     beginning = text[:_LOOKED_AT]
     named = _IS_NAMED.search(beginning) is not None
     untyped = _IS_ROW.search(beginning) is not None and not _IS_TYPED.search(beginning)
-    if not (named or untyped):
-        return lines
-    return list(_rewritten(lines, named=named, untyped=untyped))
+    return list(_rewritten(lines, named=named, untyped=untyped)) if named or untyped else lines
 
 
 def _rewritten(lines: list[str], *, named: bool, untyped: bool) -> Iterator[str]:
@@ -232,9 +230,7 @@ def _place(index: str) -> list[int]:
 def _snmp_rows(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
     lines = text.replace("\r", "").split("\n")
     start = next((index for index, line in enumerate(lines) if line.strip()), 0)
-    if _RECORD.match(lines[start]):
-        return _records(lines, wanted)
-    return _walked(numeric(text, lines), wanted)
+    return _records(lines, wanted) if _RECORD.match(lines[start]) else _walked(numeric(text, lines), wanted)
 
 
 def _records(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:

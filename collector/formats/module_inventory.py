@@ -187,9 +187,7 @@ def of_text(text: Sequence[str]) -> list[Optic] | None:
     stripped = [line.strip() for line in text]
     if any(_BRIEF.fullmatch(line) for line in stripped):
         return list(_brief(stripped))
-    if any(_DETAIL.fullmatch(line) for line in stripped):
-        return list(_detail(stripped))
-    return None
+    return list(_detail(stripped)) if any(_DETAIL.fullmatch(line) for line in stripped) else None
 
 
 _EOS = Names("Temperature", "low", "high", rx=("Rx Power",), tx=("Tx Power",), bias=("Current",))

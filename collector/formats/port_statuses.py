@@ -203,6 +203,4 @@ def answer_statuses(answer: str) -> list[PortStatus] | None:
     rows = port_tables.statuses(answer, text)
     if rows is not None:
         return rows
-    if _PARAGRAPHS.search(answer):
-        return port_paragraphs.statuses(text)
-    return text_statuses(answer, text) or None
+    return port_paragraphs.statuses(text) if _PARAGRAPHS.search(answer) else text_statuses(answer, text) or None

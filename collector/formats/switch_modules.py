@@ -93,9 +93,7 @@ def of_switch(answer: str) -> list[Optic] | None:
         return list(junos_tree(xml_tree(root_of(answer)), {}))
     if "transceiver is " in answer:
         return list(_nxos_text(text))
-    if "Physical interface: " in answer and "aser" in answer:
-        return list(_junos_text(text))
-    return None
+    return list(_junos_text(text)) if "Physical interface: " in answer and "aser" in answer else None
 
 
 def _from_json(answer: str) -> list[Optic] | None:
@@ -109,9 +107,7 @@ def _from_json(answer: str) -> list[Optic] | None:
         return list(eos_json(unwrapped(answer)))
     if '"chassis-inventory"' in answer:
         return list(junos_tree(unwrapped(answer), {}))
-    if '"vendorSn"' in answer or '"rxPower"' in answer:
-        return list(_eos(unwrapped(answer)))
-    return None
+    return list(_eos(unwrapped(answer))) if '"vendorSn"' in answer or '"rxPower"' in answer else None
 
 
 def _sonic(port: str, reported: Reported) -> Iterator[Optic]:

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
@@ -16,25 +15,16 @@ from truerail.cli.oncall import LOCAL_SERVICE, TokenFile
 from truerail.cli.serve import read_settings
 from truerail.cli.terminal_output import aligned
 from truerail.errors import CommandError, HistoryStoreError, NotFoundError, QueryError, QueryLimitError
+from truerail.history.query.query_request import Form, Limits, QueryRequest
 
 if TYPE_CHECKING:
     from truerail.history.history_tables import Field
-    from truerail.history.query.query_request import Limits, QueryRequest
     from truerail.history.query.run_query import QueryReport
     from truerail.history.ready.ready_question import HistoryAnswer, ReadyQuestion
 
 _SHOWN_ROWS, _PAGE_ROWS = 100, 1000
 _MEBIBYTE = 1 << 20
 _MOST_FILES = 20
-
-
-class ResultFormat(StrEnum):
-    """The forms of a result."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    PARQUET = "parquet"
 
 
 def query(
@@ -61,7 +51,7 @@ def query(
     least: Annotated[str | None, typer.Option(metavar="NUMBER", help="At least so many; see --list.")] = None,
     step: Annotated[str | None, typer.Option(metavar="STEP", help="Length of an interval: 1m, 1h, 1d.")] = None,
     idlest: Annotated[bool, typer.Option("--idlest", help="The idlest first.")] = False,
-    fmt: Annotated[ResultFormat, typer.Option("--format", "-f", help="The form of the result.")] = ResultFormat.TABLE,
+    fmt: Annotated[Form, typer.Option("--format", "-f", help="The form of the result.")] = Form.TABLE,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the result to this file.")] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help=f"Most rows; default: {_SHOWN_ROWS} of a table, else all.")
@@ -80,7 +70,7 @@ def query(
     named = {"since": since, "until": until, "device": device, "rail": rail, "lldp_name": lldp_name}
     named |= {"least": least, "step": step}
     given = {key: value for key, value in named.items() if value is not None} | ({"idlest": "true"} if idlest else {})
-    if fmt is ResultFormat.PARQUET and out is None:
+    if fmt is Form.PARQUET and out is None:
         raise CommandError("parquet is no text: give --out FILE")
     limits = _limits(fmt, limit, timeout, memory)
     if store is None and (service or not config.exists()) and len((question or "").split()) == 1:
@@ -106,8 +96,7 @@ def _store(store: Path | None, config: Path) -> Path:
     return history.path
 
 
-def _limits(fmt: ResultFormat, limit: int | None, timeout: str, memory: int) -> "Limits":
-    from truerail.history.query.query_request import Limits
+def _limits(fmt: Form, limit: int | None, timeout: str, memory: int) -> Limits:
     from truerail.service.durations import duration
 
     try:
@@ -116,53 +105,43 @@ def _limits(fmt: ResultFormat, limit: int | None, timeout: str, memory: int) -> 
         raise CommandError(f"--timeout: {error}") from error
     if not seconds:
         raise CommandError("--timeout: 0 leaves no time for a query")
-    return Limits(seconds, memory * _MEBIBYTE, rows=limit or (_SHOWN_ROWS if fmt is ResultFormat.TABLE else 0))
+    return Limits(seconds, memory * _MEBIBYTE, rows=limit or (_SHOWN_ROWS if fmt is Form.TABLE else 0))
 
 
 def _request(
-    question: str | None, given: dict[str, str], store: Path, fmt: ResultFormat, limits: "Limits"
+    question: str | None, given: dict[str, str], store: Path, fmt: Form, limits: Limits
 ) -> "tuple[ReadyQuestion | None, QueryRequest]":
     """What is asked: the ready-made question, if it is one, and the request. A name has no blanks, SQL has."""
     from datetime import UTC, datetime
 
-    from truerail.history.query.query_request import Form, QueryRequest
     from truerail.history.ready.ready_question import ready_question
     from truerail.questions.moments import moment
 
-    form = Form.ROWS if fmt is ResultFormat.TABLE else Form(fmt.value)
     if question is None or not question.strip():
         raise CommandError("give a SELECT in quotes or the name of a question: see --tables and --list")
     if len(question.split()) > 1:
         if given:
             raise CommandError(f"--{next(iter(given))} goes with a ready-made question: write it into the SQL")
-        return None, QueryRequest(str(store), question, form=form, limits=limits)
+        return None, QueryRequest(str(store), question, form=fmt, limits=limits)
     now = datetime.now(UTC)
     with refusing(QueryError, NotFoundError):
         ready = ready_question(question)
-        return ready, ready.request(str(store), given, lambda text: moment(text, now), form, limits)
+        return ready, ready.request(str(store), given, lambda text: moment(text, now), fmt, limits)
 
 
-def _run(request: "QueryRequest", out: IO[bytes]) -> "QueryReport":
-    """Runs it. Raises CommandError for whatever stands between."""
+def _answered(ready: "ReadyQuestion | None", request: QueryRequest, out: Path | None, fmt: Form) -> "QueryReport":
+    """Shows the result, or writes a file as a whole, or none. Raises CommandError for whatever stands between."""
     from truerail.history.query.run_query import run_query
-
-    with refusing(QueryError, NotFoundError, HistoryStoreError, QueryLimitError):
-        return run_query(request, out)
-
-
-def _answered(
-    ready: "ReadyQuestion | None", request: "QueryRequest", out: Path | None, fmt: ResultFormat
-) -> "QueryReport":
-    """Shows the result, or writes a file as a whole, or none."""
     from truerail.history.store_folder import whole_file
 
-    if out is not None and fmt is not ResultFormat.TABLE:
-        with refused_by_system(out), whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
-            return _run(request, file)
-    result = BytesIO()
-    report = _run(request, result)
+    with refusing(QueryError, NotFoundError, HistoryStoreError, QueryLimitError):
+        if out is not None and fmt is not Form.TABLE:
+            with refused_by_system(out), whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
+                return run_query(request, file)
+        result = BytesIO()
+        report = run_query(request, result)
     text = result.getvalue().decode("utf-8", "replace")
-    _show(_table(json.loads(text), ready) if fmt is ResultFormat.TABLE else text, out)
+    _show(_table(json.loads(text), ready) if fmt is Form.TABLE else text, out)
     return report
 
 
@@ -174,7 +153,7 @@ def _show(text: str, out: Path | None) -> None:
 
 
 def _served(
-    question: str, given: dict[str, str], service: str, token_file: Path | None, fmt: ResultFormat, most: int,
+    question: str, given: dict[str, str], service: str, token_file: Path | None, fmt: Form, most: int,
     out: Path | None,
 ) -> int:  # fmt: skip
     """Shows what a running service answers to a ready-made question; returns the rows. Raises CommandError."""
@@ -182,7 +161,7 @@ def _served(
     from truerail.history.ready.ready_question import HistoryAnswer
     from truerail.views.plain import answer_from_json
 
-    if fmt not in (ResultFormat.TABLE, ResultFormat.JSON):
+    if fmt not in (Form.TABLE, Form.JSON):
         raise CommandError(f"{fmt} is written from a store: give --store DIR")
     route, answer = f"history/questions/{quote(question, safe='')}", None
     items: list[dict[str, Any]] = []
@@ -193,7 +172,7 @@ def _served(
             answer = answer_from_json(HistoryAnswer, fetched(service, route, given | page, token_file))
             items += answer.items
     rows = {"columns": [one.name for one in answer.columns], "rows": [[*row.values()] for row in items]}
-    _show(_table(rows, answer) if fmt is ResultFormat.TABLE else json.dumps(items, ensure_ascii=False, indent=1), out)
+    _show(_table(rows, answer) if fmt is Form.TABLE else json.dumps(items, ensure_ascii=False, indent=1), out)
     more = [f"Only the first {len(items):,} rows: --limit shows more."] if answer.next else []
     terminal_output.remark(*more, *answer.notes)
     return len(items)
@@ -237,7 +216,7 @@ def _parameters(question: "ReadyQuestion") -> Iterator[str]:
 
 
 def _table(found: Any, ready: "ReadyQuestion | HistoryAnswer | None") -> str:
-    """A result in columns. `found` is what `Form.ROWS` writes. A plan is shown as DuckDB draws it."""
+    """A result in columns. `found` is what `Form.TABLE` writes. A plan is shown as DuckDB draws it."""
     if found["columns"] == ["plan"]:
         return "\n".join(line for row in found["rows"] for line in aligned([row]))
     rows = [found["columns"], *([_shown(value) for value in row] for row in found["rows"])]
@@ -259,14 +238,11 @@ def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value).replace("+00:00", "Z")
 
 
-def _lacks(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> Iterator[str]:
+def _lacks(ready: "ReadyQuestion | None", request: QueryRequest, report: "QueryReport") -> Iterator[str]:
     """What a result lacks: rows over the limit, things without data, days before the store began, torn files."""
     if report.more:
         yield f"Only the first {report.rows:,} rows: --limit shows more, --format csv --out FILE writes all."
-    if ready and report.coverage and report.coverage[0] < report.coverage[1]:
-        known, total = report.coverage
-        yield f"{known:,} of {total:,} {ready.coverage_of}; the others are unknown."
-    yield from report.missing(request)
+    yield from report.missing(request, ready.coverage_of if ready else "")
     for file in report.unreadable[:_MOST_FILES]:
         yield f"{file}; its rows are missing here."
     if len(report.unreadable) > _MOST_FILES:

@@ -99,9 +99,7 @@ def port_key(name: str) -> str:
     if not shape:
         return low
     word, number = shape[1].replace("-", ""), _PADDED.sub("", shape[2])
-    if word == "eth" and number.isdigit():
-        return low
-    return _PORT_WORDS.get(word, word) + number
+    return low if word == "eth" and number.isdigit() else _PORT_WORDS.get(word, word) + number
 
 
 @lru_cache(maxsize=65536)

@@ -308,9 +308,7 @@ def round_of(plan: ProbePlan, questions: Iterable[HopProbes]) -> ProbePlan | Non
     for (_, ttl), probes in ending.items():
         for number, (one, place) in enumerate(probes):
             add(one, place, number * every + ttl * step, max(len(probes) * every, step))
-    if not made:
-        return None
-    return replace(plan, flows=plan.flows.only_paced(_rows(plan, made)), sweep=None)
+    return replace(plan, flows=plan.flows.only_paced(_rows(plan, made)), sweep=None) if made else None
 
 
 def _rows(plan: ProbePlan, made: list[tuple[int, HopProbes, int, float, float]]) -> Paced:

@@ -130,7 +130,7 @@ def storm(publication: Published, of: str | None = None) -> Storm:
     return Storm(of, trees, locks, True, _says(trees, locks, meant, none), action)
 
 
-def _says(trees: tuple[StormTree, ...], locks: tuple[FindingLine, ...], meant: ResolvedTarget | None, none: str) -> str:
+def _says(trees: Sequence[StormTree], locks: Sequence[FindingLine], meant: ResolvedTarget | None, none: str) -> str:
     if trees and len(trees) + len(locks) == 1:
         return trees[0].summary or f"a PFC storm begins at {trees[0].culprit}"
     if locks and not trees:

@@ -180,9 +180,7 @@ def _fault(key: str) -> str:
     """Why a name cannot be replaced in a text; empty where it can."""
     if key in _WORDS:
         return "is called like a word of the answers"
-    if len(key) < 2 or key.isdigit():
-        return "is called by a number or a single letter"
-    return ""
+    return "is called by a number or a single letter" if len(key) < 2 or key.isdigit() else ""
 
 
 def _telling(stem: str) -> bool:

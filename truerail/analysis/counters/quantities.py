@@ -270,6 +270,4 @@ def _column(counter: Counter) -> Column | None:
         match = pattern.fullmatch(name)
         if match:
             return Column(quantity, int(match[1]))
-    if name in _WORDS and name not in _SECOND_BEST:
-        return Column(_WORDS[name], priority)
-    return None
+    return Column(_WORDS[name], priority) if name in _WORDS and name not in _SECOND_BEST else None

@@ -85,9 +85,7 @@ def root_of_draft(ground: FabricContext, draft: CauseCandidate, crossing: Crossi
         return RootCandidate(-1, precedence.HOST_ORDER, whole=_known(devices.tolist()))
     if draft.kind in DOWN:
         return _down(ground, draft)
-    if CAUSE_KINDS[draft.kind].strays and draft.cables:
-        return _moved(ground, draft, crossing)
-    return None
+    return _moved(ground, draft, crossing) if CAUSE_KINDS[draft.kind].strays and draft.cables else None
 
 
 def _down(ground: FabricContext, draft: CauseCandidate) -> RootCandidate:

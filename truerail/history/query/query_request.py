@@ -11,11 +11,11 @@ MEBIBYTE = 1 << 20
 class Form(StrEnum):
     """The form of the result."""
 
-    ROWS = "rows"
+    TABLE = "table"
     """A JSON object: `columns`, and `rows` as lists of values. What a terminal's table is made of."""
+    CSV = "csv"
     JSON = "json"
     """A JSON list of objects."""
-    CSV = "csv"
     PARQUET = "parquet"
 
 
@@ -44,7 +44,7 @@ class QueryRequest:
     store: str
     sql: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    form: Form = Form.ROWS
+    form: Form = Form.TABLE
     limits: Limits = Limits()
     since: str = ""
     until: str = ""

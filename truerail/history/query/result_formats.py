@@ -61,7 +61,7 @@ def _parquet(schema: "pa.Schema", batches: "Batches", out: BinaryIO) -> None:
             writer.write_batch(batch)
 
 
-_WRITERS = {Form.ROWS: _rows, Form.JSON: _objects, Form.CSV: _csv, Form.PARQUET: _parquet}
+_WRITERS = {Form.TABLE: _rows, Form.JSON: _objects, Form.CSV: _csv, Form.PARQUET: _parquet}
 
 
 def _values(batch: "pa.RecordBatch") -> Iterator[tuple[Any, ...]]:

@@ -38,10 +38,13 @@ class QueryReport:
     coverage: tuple[int, int] | None = None
     ends: datetime | None = None
 
-    def missing(self, request: QueryRequest) -> Iterator[str]:
-        """A sentence for each table without rows, or whose rows begin on a later day than was asked for, and one for a
-        store that ends before the time asked for.
+    def missing(self, request: QueryRequest, coverage_of: str = "") -> Iterator[str]:
+        """A sentence if not all things of the kind are known, for each table without rows, or whose rows begin on a
+        later day than was asked for, and for a store that ends before the time asked for.
         """
+        known, total = self.coverage or (0, 0)
+        if known < total:
+            yield f"{known:,} of {total:,} {coverage_of}; the others are unknown."
         for name, day in self.begins.items():
             if day is None:
                 yield f"{name}: has no rows in this time."

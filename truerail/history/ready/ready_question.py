@@ -110,7 +110,7 @@ class ReadyQuestion:
         store: str,
         given: Mapping[str, str | None],
         moment: Callable[[str], datetime],
-        form: Form = Form.ROWS,
+        form: Form = Form.TABLE,
         limits: Limits = Limits(),  # noqa: B008 - a frozen value
     ) -> QueryRequest:
         """The request to a store. Raises QueryError."""

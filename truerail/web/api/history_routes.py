@@ -83,7 +83,7 @@ async def _page(
 ) -> Response:
     """One page. A cursor keeps the times of the first page, so that `7d` means the same on all."""
     offset, given = _continued(part, given)
-    asked = _request(desk, question, given, Form.ROWS, offset, part.limit)
+    asked = _request(desk, question, given, Form.TABLE, offset, part.limit)
     raw, report = await desk.history_queries.run(request, asked)
     found = orjson.loads(raw)
     times = [str(asked.parameters.get(key, "")) for key in ("since", "until")]
@@ -119,8 +119,6 @@ def _continued(part: PageRequest, given: dict[str, str]) -> tuple[int, dict[str,
 
 
 def _notes(question: ReadyQuestion, asked: QueryRequest, report: QueryReport) -> list[str]:
-    known, total = report.coverage or (0, 0)
-    unknown = [f"{known:,} of {total:,} {question.coverage_of}; the others are unknown."] if known < total else []
     lost = len(report.unreadable)
     torn = [f"{lost:,} files of the store cannot be read: their rows are missing."] if lost else []
-    return [*unknown, *report.missing(asked), *torn]
+    return [*report.missing(asked, question.coverage_of), *torn]
