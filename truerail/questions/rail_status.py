@@ -151,7 +151,7 @@ def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
     reported = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
     subjects = {finding.subject for finding in evaluation.findings if finding.id in reported}
     subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}
-    subjects -= {str(move.cable) for cause in evaluation.causes for move in cause.moves}  # in another port besides
+    subjects -= {str(move.cable) for cause in evaluation.causes for move in cause.moves}  # they were moved too
     renamed = np.zeros(len(wiring.state), dtype=bool)
     if subjects:
         wrong = wiring.cables(State.WRONG).tolist()
