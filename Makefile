@@ -108,6 +108,7 @@ bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.speed.history --write benchmarks/results/history-performance.md
 	$(PY) -m benchmarks.history.questions --write benchmarks/results/history-questions.md
 	$(PY) -m benchmarks.service.page --write benchmarks/results/page-performance.md
+	$(PY) -m benchmarks.service.questions --write benchmarks/results/oncall-questions.md
 	$(PY) -m benchmarks.telemetry.measure --write benchmarks/results/telemetry-accuracy.md
 	$(PY) -m benchmarks.polarization.measure --trials 9000 --write benchmarks/results/polarization-accuracy.md
 	$(PY) -m benchmarks.probe.measure --write benchmarks/results/probe-accuracy.md
