@@ -104,7 +104,7 @@ def test_who_has_a_fault_already_has_both() -> None:
     answer = asked(DOWN, next(f"leaf-{rail}" for rail in range(4) if rail != down.rail))
     assert [fault.hosts for fault in answer.faults if fault.hosts] == [down.device]
     assert f"{down.device} loses both" in answer.summary
-    assert answer.steps[0].startswith("Repair C")
+    assert answer.steps[0].startswith("Repair the link-down ")
     uplink = next(
         cable for cable, state in DOWN.evaluation.cable_states.items() if state != "right" and cable.device[0] == "l"
     )

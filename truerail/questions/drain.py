@@ -181,8 +181,7 @@ def steps(one: Outcome, survives: bool | None) -> tuple[str, ...]:
 def _steps(one: Outcome, survives: bool | None) -> Iterator[str]:
     for fault in one.answer.faults[:MOST_NAMED]:
         who = " and ".join(filter(None, (fault.hosts, fault.switches)))
-        cause = f"{fault.id} first ({fault.kind}, {fault.key})"
-        yield f"Repair {cause}: {shortened(who)} would have that fault and the drain"
+        yield f"Repair the {fault.kind} {fault.key} first: {shortened(who)} would have that fault and the drain"
     for work in one.answer.other_work[:MOST_NAMED]:
         who = " and ".join(filter(None, (work.hosts, work.switches)))
         until = f"{work.starts:%Y-%m-%d %H:%M} to {work.ends:%H:%M} UTC"

@@ -69,7 +69,6 @@ class DrainFault:
     """An open cause on what would remain. `hosts` and `switches`, as node sets, have both: its fault and the drain."""
 
     key: str
-    id: str
     kind: str
     summary: str
     hosts: str
@@ -218,7 +217,7 @@ def _work(work: OtherWork) -> RenderableType:
 
 def _fault(fault: DrainFault) -> RenderableType:
     who = ", ".join(filter(None, (fault.hosts, fault.switches)))
-    return hanging("!", Text(f"{name(fault.id)} {name(fault.kind)} on {name(who)}: {as_sentence(fault.summary)}"))
+    return hanging("!", Text(f"{name(fault.kind)} {name(fault.key)} on {name(who)}: {as_sentence(fault.summary)}"))
 
 
 def _lines(command: str, width: int) -> Iterator[str]:

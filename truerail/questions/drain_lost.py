@@ -223,7 +223,7 @@ def faults_of(view: View, target: Target, below: Codes, switches: Iterable[Drain
         if len(here):
             cause = view.sight.causes[key]
             hosts, ups = _ends(view, here)
-            row = DrainFault(key, cause.id, cause.kind.value, cause.summary, folded(view, hosts), folded(view, ups))
+            row = DrainFault(key, cause.kind.value, cause.summary, folded(view, hosts), folded(view, ups))
             found.append(((-len(hosts) - len(ups), -view.sight.impact[key], key), row))
     return tuple(row for _, row in sorted(found, key=lambda one: one[0]))
 

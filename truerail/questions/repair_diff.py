@@ -274,10 +274,10 @@ QUESTION = Question(
     (
         Parameter(
             "cause",
-            help="A cause (C1, 6f4dbffbab52) or the id of a finding. Without it: all that text repairs.",
+            help="A cause (6f4dbffbab52, or its words) or the id of a finding. Without it: all that text repairs.",
             needed=False,
             label="Cause or finding",
-            example="C1",
+            example="6f4dbffbab52",
         ),
     ),
     lambda asked, given: repair_diff(asked.publication, given["cause"] or ""),

@@ -90,7 +90,7 @@ function drainedSwitches(switches) {
 function beside({ faults, other_work: work, other_work_known: known }) {
   const rows = [
     ...faults.slice(0, MOST).map((/** @type {any} */ one) => [
-      el("a", { href: links.cause(one.key) }, `${one.id} ${kindWords(one.kind)}`), nodeset(one.hosts || one.switches), sentence(one.summary),
+      el("a", { href: links.cause(one.key) }, kindWords(one.kind)), nodeset(one.hosts || one.switches), sentence(one.summary),
     ]),
     ...work.map((/** @type {any} */ one) => [
       `maintenance of ${one.what}`, nodeset(one.hosts || one.switches),
