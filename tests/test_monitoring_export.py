@@ -76,7 +76,7 @@ def test_alerts_lead_to_the_sites_runbooks_and_boards_to_its_truerail(site: Path
         assert TRUERAIL not in text
         assert SHIPPED_GRAFANA not in text
     boards = sorted((site / "grafana").glob("*.json"))
-    assert len(boards) == 8
+    assert len(boards) == 9
     for board in boards:
         page = [v for v in json.loads(board.read_text())["templating"]["list"] if v["name"] == "truerail"]
         assert [(v["type"], v["query"], v["skipUrlSync"]) for v in page] == [("constant", PAGE, True)]

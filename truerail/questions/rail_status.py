@@ -150,8 +150,8 @@ def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
     causes = [c for c, possible in kinds if any(CAUSE_KINDS[kind].names for kind in possible)]
     reported = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
     subjects = {finding.subject for finding in evaluation.findings if finding.id in reported}
-    subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}
     subjects -= {str(move.cable) for cause in evaluation.causes for move in cause.moves}  # they were moved too
+    subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}
     renamed = np.zeros(len(wiring.state), dtype=bool)
     if subjects:
         wrong = wiring.cables(State.WRONG).tolist()
