@@ -72,16 +72,12 @@ def test_the_service_warns_as_it_starts(tmp_path: Path) -> None:
     assert [one["event"] for one in logged if one["log_level"] == "warning"] == ["certificate ends"]
 
 
-def test_it_is_reported_again_and_again() -> None:
+async def test_it_is_reported_again_and_again() -> None:
     reported: list[int] = []
-
-    async def running() -> None:
-        task = asyncio.create_task(every_day(lambda: reported.append(1), seconds=0.0))
-        while len(reported) < 3:
-            await asyncio.sleep(0)
-        task.cancel()
-
-    asyncio.run(running())
+    task = asyncio.create_task(every_day(lambda: reported.append(1), seconds=0.0))
+    while len(reported) < 3:
+        await asyncio.sleep(0)
+    task.cancel()
     assert len(reported) == 3
 
 

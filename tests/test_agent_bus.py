@@ -140,31 +140,27 @@ async def test_a_host_whose_agent_was_killed_is_asked_by_ssh_and_the_reason_is_n
                 await until(lambda: (judge.figures["agents_running"], judge.figures["agents_silent"]) == (0, 1))
 
 
-def test_an_agent_may_send_for_its_own_host_alone_and_read_nothing(site: AgentSite) -> None:
+async def test_an_agent_may_send_for_its_own_host_alone_and_read_nothing(site: AgentSite) -> None:
     one = host(site)
     with one.agent(name=OTHER):
         soon(lambda: "Permissions Violation" in one.log and f"raw.pods.{OTHER}" in one.log)
     refused: list[str] = []
+    context = ssl.create_default_context(cafile=site.authority.file)
+    context.load_cert_chain(*site.authority.certificate(ONE))
 
-    async def body() -> None:
-        context = ssl.create_default_context(cafile=site.authority.file)
-        context.load_cert_chain(*site.authority.certificate(ONE))
+    async def error(problem: Exception) -> None:
+        refused.append(str(problem).lower())
 
-        async def error(problem: Exception) -> None:
-            refused.append(str(problem).lower())
-
-        client = await nats.connect(site.url, tls=context, error_cb=error)
-        for subject in (SUBJECTS.obs("pods", ONE), SUBJECTS.cmd("pods", "p1"), SUBJECTS.raw("core", ONE)):
-            await client.publish(subject, b"")
-        for subject in (f"{SUBJECTS.prefix}.>", "_INBOX.>", SUBJECTS.raw("pods"), f"_INBOX.agent.pods.{OTHER}.>"):
-            await client.subscribe(subject)
-        await client.publish(SUBJECTS.raw("pods", ONE), b"")
-        await client.subscribe(f"_INBOX.agent.pods.{ONE}.>")
-        await client.flush()
-        await until(lambda: len(refused) >= 7)
-        await client.close()
-
-    asyncio.run(body())
+    client = await nats.connect(site.url, tls=context, error_cb=error)
+    for subject in (SUBJECTS.obs("pods", ONE), SUBJECTS.cmd("pods", "p1"), SUBJECTS.raw("core", ONE)):
+        await client.publish(subject, b"")
+    for subject in (f"{SUBJECTS.prefix}.>", "_INBOX.>", SUBJECTS.raw("pods"), f"_INBOX.agent.pods.{OTHER}.>"):
+        await client.subscribe(subject)
+    await client.publish(SUBJECTS.raw("pods", ONE), b"")
+    await client.subscribe(f"_INBOX.agent.pods.{ONE}.>")
+    await client.flush()
+    await until(lambda: len(refused) >= 7)
+    await client.close()
     assert len([one for one in refused if "permissions violation" in one]) == 7
     assert not [one for one in refused if f"raw.pods.{ONE}" in one or f"agent.pods.{ONE}." in one]
 

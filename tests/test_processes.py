@@ -216,21 +216,17 @@ def test_whatever_ends_by_itself_is_replaced_again_and_again(service: Service) -
     assert service.process.poll() is None
 
 
-def test_a_judge_gives_way_to_readers_once_it_has_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_judge_gives_way_to_readers_once_it_has_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before that they wait for it. A standby has no reader that waits."""
     nice: set[int] = set()
     monkeypatch.setattr(os, "setpriority", lambda which, thread, value: nice.add(value))
-
-    async def body() -> None:
-        shown = CurrentEvaluation(datetime.now(UTC))
-        leads = asyncio.create_task(_give_way(10, SimpleNamespace(leadership=None, shown=shown)))  # type: ignore[arg-type]
-        await asyncio.sleep(0)
-        assert not nice
-        shown.events.add("map", b"{}")
-        await leads
-        await _give_way(5, SimpleNamespace(leadership=object()))  # type: ignore[arg-type]
-
-    asyncio.run(body())
+    shown = CurrentEvaluation(datetime.now(UTC))
+    leads = asyncio.create_task(_give_way(10, SimpleNamespace(leadership=None, shown=shown)))  # type: ignore[arg-type]
+    await asyncio.sleep(0)
+    assert not nice
+    shown.events.add("map", b"{}")
+    await leads
+    await _give_way(5, SimpleNamespace(leadership=object()))  # type: ignore[arg-type]
     assert nice == {10, 5}
 
 
@@ -304,43 +300,36 @@ def test_a_front_before_the_first_evaluation_logs_no_error(tmp_path: Path) -> No
     assert front.stale_since is not None
 
 
-def test_a_view_is_the_newest_before_it_counts_as_that(tmp_path: Path) -> None:
+async def test_a_view_is_the_newest_before_it_counts_as_that(tmp_path: Path) -> None:
     """A judge may report that it has written a view before the event of that evaluation arrives."""
     seen: list[datetime | None] = []
 
     async def refresh() -> None:
         seen.append(link.stale_since)
 
-    async def body() -> None:
-        link._become(datetime(2026, 11, 20, 14, 0, tzinfo=UTC))
-        for _ in range(2):
-            await link.take(Alive(written=True))
-
     link = SocketFrontLink(tmp_path / "link", Takes(nothing, lambda since: None, refresh))
-    asyncio.run(body())
+    link._become(datetime(2026, 11, 20, 14, 0, tzinfo=UTC))
+    for _ in range(2):
+        await link.take(Alive(written=True))
     assert (seen, link.stale_since) == ([datetime(2026, 11, 20, 14, 0, tzinfo=UTC)], None)
 
 
-def test_a_view_that_grew_old_while_its_process_was_stopped_is_stale_at_once(tmp_path: Path) -> None:
+async def test_a_view_that_grew_old_while_its_process_was_stopped_is_stale_at_once(tmp_path: Path) -> None:
     """SIGCONT, or a machine that wakes: a request may be answered before anything else has looked."""
     now = 1000.0
 
     async def refresh() -> None:
         """Reads nothing."""
 
-    async def body() -> None:
-        nonlocal now
-        await link.take(Alive(written=True))
-        now += SILENT_SECONDS
-        assert link.stale_since is None
-        now += HOUR
-        assert link.stale_since is not None
-        assert HOUR < (datetime.now(UTC) - link.stale_since).total_seconds() < HOUR + 60
-        await link.take(Alive(written=True))
-        assert link.stale_since is None
-
     link = SocketFrontLink(tmp_path / "link", Takes(nothing, lambda since: None, refresh), lambda: now)
-    asyncio.run(body())
+    await link.take(Alive(written=True))
+    now += SILENT_SECONDS
+    assert link.stale_since is None
+    now += HOUR
+    assert link.stale_since is not None
+    assert HOUR < (datetime.now(UTC) - link.stale_since).total_seconds() < HOUR + 60
+    await link.take(Alive(written=True))
+    assert link.stale_since is None
 
 
 def test_a_question_waits_for_a_judge_that_works_and_not_for_one_that_starts(tmp_path: Path) -> None:

@@ -37,63 +37,50 @@ class Endless:
             self.over.set()
 
 
-def test_at_the_deadline_the_work_ends_and_its_thread_answers_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_at_the_deadline_the_work_ends_and_its_thread_answers_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_pool, "DEADLINE_SECONDS", 0.05)
-    endless = Endless()
-
-    async def ask() -> int:
-        pool = QuestionPool(1, 1, "of a test")
-        with pytest.raises(QueryLimitError, match="no answer within"):
-            await pool.run(of("anna"), endless)
-        await asyncio.to_thread(endless.over.wait, ENOUGH)
-        monkeypatch.setattr(question_pool, "DEADLINE_SECONDS", ENOUGH)
-        found = [await pool.run(of("anna"), threading.get_ident) for _ in range(2)]
-        pool.close()
-        return len(set(found))
-
-    assert asyncio.run(ask()) == 1
+    endless, pool = Endless(), QuestionPool(1, 1, "of a test")
+    with pytest.raises(QueryLimitError, match="no answer within"):
+        await pool.run(of("anna"), endless)
+    await asyncio.to_thread(endless.over.wait, ENOUGH)
+    monkeypatch.setattr(question_pool, "DEADLINE_SECONDS", ENOUGH)
+    found = [await pool.run(of("anna"), threading.get_ident) for _ in range(2)]
+    pool.close()
+    assert len(set(found)) == 1
     assert endless.over.is_set()
 
 
-def test_who_waits_for_a_thread_until_the_deadline_is_not_computed_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_waits_for_a_thread_until_the_deadline_is_not_computed_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_pool, "DEADLINE_SECONDS", 0.05)
     go, computed = threading.Event(), threading.Event()
-
-    async def ask() -> None:
-        pool = QuestionPool(1, 2, "of a test")
-        works: list[Callable[[], object]] = [lambda: go.wait(ENOUGH), computed.set]
-        found = await asyncio.gather(*(pool.run(of("anna"), work) for work in works), return_exceptions=True)
-        assert [type(one) for one in found] == [QueryLimitError] * 2
-        go.set()
-        monkeypatch.setattr(question_pool, "DEADLINE_SECONDS", ENOUGH)
-        assert await pool.run(of("anna"), lambda: 5) == 5
-        pool.close()
-
-    asyncio.run(ask())
+    pool = QuestionPool(1, 2, "of a test")
+    works: list[Callable[[], object]] = [lambda: go.wait(ENOUGH), computed.set]
+    found = await asyncio.gather(*(pool.run(of("anna"), work) for work in works), return_exceptions=True)
+    assert [type(one) for one in found] == [QueryLimitError] * 2
+    go.set()
+    monkeypatch.setattr(question_pool, "DEADLINE_SECONDS", ENOUGH)
+    assert await pool.run(of("anna"), lambda: 5) == 5
+    pool.close()
     assert not computed.is_set()
 
 
-def test_one_caller_takes_its_share_and_no_more() -> None:
+async def test_one_caller_takes_its_share_and_no_more() -> None:
     works = [Endless() for _ in range(3)]
-
-    async def ask() -> None:
-        pool = QuestionPool(3, 2, "of a test")
-        running = [asyncio.create_task(pool.run(of("greedy"), work)) for work in works]
-        for work in works[:2]:
-            assert await asyncio.to_thread(work.begun.wait, ENOUGH)
-        assert await pool.run(of("anna"), lambda: 5) == 5
-        assert not works[2].begun.is_set()
-        more = [asyncio.create_task(pool.run(of("greedy"), Endless())) for _ in range(MOST_ASKED - len(works))]
-        await asyncio.sleep(0)
-        with pytest.raises(TooManyQueriesError, match=f"{MOST_ASKED} questions of greedy are running or waiting"):
-            await pool.run(of("greedy"), lambda: 5)
-        for task in (*running, *more):
-            task.cancel()
-        await asyncio.gather(*running, *more, return_exceptions=True)
-        assert await pool.run(of("greedy"), lambda: 5) == 5
-        pool.close()
-
-    asyncio.run(ask())
+    pool = QuestionPool(3, 2, "of a test")
+    running = [asyncio.create_task(pool.run(of("greedy"), work)) for work in works]
+    for work in works[:2]:
+        assert await asyncio.to_thread(work.begun.wait, ENOUGH)
+    assert await pool.run(of("anna"), lambda: 5) == 5
+    assert not works[2].begun.is_set()
+    more = [asyncio.create_task(pool.run(of("greedy"), Endless())) for _ in range(MOST_ASKED - len(works))]
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyQueriesError, match=f"{MOST_ASKED} questions of greedy are running or waiting"):
+        await pool.run(of("greedy"), lambda: 5)
+    for task in (*running, *more):
+        task.cancel()
+    await asyncio.gather(*running, *more, return_exceptions=True)
+    assert await pool.run(of("greedy"), lambda: 5) == 5
+    pool.close()
     assert [work.over.wait(ENOUGH) for work in works[:2]] == [True, True]
     assert not works[2].begun.is_set()
 

@@ -117,7 +117,7 @@ def init(options: InitOptions) -> None:
     """
     from truerail.link.server_files import OPERATOR, SEED
 
-    subjects, zones = _subjects(options.fabric), [zone.strip() for zone in options.zones.split(",")]
+    subjects, zones = subjects_of(options.fabric), [zone.strip() for zone in options.zones.split(",")]
     _write_files(options, subjects, zones, _agents_of(options.agents, zones, subjects))
     if not options.bus:
         terminal_output.remark(_next_step(options))
@@ -148,7 +148,7 @@ def check(
     address = bus_address(bus, creds, ca, cert, key)
     from truerail.link.inspection import inspect
 
-    found = _run(inspect(address, _subjects(fabric), role, zone))
+    found = _run(inspect(address, subjects_of(fabric), role, zone))
     terminal_output.say(_text(found, role, zone))
     if not found.good:
         raise typer.Exit(ExitCode.FOUND)
@@ -185,7 +185,8 @@ def bus_address(
         return BusAddress(bus, creds, ca, certificate, key)
 
 
-def _subjects(fabric: str) -> "Subjects":
+def subjects_of(fabric: str) -> "Subjects":
+    """The names of a fabric on its bus. Raises MissingExtraError."""
     require("bus", "truerail bus")
     from truerail.link.subjects import Subjects
 

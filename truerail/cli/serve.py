@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truerail.cli import terminal_output
-from truerail.cli.bus_commands import Cert, Key, bus_address
+from truerail.cli.bus_commands import Cert, Key, bus_address, subjects_of
 from truerail.cli.exit_codes import refusing, with_options_of
 from truerail.errors import BusError, CertificateError, CommandError, SettingsError
 from truerail.extras import require
@@ -19,7 +19,6 @@ from truerail.extras import require
 if TYPE_CHECKING:
     from truerail.cli.live import Fleet
     from truerail.link.nats_link import BusAddress
-    from truerail.link.subjects import Subjects
     from truerail.model import Plan
     from truerail.poller.bus_poller import BusPoller
     from truerail.poller.fleet import Work
@@ -220,7 +219,7 @@ def _judge_polling(options: ServeOptions, settings: "Settings") -> "PollingMaker
     from truerail.link.nats_link import Bus
     from truerail.poller.bus_polling import BusPolling
 
-    address, subjects = options.address, _subjects(settings)
+    address, subjects = options.address, subjects_of(settings.fabric)
 
     async def probe() -> None:
         bus = Bus(address, "truerail judge", subjects.inbox())
@@ -242,7 +241,7 @@ def _judge_leadership(options: ServeOptions, settings: "Settings") -> "Callable[
     from truerail.service.leadership import Leadership
 
     name = f"{gethostname()}:{getpid()}:{uuid4().hex}"  # of this service: each judge that it starts follows the last
-    return lambda: Leadership(options.address, _subjects(settings), name)
+    return lambda: Leadership(options.address, subjects_of(settings.fabric), name)
 
 
 def _serve_front(options: ServeOptions) -> None:
@@ -261,7 +260,7 @@ def _serve_front(options: ServeOptions) -> None:
         terminal_output.say(f"{options.config}: OK for a front of the fabric {settings.fabric}.")
         return
     set_up(settings.log)
-    address, subjects = options.address, _subjects(settings)
+    address, subjects = options.address, subjects_of(settings.fabric)
     _run(front_login(address, subjects))
     place = JudgePlace(address, subjects, lambda url: logger().info("listening", url=url, bus=options.bus))
     serve(settings, place, lambda: read_settings(options.config))
@@ -286,7 +285,7 @@ def _serve_poller(options: ServeOptions) -> None:
 
     async def polling() -> None:
         transport = open_transport()
-        poller = BusPoller(_work(settings), transport, options.address, _subjects(settings), zone, name)
+        poller = BusPoller(_work(settings), transport, options.address, subjects_of(settings.fabric), zone, name)
         stop = asyncio.Event()
         with _signals(stop, poller, options.config):
             try:
@@ -320,12 +319,6 @@ def _work(settings: "Settings") -> "Work":
     from truerail.service.polled_work import work_of
 
     return work_of(settings, load_fleet(settings.inventory, None).targets, None)
-
-
-def _subjects(settings: "Settings") -> "Subjects":
-    from truerail.link.subjects import Subjects
-
-    return Subjects(settings.fabric)
 
 
 def _run(body: Coroutine[Any, Any, None]) -> None:

@@ -182,7 +182,7 @@ class FrontService:
 
     def __init__(self, view: Path, link: Callable[[Takes], FrontLink], history: History | None) -> None:
         """`history` is None where the judge is on another machine, and reads the journal."""
-        self._reader = ViewReader(view)
+        self._reader, self.now = ViewReader(view), partial(datetime.now, UTC)
         self._read: Read | None = None
         self._last: Read | None = None
         self._remote = history is None
@@ -265,11 +265,6 @@ class FrontService:
         """
         known = self.link.figures or (self._read.state.figures if self._read and not self._remote else {})
         return {**known, "view_age_seconds": self.link.age_seconds}
-
-    @property
-    def now(self) -> Callable[[], datetime]:
-        """The clock."""
-        return lambda: datetime.now(UTC)
 
     async def audit(self, who: str, action: str, detail: str) -> None:
         """Records a write of the front (a log-in). Raises JournalUnavailableError."""

@@ -11,7 +11,6 @@ from truerail.history.past_counters import PastCounters
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
 from truerail.model.job_record import JobRecord
 from truerail.model.step_marks import StepChange, StepMark
-from truerail.service.events import EventLog
 from truerail.service.hook_jobs import JobsTaken
 from truerail.service.plans import version_of
 from truerail.service.round_loop import Watch
@@ -28,7 +27,7 @@ class WatchService:
     """None: it evaluates."""
 
     def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+        self._watch, self.events, self.now = watch, watch.shown.events, watch.clock
 
     @property
     def publication(self) -> Published | None:
@@ -49,11 +48,6 @@ class WatchService:
     def counted(self) -> Callable[[datetime], PastCounters | None] | None:
         """The counters of a time in the past; None without a history store."""
         return self._watch.recording.counters_at if self._watch.recording else None
-
-    @property
-    def events(self) -> EventLog:
-        """The live events."""
-        return self._watch.shown.events
 
     @property
     def steps(self) -> Sequence[StepLine]:
@@ -82,11 +76,6 @@ class WatchService:
             **(watch.recording.figures if watch.recording else {}),
             **dict(chain.from_iterable(outlet.figures().items() for outlet in watch.outlets)),
         }
-
-    @property
-    def now(self) -> Callable[[], datetime]:
-        """The clock."""
-        return self._watch.clock
 
     async def recheck(self, devices: Collection[str], who: str) -> int:
         """Polls these devices with every collector now; returns their number."""

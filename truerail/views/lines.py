@@ -11,7 +11,7 @@ import numpy as np
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.named_by import VERIFIED, named_by
 from truerail.errors import JournalUnavailableError
-from truerail.model.cause_kinds import CAUSE_KINDS, CauseKind, Harm
+from truerail.model.cause_kinds import CAUSE_KINDS, Harm
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Cause, Finding, Move, Severity, causes_before
 from truerail.model.history import History
@@ -176,13 +176,11 @@ def cause_lines(view: View, causes: Iterable[Cause] | None = None) -> tuple[Caus
     """Causes (by default all) in order of impact: most GPUs first, then higher severity, then what stalls traffic, then
     higher confidence.
     """
-
-    def rank(line: CauseLine) -> tuple[Any, ...]:
-        stalls = CAUSE_KINDS[CauseKind(line.kind)].harm is Harm.STARVES
-        return -line.impact, -Severity(line.severity).rank, not stalls, -line.confidence, order(line.id)
-
-    wanted = view.sight.causes.values() if causes is None else causes
-    return tuple(sorted((cause_line(view, cause) for cause in wanted), key=rank))
+    lines = [cause_line(view, cause) for cause in (view.sight.causes.values() if causes is None else causes)]
+    stalls = {kind.value for kind, known in CAUSE_KINDS.items() if known.harm is Harm.STARVES}
+    ranks = {word.value: -word.rank for word in Severity}
+    lines.sort(key=lambda c: (-c.impact, ranks[c.severity], c.kind not in stalls, -c.confidence, order(c.id)))
+    return tuple(lines)
 
 
 def state_count(states: Codes) -> StateCount:
