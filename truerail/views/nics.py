@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import cast
 
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
-from truerail.analysis.cabling.witnesses import serial_number
-from truerail.analysis.optics_lanes import lanes_of
 from truerail.model.columns import NONE, Codes, distinct, equals, grouped
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.names import printable
@@ -93,14 +90,6 @@ class Nics:
         paths = (path for path in self._wiring.once(topologies_of).get(host, ()) if path.level in CLOSENESS)
         near = ((path.gpu, (port, path.level)) for path in paths for port in names.get(path.device or path.nic, ()))
         return {gpu: nearest for gpu, nics in grouped(near).items() if (nearest := _nearest(nics))}
-
-    @cached_property
-    def serials(self) -> Mapping[str, list[int]]:
-        """The planned ports with a module or cable of each serial number, in capitals."""
-        lanes = lanes_of(self._wiring)
-        optics = map(lanes.fact, range(len(lanes.port)))
-        named = ((serial_number(one.serial), port) for one, port in zip(optics, lanes.port.tolist(), strict=True))
-        return grouped((serial, port) for serial, port in dict.fromkeys(named) if serial)
 
     def port_hearing(self, mac: str) -> int:
         """The port that hears this MAC as its neighbour's port or chassis; -1 if none does, or several do."""
