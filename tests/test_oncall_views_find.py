@@ -1,14 +1,20 @@
 """The search box."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.test_jobs import affected_host, record, shown, slurm
 from tests.view_fabrics import faulty
+from truerail.analysis.round import Round
 from truerail.errors import NotFoundError, QueryError
+from truerail.model import Optic, Reading
 from truerail.model.history import NoHistory
 from truerail.questions.find import Found, Matching, find
 from truerail.questions.where import where
 from truerail.questions.why import why
+from truerail.rounds import publication_of
+from truerail.testing.cases import AT
 
 
 @pytest.mark.parametrize(
@@ -43,6 +49,21 @@ def test_the_search_box_finds_macs_and_findings_by_their_parts() -> None:
         assert Found(mac, "mac address", path.subject) in find(publication, text), text
     finding = publication.evaluation.findings[3]
     assert find(publication, finding.id[:8]) == (Found(finding.id, "finding", finding.summary),)
+
+
+def test_a_module_and_a_cable_are_found_by_their_serial_numbers() -> None:
+    plan, snapshot = faulty().plan, faulty().round.snapshot
+    cable, other, *_ = plan.host_cables
+    ends = ((cable.a, "MT2301VS00017", "cable"), (cable.b, "MT2301VS00017", "cable"), (other.a, "x<2>", "module"))
+    optics = [
+        Reading(port.device, "optics", AT, (Optic(port.name, None, 0.0, 1.0, serial=serial, medium=medium),))
+        for port, serial, medium in ends
+    ]
+    publication = publication_of(Round(plan, replace(snapshot, readings=[*snapshot.readings, *optics])))
+    (found,) = find(publication, "01vs00017")
+    assert found == Found("MT2301VS00017", "serial number", f"{cable.a} - {cable.b}")
+    assert where(publication, found.name).paths[0].subject == str(cable.a)
+    assert {one.kind for one in find(publication, "x<2>")} <= {"cable label"}, "a placeholder is no serial number"
 
 
 def test_a_job_is_found_by_what_people_call_it_before_any_address_that_contains_it() -> None:

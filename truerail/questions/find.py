@@ -20,6 +20,7 @@ from truerail.outputs.report_words import count
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.layout import loose
 from truerail.views.lines import place_of
+from truerail.views.nics import serials_of
 from truerail.views.view import EvaluationIndex, View, view_of
 
 _PER_NAME = 20
@@ -129,8 +130,8 @@ def names_of(evaluated: EvaluatedRound) -> Names:
 @dataclass(frozen=True, slots=True)
 class Found:
     """One search result. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`, `rail`, `pod`,
-    `cable label`, `cause`, `finding`, `rule`, `job`, `gpu`, `row` or `nodes`; `name` is valid for `where`, a page or a
-    filter.
+    `cable label`, `serial number`, `cause`, `finding`, `rule`, `job`, `gpu`, `row` or `nodes`; `name` is valid for
+    `where`, a page or a filter.
     """
 
     name: str
@@ -149,7 +150,7 @@ def find(publication: Published, text: str, limit: int = 20) -> tuple[Found, ...
     view = view_of(publication)
     ways: tuple[Callable[[View, str], Iterable[Found]], ...] = (
         _exactly, _jobs, _loosely, _devices, _of_devices, _racks, _groups, _causes, _findings, _rules, _labels, _macs,
-        _ports, _rdma,
+        _serials, _ports, _rdma,
     )  # fmt: skip
     return tuple(islice(_distinct(view, low, ways), limit))
 
@@ -164,8 +165,8 @@ def _distinct(view: View, low: str, ways: Iterable[Callable[[View, str], Iterabl
 
 
 def _exactly(view: View, low: str) -> Iterator[Found]:
-    """What `where` resolves from the whole text, except MAC addresses, which are searched by their digits."""
-    if canonical_mac(low) is not None:
+    """What `where` resolves from the whole text, except MAC addresses and serial numbers, which are searched."""
+    if canonical_mac(low) is not None or low.upper() in view.wiring.once(serials_of):
         return
     try:
         meant = recognise(view, low)
@@ -285,6 +286,13 @@ def _labels(view: View, low: str) -> Iterator[Found]:
         if low in label:
             cable = view.plan.cables[cables[0]]
             yield Found(cable.label, "cable label", f"{cable.a} - {cable.b}")
+
+
+def _serials(view: View, low: str) -> Iterator[Found]:
+    """Modules and cables by any part of their serial number."""
+    for serial, ports in view.wiring.once(serials_of).items() if len(low) >= _FEWEST_DIGITS else ():
+        if low in serial.lower():
+            yield Found(printable(serial, 80), "serial number", " - ".join(str(view.index.spell(at)) for at in ports))
 
 
 def _macs(view: View, low: str) -> Iterator[Found]:

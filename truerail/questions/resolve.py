@@ -17,6 +17,7 @@ from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.panel_paths import spot
 from truerail.model.plan import Plan
 from truerail.views.layout import Nearest, loose
+from truerail.views.nics import serials_of
 from truerail.views.view import View, listed
 
 LONGEST_NAME = 255
@@ -53,7 +54,7 @@ def recognise(view: View, text: str) -> ResolvedTarget:
         raise NotFoundError(
             f"{printable(asked, 80)!r} is not the name of a device, a port, a GPU, a MAC address or a cable"
         )
-    for reading in (_device, _unit, _part_of_device, _mac, _label, _panel, _rail, _pod, _rack, _row, _nodes):
+    for reading in (_device, _unit, _part_of_device, _mac, _label, _serial, _panel, _rail, _pod, _rack, _row, _nodes):
         found = reading(view, asked)
         if found is not None:
             return found
@@ -294,6 +295,12 @@ def _mac(view: View, text: str) -> ResolvedTarget | None:
         raise NotFoundError(f"no device that answered has or sees the MAC address {mac}")
     found = port_meant(view, port, "mac address")
     return found._replace(note=f"no device that answered has it; {found.name} sees it")
+
+
+def _serial(view: View, text: str) -> ResolvedTarget | None:
+    """The serial number of a module, or of a cable, which one end or both report."""
+    ports = view.wiring.once(serials_of).get(text.upper())
+    return port_meant(view, ports[0], "serial number") if ports else None
 
 
 def _label(view: View, text: str) -> ResolvedTarget | None:

@@ -36,6 +36,7 @@ _TYPES: dict[str, Any] = {
     "links": list[NetLink],
     "rdma": list[RdmaLink],
     "topologies": parts.StoredTopologies,
+    "serials": dict[str, list[int]],
     "macs": StoredMacs,
     "readings": list[parts.StoredReading],
     "findings": parts.StoredFinding,

@@ -37,7 +37,7 @@ from truerail.viewfile.parts import (
 )
 from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
 from truerail.viewfile.view_file import Part, ViewWriter, Written
-from truerail.views.nics import topologies_of
+from truerail.views.nics import serials_of, topologies_of
 from truerail.views.pieces import StepLine
 
 
@@ -117,6 +117,7 @@ class PublicationWriter(ViewWriter):
                 part = self._part(kind, str(number), rows[start : start + ROWS], before)
                 same = same and part[2] is None
                 yield part
+        yield self._part("serials", "", wiring.once(serials_of), before)
         yield "topologies", "", [encoded(_topologies(wiring.once(topologies_of)))]
         rows_and_ports = (len(wiring.states.links), seen) if same else object()  # which equals nothing that is known
         yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs.of(wiring.identity.names.macs.by_mac))

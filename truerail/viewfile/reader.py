@@ -33,7 +33,7 @@ from truerail.viewfile.stored_round import (
     wiring_of,
 )
 from truerail.viewfile.view_file import open_to_read
-from truerail.views.nics import topologies_of
+from truerail.views.nics import serials_of, topologies_of
 from truerail.views.view import warm
 
 _LAZY = (METRICS, "links", "rdma", "evidence")
@@ -153,6 +153,7 @@ class ViewReader:
         rdma = StoredRows[Any](state.rdma, partial(self._one, "rdma", written))
         seen, macs = StoredSnapshot(cast("Any", state.evaluation).at, readings), self._parts["macs"][""]
         follows = {gpu_rails: columns["gpu_rails"], topologies_of: _topologies(self._parts["topologies"][""])}
+        follows |= {serials_of: self._parts["serials"][""]}
         wiring = wiring_of(self._index_now(plan), columns, links, rdma, macs, seen, follows)
         round = StoredRound(plan, seen, known=wiring, running=self._parts["jobs"][""])
         found = self._findings(written, readings)

@@ -8,6 +8,8 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
+from truerail.analysis.cabling.witnesses import serial_number
+from truerail.analysis.optics_lanes import lanes_of
 from truerail.model.columns import NONE, Codes, distinct, equals, grouped
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.names import printable
@@ -101,6 +103,14 @@ class Nics:
             if len(ports) == 1:
                 return int(ports[0])
         return NONE
+
+
+def serials_of(wiring: Wiring) -> Mapping[str, Sequence[int]]:
+    """The planned ports with a module or cable of each serial number, in capitals. The wiring owns it."""
+    lanes = lanes_of(wiring)
+    ports, first = np.unique(lanes.port, return_index=True)
+    serials = (serial_number(lanes.fact(lane).serial) for lane in first.tolist())
+    return grouped((serial, port) for serial, port in zip(serials, ports.tolist(), strict=True) if serial)
 
 
 def topologies_of(wiring: Wiring) -> Mapping[int, Sequence[GpuNicPath]]:

@@ -303,14 +303,14 @@ def _ends(names: LocalNames, table: Table[Optic]) -> Iterator[tuple[str, _End]]:
     port = np.where((port >= planned) & (first >= 0) & (first < planned), first, port)
     for at, row in zip(port.tolist(), rows, strict=True):
         optic = table.rows[row]
-        number = _number(optic.serial)
+        number = serial_number(optic.serial)
         if number is not None and at >= 0:
             cut = _SUFFIX.fullmatch(number)
             base, suffix = (cut[1], cut[2]) if cut else (number, "")
             yield base, _End(at, row, suffix, _plain(optic.vendor), _plain(optic.part))
 
 
-def _number(serial: str | None) -> str | None:
+def serial_number(serial: str | None) -> str | None:
     """A serial number in capitals; None for a placeholder."""
     text = (serial or "").strip().upper()
     useless = len(text) < _SHORTEST or len(set(text)) < 3 or text in _PLACEHOLDERS
