@@ -92,6 +92,7 @@ def test_a_cause_of_unknown_effect_is_on_the_way_of_jobs_that_cross_leaves() -> 
     answer = job(publication, f"gpu-001,gpu-{HOSTS:03}")
     assert question_of(answer).good(answer) is None
     assert answer.summary.startswith("Perhaps: ecmp-polarization at p1-spine-1 may be on their way")
+    assert answer.action == line.action
 
 
 @pytest.mark.parametrize("options", [Options(), Options(details=True)])

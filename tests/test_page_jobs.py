@@ -82,6 +82,20 @@ def test_jobs_are_found_by_words_state_and_place(watched: Watched) -> None:
     page.wait_for_url(f"**/jobs/{MANY}")
 
 
+def test_a_job_of_which_something_is_not_evaluated_is_unknown_and_one_with_a_finding_affected(watched: Watched) -> None:
+    run = {"harm": [], "findings": [], "ended": None, "cables": 4, "cables_unknown": 0, "not_in_plan": []}
+    asked = [run | {"unevaluated": "not evaluated: RAL001"}, run | {"unevaluated": "", "findings": ["cut off"]}]
+    shown = watched.open("/jobs").evaluate(
+        """async (runs) => {
+            const here = document.querySelector("script[type=module]").src;
+            const { facts } = await import(new URL("runs.js", here));
+            return runs.map((run) => [facts(run).state, facts(run).why]);
+        }""",
+        asked,
+    )
+    assert shown == [["unknown", "unknown: not evaluated: RAL001"], ["affected", "affected: cut off"]]
+
+
 def test_a_job_shows_what_affects_it_its_rails_by_host_and_the_findings(watched: Watched) -> None:
     page = watched.open(f"/jobs/{MANY}")
     expect(page.locator("h1")).to_have_text(str(MANY))

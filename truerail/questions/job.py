@@ -30,7 +30,7 @@ from truerail.questions.job_answer import (
     rail_says,
     verdict,
 )
-from truerail.questions.jobs import climbs, job_of, runs_of, since, time_words, unclear_above
+from truerail.questions.jobs import climbs, job_of, runs_of, since, time_words, unclear_above, unclear_words
 from truerail.questions.jobs_answer import JobRun
 from truerail.questions.pairs import count_pairs
 from truerail.questions.past_publication import Past
@@ -86,7 +86,8 @@ def job(publication: Published, nodeset: str) -> Job:
     lost, degraded, unknown = (len(distinct(cells.host[cells.state == one])) for one in (LOST, DEGRADED, UNKNOWN))
     fault = fault_words(lines, affected, len(asked.codes), lost)
     hosts = tuple(in_order(view, asked.codes.tolist()))
-    unclear = "" if fault or not climbs(standing, cables) else unclear_above(view)
+    above = [] if fault or not climbs(standing, cables) else unclear_above(view)
+    unclear = unclear_words(above)
     perhaps = f"Perhaps: {unclear} may be on their way, with unknown effect." if unclear else ""
     return Job(
         query=nodeset,
@@ -98,7 +99,7 @@ def job(publication: Published, nodeset: str) -> Job:
         causes=lines,
         summary=f"{verdict(fault or perhaps, lines, len(asked.codes), publication.evaluation)} "
         f"{headline(len(asked.codes), asked.unplanned, (lost, degraded, unknown), len(rails), pairs)}",
-        action=first_action(worst, lines, cut=pairs.cut > 0),
+        action=first_action(worst, lines or above, cut=pairs.cut > 0),
         without_effect=bool(lines) and not fault,
         unevaluated=", ".join(filter(None, (unclear, Doubts(publication.evaluation).about(hosts)))),
     )

@@ -31,6 +31,7 @@ from truerail.questions.rail_status import RailStatus, rail_status_of
 from truerail.questions.resolve import in_order
 from truerail.views.cause_jobs import AffectedJob, cause_job, hosts_by_cause, scheduler_time
 from truerail.views.lines import cause_lines
+from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of
 
 MOST_JOBS = 1000
@@ -236,7 +237,7 @@ def runs_of(
             for number in on_host.get(host, ()):
                 hit[number].setdefault(key, []).append(host)
     at = {source.name: source for source in sources}
-    beside, doubts, unclear = _beside(view), Doubts(view.sight.evaluation), unclear_above(view)
+    beside, doubts, unclear = _beside(view), Doubts(view.sight.evaluation), unclear_words(unclear_above(view))
     each = enumerate(zip(jobs, codes, hit, strict=True))
     runs = [_run(view, standing, job, on, of, at.get(job.source), ended.get(number)) for number, (job, on, of) in each]
     for number, (run, job, hosts) in enumerate(zip(runs, jobs, codes, strict=True)):
@@ -256,19 +257,21 @@ def climbs(standing: RailStatus, cables: Codes) -> bool:
     return len(distinct(rail << 32 | (standing.end[cables] + 1))) > len(distinct(rail))
 
 
-def unclear_above(view: View) -> str:
-    """The causes of which it is unknown what they affect, as words; empty for none. Announced work is no fault."""
+def unclear_above(view: View) -> list[CauseLine]:
+    """The causes of which it is unknown what they affect. Announced work is no fault."""
     sight = view.sight
-    found = [
+    return [
         line
         for line in cause_lines(view)
         if not line.impact_known and not line.muted and Severity(line.severity) is not Severity.INFO
         and CAUSE_KINDS[sight.causes[line.key].kind].harm is not Harm.INTENDED
     ]  # fmt: skip
-    if not found:
-        return ""
+
+
+def unclear_words(found: Sequence[CauseLine]) -> str:
+    """The first of them by kind and place, and the number of others; empty without any."""
     more = f" and {count(len(found) - 1, 'more cause')}" if len(found) > 1 else ""
-    return f"{found[0].kind} at {found[0].subjects[0]}{more}"
+    return f"{found[0].kind} at {found[0].subjects[0]}{more}" if found else ""
 
 
 def _beside(view: View) -> Mapping[str, Sequence[str]]:

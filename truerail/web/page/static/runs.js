@@ -21,10 +21,12 @@ export function link(key) {
 export function facts(run) {
   const cables = count(run.cables, "cable");
   if (run.harm.length) return { state: run.ended ? "ended" : "affected", mark: "✗", kind: "wrong", why: `affected by ${count(run.harm.length, "cause")}` };
+  if (run.findings.length) return { state: "affected", mark: "✗", kind: "wrong", why: `affected: ${run.findings[0]}` };
   if (run.ended) return { state: "ended", mark: "·", kind: "soft", why: "ended, no cause affected it" };
   if (!run.cables) return { state: "unknown", mark: "?", kind: "unknown", why: "unknown: the plan has none of its hosts" };
   if (run.cables_unknown) return { state: "unknown", mark: "?", kind: "unknown", why: `unknown: ${figure(run.cables_unknown)} of ${cables} not seen` };
   if (run.not_in_plan.length) return { state: "unknown", mark: "?", kind: "unknown", why: `unknown: ${count(run.not_in_plan.length, "host")} not in the plan` };
+  if (run.unevaluated) return { state: "unknown", mark: "?", kind: "unknown", why: `unknown: ${run.unevaluated}` };
   return { state: "no fault", mark: "·", kind: "right", why: `no fault known on its ${cables}` };
 }
 
