@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -59,39 +59,32 @@ async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Reported]:
             fields = {}
 
 
-def with_service(body: Callable[[Service], Awaitable[None]], tower: FakeTower | None = None) -> None:
-    """Runs a test's body against a service, and ends the service within a few seconds."""
-
-    async def run() -> None:
-        stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
-        shown = tower or FakeTower(published())
-        configured = settings(http={"port": 0})
-        serving = asyncio.create_task(serve(app_over(shown), configured, stop, ready.set_result))
-        try:
-            async with asyncio.timeout(3 * PATIENCE):
-                await body(Service(shown, stop, await ready))
-        finally:
-            stop.set()
-            await asyncio.wait_for(serving, PATIENCE)
-
-    asyncio.run(run())
+@asynccontextmanager
+async def served(tower: FakeTower | None = None) -> AsyncIterator[Service]:
+    """A service, which ends within a few seconds."""
+    stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+    shown = tower or FakeTower(published())
+    serving = asyncio.create_task(serve(app_over(shown), settings(http={"port": 0}), stop, ready.set_result))
+    try:
+        async with asyncio.timeout(3 * PATIENCE):
+            yield Service(shown, stop, await ready)
+    finally:
+        stop.set()
+        await asyncio.wait_for(serving, PATIENCE)
 
 
-def test_the_state_comes_first_and_then_what_happens() -> None:
-    async def body(service: Service) -> None:
-        async with service.reading() as events:
-            first = await anext(events)
-            assert (first.kind, first.id) == ("state", service.tower.events.last)
-            assert json.loads(first.data)["hosts"][0] == "gpu-001"
-            service.tower.publish(published(), data=b'{"number":2}')
-            second = await anext(events)
-            assert second == ("round", first.id + 1, '{"number":2}')
-
-    with_service(body)
+async def test_the_state_comes_first_and_then_what_happens() -> None:
+    async with served() as service, service.reading() as events:
+        first = await anext(events)
+        assert (first.kind, first.id) == ("state", service.tower.events.last)
+        assert json.loads(first.data)["hosts"][0] == "gpu-001"
+        service.tower.publish(published(), data=b'{"number":2}')
+        second = await anext(events)
+        assert second == ("round", first.id + 1, '{"number":2}')
 
 
-def test_a_reader_that_comes_back_gets_what_it_missed() -> None:
-    async def body(service: Service) -> None:
+async def test_a_reader_that_comes_back_gets_what_it_missed() -> None:
+    async with served() as service:
         known = service.tower.events.add("mutes", b"{}").id
         service.tower.events.add("round", b'{"number":8}')
         service.tower.events.add("journal", b'{"health":"failing"}')
@@ -101,12 +94,10 @@ def test_a_reader_that_comes_back_gets_what_it_missed() -> None:
             service.tower.events.add("mutes", b"{}")
             assert (await anext(events)).kind == "mutes"
 
-    with_service(body)
-
 
 @pytest.mark.parametrize("known", [5, 10**15])
-def test_after_a_gap_the_state_comes_again(known: int) -> None:
-    async def body(service: Service) -> None:
+async def test_after_a_gap_the_state_comes_again(known: int) -> None:
+    async with served() as service:
         for number in range(KEPT + 10):
             service.tower.publish(published(), data=b'{"number":%d}' % number)
         async with service.reading(known) as events:
@@ -114,52 +105,41 @@ def test_after_a_gap_the_state_comes_again(known: int) -> None:
             assert (first.kind, first.id) == ("state", service.tower.events.last)
             assert json.loads(first.data)["number"] == service.tower.publication.number
 
-    with_service(body)
+
+async def test_a_new_plan_sends_the_state_that_is_shown() -> None:
+    async with served() as service, service.reading() as events:
+        await anext(events)
+        service.tower.publish(published(), "state", b"{}")
+        reported = await anext(events)
+        assert reported.kind == "state"
+        assert json.loads(reported.data)["number"] == service.tower.publication.number
 
 
-def test_a_new_plan_sends_the_state_that_is_shown() -> None:
-    async def body(service: Service) -> None:
-        async with service.reading() as events:
-            await anext(events)
-            service.tower.publish(published(), "state", b"{}")
-            reported = await anext(events)
-            assert reported.kind == "state"
-            assert json.loads(reported.data)["number"] == service.tower.publication.number
-
-    with_service(body)
-
-
-def test_before_the_first_evaluation_the_stream_waits_for_it() -> None:
+async def test_before_the_first_evaluation_the_stream_waits_for_it() -> None:
     tower = FakeTower()
 
-    async def body(service: Service) -> None:
-        async with service.reading() as events:
-            assert await anext(events) == (":", 0, "nothing is evaluated yet")
-            tower.publish(published())
-            assert (await anext(events)).kind == "state"
-            tower.publish(published())
-            assert (await anext(events)).kind == "round"
-
-    with_service(body, tower)
+    async with served(tower) as service, service.reading() as events:
+        assert await anext(events) == (":", 0, "nothing is evaluated yet")
+        tower.publish(published())
+        assert (await anext(events)).kind == "state"
+        tower.publish(published())
+        assert (await anext(events)).kind == "round"
 
 
-def test_a_quiet_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_quiet_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "QUIET_SECONDS", 0.05)
 
-    async def body(service: Service) -> None:
-        async with service.reading() as events:
-            await anext(events)
-            assert [(await anext(events)).data for _ in range(3)] == ["still here"] * 3
-            service.tower.publish(published())
-            while (reported := await anext(events)).kind == ":":
-                pass
-            assert reported.kind == "round"
-
-    with_service(body)
+    async with served() as service, service.reading() as events:
+        await anext(events)
+        assert [(await anext(events)).data for _ in range(3)] == ["still here"] * 3
+        service.tower.publish(published())
+        while (reported := await anext(events)).kind == ":":
+            pass
+        assert reported.kind == "round"
 
 
-def test_stop_ends_every_stream() -> None:
-    async def body(service: Service) -> None:
+async def test_stop_ends_every_stream() -> None:
+    async with served() as service:
         async with service.reading() as one, service.reading() as other:
             for events in (one, other):
                 await anext(events)
@@ -168,34 +148,27 @@ def test_stop_ends_every_stream() -> None:
                 assert [event.kind async for event in events] == ["stop"]
         await until(lambda: service.tower.events.readers == 0)
 
-    with_service(body)
+
+async def test_the_service_ends_while_streams_are_open() -> None:
+    async with served() as service, service.reading() as events:
+        await anext(events)
+        service.stop.set()
+        service.tower.events.add("stop", b"{}")
+        assert [event.kind async for event in events] == ["stop"]
 
 
-def test_the_service_ends_while_streams_are_open() -> None:
-    async def body(service: Service) -> None:
-        async with service.reading() as events:
-            await anext(events)
-            service.stop.set()
-            service.tower.events.add("stop", b"{}")
-            assert [event.kind async for event in events] == ["stop"]
-
-    with_service(body)
-
-
-def test_a_reader_that_leaves_is_forgotten() -> None:
-    async def body(service: Service) -> None:
+async def test_a_reader_that_leaves_is_forgotten() -> None:
+    async with served() as service:
         async with service.reading() as events:
             await anext(events)
             assert service.tower.events.readers == 1
         await until(lambda: service.tower.events.readers == 0)
 
-    with_service(body)
 
-
-def test_as_many_streams_as_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_as_many_streams_as_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "MOST_STREAMS", 2)
 
-    async def body(service: Service) -> None:
+    async with served() as service:
         async with (
             service.reading() as one,
             service.reading() as other,
@@ -210,14 +183,12 @@ def test_as_many_streams_as_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
         async with service.reading() as again:
             assert (await anext(again)).kind == "state"
 
-    with_service(body)
 
-
-def test_a_reader_that_takes_nothing_holds_nobody_and_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_that_takes_nothing_holds_nobody_and_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "STUCK_SECONDS", 3.0)
     large = b'"' + b"x" * 400_000 + b'"'
 
-    async def body(service: Service) -> None:
+    async with served() as service:
         _, stuck = await asyncio.open_connection(service.at.host, service.at.port, limit=1024)
         stuck.write(b"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         await until(lambda: service.tower.events.readers == 1)
@@ -228,5 +199,3 @@ def test_a_reader_that_takes_nothing_holds_nobody_and_is_dropped(monkeypatch: py
             assert [(await anext(events)).kind for _ in range(60)] == ["round"] * 60
             await until(lambda: service.tower.events.readers == 1)
         stuck.transport.abort()
-
-    with_service(body)

@@ -122,8 +122,7 @@ def test_a_storm_and_a_low_rail_that_are_over_are_shown_as_they_were(tmp_path: P
     assert storm(then, stranger).summary.startswith(calm)
     lows = [(host.host, host.low, [nic.low for nic in host.rails]) for host in balance(seen).hosts if host.low]
     rails = balance(then)
-    assert [(host.host, host.low, [nic.low for nic in host.rails]) for host in rails.hosts if host.low] == lows
-    assert lows
+    assert [(host.host, host.low, [nic.low for nic in host.rails]) for host in rails.hosts if host.low] == lows != []
     assert (rails.not_measured[0].why == "no counters of that time are kept") is not kept
     assert any(nic.load is not None for host in rails.hosts for nic in host.rails) is kept
     site.journal.close()

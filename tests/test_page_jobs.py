@@ -87,8 +87,7 @@ def test_a_job_of_which_something_is_not_evaluated_is_unknown_and_one_with_a_fin
     asked = [run | {"unevaluated": "not evaluated: RAL001"}, run | {"unevaluated": "", "findings": ["cut off"]}]
     shown = watched.open("/jobs").evaluate(
         """async (runs) => {
-            const here = document.querySelector("script[type=module]").src;
-            const { facts } = await import(new URL("runs.js", here));
+            const { facts } = await import(new URL("runs.js", document.querySelector("script[type=module]").src));
             return runs.map((run) => [facts(run).state, facts(run).why]);
         }""",
         asked,

@@ -5,10 +5,9 @@ import gc
 import subprocess
 import sys
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 import grpc
 import pytest
@@ -61,24 +60,16 @@ TREE = {
 }
 
 
-T = TypeVar("T")
-RUNNERS: list[asyncio.Runner] = []
+RUNNER = asyncio.Runner()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_loop() -> Iterator[None]:
     """It ends after gRPC's thread, which stays for good where it reports to a loop that is closed."""
-    with asyncio.Runner() as runner:
-        RUNNERS.append(runner)
+    with RUNNER:
         yield
         gc.collect()
-        runner.run(until(lambda: not [one for one in threading.enumerate() if "_poll_wrapper" in one.name]))
-        RUNNERS.clear()
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """In the loop of this module."""
-    return RUNNERS[0].run(work)
+        RUNNER.run(until(lambda: not [one for one in threading.enumerate() if "_poll_wrapper" in one.name]))
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +105,7 @@ async def asked(device: Target, *commands: str, sizes: Sizes | None = None) -> l
 
 
 def answers(device: Target, *commands: str, sizes: Sizes | None = None) -> list[Answer]:
-    return run(asked(device, *commands, sizes=sizes))
+    return RUNNER.run(asked(device, *commands, sizes=sizes))
 
 
 def failure(device: Target) -> TransportError:
@@ -293,7 +284,7 @@ def test_a_password_that_changes_is_taken_at_once(
         await transport.close()
         return said
 
-    good, refused, again = run(rounds())
+    good, refused, again = RUNNER.run(rounds())
     assert (good, again) == ("", "")
     assert "is refused" in refused
 
@@ -309,7 +300,7 @@ async def _round(*devices: Target, seconds: float = ENOUGH) -> Gathered:
 
 def test_a_device_that_refuses_get_is_subscribed_to(switch: GnmiSwitch, files: Certificates) -> None:
     switch.ways.get, switch.ways.capabilities = grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNIMPLEMENTED
-    [row] = run(_round(replace(target(switch, files), platform="eos"))).rows
+    [row] = RUNNER.run(_round(replace(target(switch, files), platform="eos"))).rows
     found = {reading.collector: reading.facts for reading in row.readings if not reading.error}
     assert (row.error, row.platform) == ("", "gnmi")
     assert {"lldp_switch", "link_speed", "port_state", "port_counters"} <= found.keys()
@@ -318,7 +309,7 @@ def test_a_device_that_refuses_get_is_subscribed_to(switch: GnmiSwitch, files: C
 
 def test_a_device_that_knows_paths_by_their_origin_alone(switch: GnmiSwitch, files: Certificates) -> None:
     switch.ways.origin = "openconfig"
-    [row] = run(_round(target(switch, files))).rows
+    [row] = RUNNER.run(_round(target(switch, files))).rows
     assert [reading.collector for reading in row.readings if reading.error] == []
     assert {"lldp_switch", "link_speed"} <= {reading.collector for reading in row.readings}
 
@@ -327,7 +318,7 @@ def test_a_hanging_device_does_not_hold_the_others(files: Certificates) -> None:
     with gnmi_switch(files, TREE) as hung, gnmi_switch(files, TREE) as good:
         hung.ways.hangs = frozenset({"Capabilities"})
         devices = [replace(target(one, files, 30 * SHORT), name=f"leaf-{at}") for at, one in enumerate((hung, good))]
-        gathered, seconds = run(waited(_round(*devices, seconds=SHORT)))
+        gathered, seconds = RUNNER.run(waited(_round(*devices, seconds=SHORT)))
         assert isinstance(gathered, Gathered)
         rows = {row.name: row for row in gathered.rows}
         assert rows["leaf-0"].error == "no answer within 0.5 s"

@@ -52,7 +52,7 @@ def lanes_of(wiring: Wiring) -> Lanes:
     """The lanes of the snapshot's planned ports."""
     seen = wiring.seen
     rows = seen.table(Optic).rows
-    port = _ports(wiring)
+    port = optic_ports(wiring)
     use = np.flatnonzero((port >= 0) & (port < wiring.index.planned_ports))
     low, high = (_numbers(rows, field, use) for field in ("rx_power_low_dbm", "rx_power_high_dbm"))
     senseless = low >= high
@@ -61,7 +61,7 @@ def lanes_of(wiring: Wiring) -> Lanes:
     return Lanes(seen, use, port[use], rx, tx, low, high, celsius)
 
 
-def _ports(wiring: Wiring) -> Codes:
+def optic_ports(wiring: Wiring) -> Codes:
     """The port of every row. Lanes of one module are adjacent, so each name is looked up once."""
     table = wiring.seen.table(Optic)
     if not len(table):

@@ -18,6 +18,7 @@ from truerail.link.messages import Command
 from truerail.link.nats_link import Bus, BusAddress
 from truerail.link.streams import Follower, Timing, ensure
 from truerail.link.subjects import Subjects, fields
+from truerail.model.columns import grouped
 from truerail.model.tasks import end
 from truerail.poller.fleet import Work
 from truerail.poller.received import Latest, PollersElsewhere, Received
@@ -163,9 +164,7 @@ class BusPolling(PollersElsewhere):
     async def everything(self, only: Collection[str] | None = None) -> int:
         """Polls all devices now, or these, and those that report their fabric. Returns the number of devices."""
         named, wanted = self._received.named, self._wanted(only)
-        by_zone: dict[str, list[str]] = {}
-        for name in sorted(wanted):
-            by_zone.setdefault(named[name][0].zone, []).append(name)
+        by_zone = grouped((named[name][0].zone, name) for name in sorted(wanted))
         for place in self._live.running:
             if devices := by_zone.get(place[0]):
                 await self._command(place, Command("poll", self._spoken(devices)))

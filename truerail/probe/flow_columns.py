@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.columns import Codes, Mask, spans
+from truerail.model.columns import Codes, Mask, grouped, spans
 from truerail.model.probe_facts import FULL_TTL
 from truerail.probe.pinglists import Pair
 
@@ -246,10 +246,8 @@ class Flows:
         at, apart = 0.0, 1 / packets_per_second
         for begin in range(0, len(place), _BATCH):
             batch = slice(begin, begin + _BATCH)
-            groups: dict[Round, list[int]] = {}
-            for number in dict.fromkeys(kind[batch].tolist()):
-                for one in self.rounds[number]:
-                    groups.setdefault(one, []).append(number)
+            numbers = dict.fromkeys(kind[batch].tolist())
+            groups = grouped((one, number) for number in numbers for one in self.rounds[number])
             for (size, ttl, count), kinds in groups.items():
                 ends = begin + np.flatnonzero(np.isin(kind[batch], kinds))
                 same = np.ones(len(ends), dtype=np.int64)

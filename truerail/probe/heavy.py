@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from truerail.model import Reading
+from truerail.model.columns import grouped
 from truerail.model.names import natural_key
 from truerail.probe.host_tasks import LEAD_SECONDS, SECONDS_OF_HOST
 from truerail.probe.pinglists import Nic
@@ -149,9 +150,7 @@ def _by_host(tests: Iterable[tuple[int, Test]]) -> dict[str, list[dict[str, Any]
 
 def plan_heavy(run: str, nics: Sequence[Nic], left_out: Mapping[str, str]) -> HeavyPlan:
     """A ring in each rail and plane; of the hosts that take part alone, so that all their NICs have both tests."""
-    groups: dict[tuple[int, int], list[Nic]] = defaultdict(list)
-    for nic in nics:
-        groups[nic.group].append(nic)
+    groups = grouped((nic.group, nic) for nic in nics)
     tests: list[Test] = []
     first = 0
     for _, members in sorted(groups.items()):

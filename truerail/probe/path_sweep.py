@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from truerail.analysis.sweep.choices import flows_for
 from truerail.analysis.sweep.plan_graph import PlanGraph
-from truerail.model.columns import distinct
+from truerail.model.columns import distinct, grouped
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan, Port
 from truerail.probe.pinglists import SWEPT, Nic, Pair
@@ -140,9 +140,7 @@ def _nics(graph: PlanGraph, nics: Collection[Port] | None) -> Nics:
 def _between_leaves(graph: PlanGraph, nics: Nics) -> Iterator[SweptPair]:
     """Flows of every leaf to the leaves of the same rail, and a few under the leaf itself."""
     needed = _flows_of_leaves(graph, nics)
-    of_rail: dict[int, list[int]] = defaultdict(list)
-    for leaf, rail in nics:
-        of_rail[rail].append(leaf)
+    of_rail = grouped((rail, leaf) for leaf, rail in nics)
     for place, ((leaf, rail), own) in enumerate(nics.items()):
         if len(own) > 1:
             yield from (SweptPair(nic, own[(n + 1) % len(own)], 2, 1) for n, nic in enumerate(own))
@@ -181,9 +179,7 @@ def _flows_of_leaves(graph: PlanGraph, nics: Nics) -> dict[int, int]:
 def _turning(graph: PlanGraph, nics: Nics) -> Iterator[SweptPair]:
     """Pairs of two rails whose leaves have a switch in common."""
     leaves, members = list(nics), _members(graph)
-    here: dict[int, list[int]] = defaultdict(list)
-    for place, (leaf, _) in enumerate(leaves):
-        here[leaf].append(place)
+    here = grouped((leaf, place) for place, (leaf, _) in enumerate(leaves))
     for place, (leaf, rail) in enumerate(leaves):
         two_off = np.flatnonzero(graph.hops_to(leaf) == 2).tolist()
         near = [number for one in two_off for number in here.get(one, ()) if leaves[number][1] != rail]
@@ -206,10 +202,7 @@ def _above(graph: PlanGraph) -> dict[int, list[int]]:
     """The switches above each switch."""
     tail, head, segment = graph.edges
     upward = segment % 2 == 0
-    found: dict[int, list[int]] = defaultdict(list)
-    for one, other in np.unique(np.stack([tail[upward], head[upward]], axis=1), axis=0).tolist():
-        found[one].append(other)
-    return found
+    return grouped(np.unique(np.stack([tail[upward], head[upward]], axis=1), axis=0).tolist())
 
 
 @dataclass(frozen=True)
@@ -232,9 +225,7 @@ def _load(graph: PlanGraph, pairs: Sequence[SweptPair]) -> _Load:
     for pair in pairs:
         of = towards[leaf_of[pair.target]].setdefault(leaf_of[pair.source], np.zeros(2))
         of += (pair.source_ports, pair.source_ports / ports[pair.source])
-    alike: dict[int, list[int]] = defaultdict(list)
-    for target in towards:
-        alike[graph.twins.get(target, target)].append(target)
+    alike = grouped((graph.twins.get(target, target), target) for target in towards)
     edge_flows, asked = np.zeros(len(graph.edges[0])), np.zeros((2, len(device)))
     for first, targets in alike.items():
         at = np.zeros((2, len(targets), len(device)))

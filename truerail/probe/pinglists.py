@@ -11,7 +11,7 @@
 A needs four NICs under a leaf to distinguish a bad NIC from a bad peer: with two it is one of the two.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -23,7 +23,7 @@ import numpy as np
 from truerail.analysis.probes.upper_links import carrying_cables, is_vrf, planned_cables
 from truerail.analysis.round import Round
 from truerail.model import Plan
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, grouped
 from truerail.model.facts import NetAddress, NetLink
 from truerail.model.names import natural_key
 
@@ -153,12 +153,8 @@ def pairs_of(plan: Plan, nics: Sequence[Nic], lists: Sequence[str], share: Share
     """The pairs of some lists, or a share of each, each pair once, in the lists' order. NICs of one host are never
     paired.
     """
-    under: dict[tuple[tuple[int, int], str], list[Nic]] = defaultdict(list)
-    for nic in nics:
-        under[nic.group, nic.leaf].append(nic)
-    groups: dict[tuple[int, int], list[list[Nic]]] = defaultdict(list)
-    for (group, _), members in under.items():
-        groups[group].append(members)
+    under = grouped(((nic.group, nic.leaf), nic) for nic in nics)
+    groups = grouped((group, members) for (group, _), members in under.items())
     makers = {"A": _ring, "B": _between_leaves, "C": _to_each_leaf, "D": _mesh}
     found: dict[tuple[int, int], Pair] = {}
     for name in lists:

@@ -259,13 +259,9 @@ def climbs(standing: RailStatus, cables: Codes) -> bool:
 
 def unclear_above(view: View) -> list[CauseLine]:
     """The causes of which it is unknown what they affect. Announced work is no fault."""
-    sight = view.sight
-    return [
-        line
-        for line in cause_lines(view)
-        if not line.impact_known and not line.muted and Severity(line.severity) is not Severity.INFO
-        and CAUSE_KINDS[sight.causes[line.key].kind].harm is not Harm.INTENDED
-    ]  # fmt: skip
+    loud = [line for line in cause_lines(view) if not line.muted and line.severity != Severity.INFO.value]
+    kinds = {key: CAUSE_KINDS[cause.kind] for key, cause in view.sight.causes.items()}
+    return [line for line in loud if not line.impact_known and kinds[line.key].harm is not Harm.INTENDED]
 
 
 def unclear_words(found: Sequence[CauseLine]) -> str:

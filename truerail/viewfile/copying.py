@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from truerail.errors import ViewRefusedError
+from truerail.model.columns import grouped
 from truerail.viewfile.encoding import CONTENTS, decoded
 from truerail.viewfile.parts import METRICS
 from truerail.viewfile.view_file import Part, ViewWriter, open_to_read
@@ -35,9 +36,7 @@ def changes(path: Path, since: int) -> ViewChanges | None:
         database.execute("BEGIN")
         numbers = dict(database.execute("SELECT name, value FROM meta"))
         parts = database.execute("SELECT kind, key, body FROM part WHERE changed > ?", (since,)).fetchall()
-        keys: dict[str, list[str]] = {}
-        for kind, key in database.execute("SELECT kind, key FROM part"):
-            keys.setdefault(kind, []).append(key)
+        keys: dict[str, list[str]] = grouped(database.execute("SELECT kind, key FROM part"))
         return ViewChanges(numbers["written"], numbers["published"], parts, keys) if keys else None
     finally:
         database.close()

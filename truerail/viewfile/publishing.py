@@ -15,7 +15,7 @@ import numpy as np
 from truerail.analysis.cabling.joined import Wiring
 from truerail.analysis.published import Published
 from truerail.link.codec import rows_of
-from truerail.model.facts import Fact
+from truerail.model.facts import Fact, Optic
 from truerail.model.plan import Plan
 from truerail.model.step_marks import StepMark
 from truerail.outputs.metrics.scrape_page import ScrapePage
@@ -81,6 +81,8 @@ class PublicationWriter(ViewWriter):
             yield "columns", name, [encoded(column)]
         yield "columns", "gpu_rails", [encoded(replace(wiring.gpu_rails, _reported=(), _convention={}))]
         readings = published.snapshot.readings
+        optics = [(one.device, one.read_at) for one in readings if one.facts and type(one.facts[0]) is Optic]
+        yield self._part("serials", "", (key, optics), before, lambda: wiring.once(serials_of))
         rows = [
             StoredReading(r.device, r.collector, r.at, r.error, r.took_seconds, r.source, r.read_at) for r in readings
         ]
@@ -117,7 +119,6 @@ class PublicationWriter(ViewWriter):
                 part = self._part(kind, str(number), rows[start : start + ROWS], before)
                 same = same and part[2] is None
                 yield part
-        yield self._part("serials", "", wiring.once(serials_of), before)
         yield "topologies", "", [encoded(_topologies(wiring.once(topologies_of)))]
         rows_and_ports = (len(wiring.states.links), seen) if same else object()  # which equals nothing that is known
         yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs.of(wiring.identity.names.macs.by_mac))

@@ -178,8 +178,7 @@ def cause_lines(view: View, causes: Iterable[Cause] | None = None) -> tuple[Caus
     """
     lines = [cause_line(view, cause) for cause in (view.sight.causes.values() if causes is None else causes)]
     stalls = {kind.value for kind, known in CAUSE_KINDS.items() if known.harm is Harm.STARVES}
-    ranks = {word.value: -word.rank for word in Severity}
-    lines.sort(key=lambda c: (-c.impact, ranks[c.severity], c.kind not in stalls, -c.confidence, order(c.id)))
+    lines.sort(key=lambda c: (-c.impact, -Severity(c.severity).rank, c.kind not in stalls, -c.confidence, order(c.id)))
     return tuple(lines)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.analysis.cabling.witnesses import serial_number
-from truerail.analysis.optics_lanes import lanes_of
+from truerail.analysis.optics_lanes import optic_ports
 from truerail.model.columns import NONE, Codes, distinct, equals, grouped
-from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
+from truerail.model.facts import GpuNicPath, Neighbor, NetLink, Optic, RdmaLink
 from truerail.model.names import printable
 from truerail.views.pieces import GpuLink, Nic
 
@@ -106,11 +106,11 @@ class Nics:
 
 
 def serials_of(wiring: Wiring) -> Mapping[str, Sequence[int]]:
-    """The planned ports with a module or cable of each serial number, in capitals. The wiring owns it."""
-    lanes = lanes_of(wiring)
-    ports, first = np.unique(lanes.port, return_index=True)
-    serials = (serial_number(lanes.fact(lane).serial) for lane in first.tolist())
-    return grouped((serial, port) for serial, port in zip(serials, ports.tolist(), strict=True) if serial)
+    """The ports with a module or cable of each serial number, in capitals. The wiring owns it."""
+    rows = wiring.seen.table(Optic).rows
+    ports, first = np.unique(optic_ports(wiring), return_index=True)
+    serials = (serial_number(rows[row].serial) for row in first.tolist())
+    return grouped((serial, port) for serial, port in zip(serials, ports.tolist(), strict=True) if serial and port >= 0)
 
 
 def topologies_of(wiring: Wiring) -> Mapping[int, Sequence[GpuNicPath]]:
